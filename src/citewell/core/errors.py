@@ -1,0 +1,232 @@
+"""Every error raised on purpose.
+
+CitewellError
+├── InvalidArgument            the call's own words are off
+│   └── NotAUrl
+├── SettingsError              a setting is wrong; the program does not start
+├── FetchError                 the URL could not be had
+│   ├── AddressRefused
+│   ├── HostUnreachable
+│   ├── FetchTimeout
+│   ├── HttpStatusError
+│   ├── PageNotFound
+│   ├── TooManyRedirects
+│   ├── RobotsDisallowed
+│   ├── PageTooLarge
+│   ├── UnsupportedContent
+│   └── EmptyPage
+├── ExtractionError            the page was had but could not be read or chunked
+├── InferenceError             a model could not be loaded or did not answer
+├── StoreError                 the database could not be opened, read or written
+│   └── StoreBusy
+├── NotFound                   a page, passage or tool that does not exist
+├── ScopeViolation             the caller may not see that
+├── ToolTimeout                a tool ran out of its time
+├── BudgetExceeded             a request or an answer is larger than allowed
+└── RateLimited
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+ErrorCode = Literal[
+    "INVALID_ARGUMENT",
+    "SCOPE_VIOLATION",
+    "BACKEND_UNAVAILABLE",
+    "TIMEOUT",
+    "BUDGET_EXCEEDED",
+    "INTERNAL_ERROR",
+    "NOT_FOUND",
+    "RATE_LIMITED",
+]
+
+Detail = str | int | float | bool | None
+
+
+class CitewellError(Exception):
+    """Something went wrong that a caller can be told about.
+
+    `message` is safe to show: no paths, SQL, stack traces or keys. `suggestion` says what to try.
+    """
+
+    code: ClassVar[ErrorCode] = "INTERNAL_ERROR"
+    type: ClassVar[str] = "CitewellError"
+    suggestion: str = "Try again; if it happens again, report it with the server's log."
+
+    def __init__(self, message: str, *, suggestion: str | None = None, **details: Detail) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+        if suggestion is not None:
+            self.suggestion = suggestion
+
+
+class InvalidArgument(CitewellError):
+    """An argument is missing, of the wrong type or out of range."""
+
+    code = "INVALID_ARGUMENT"
+    type = "DataValidationError"
+    suggestion = "Correct the named argument and call again."
+
+
+class NotAUrl(InvalidArgument):
+    """The text is not an http or https URL."""
+
+    suggestion = "Please provide a valid HTTP/HTTPS URL"
+
+
+class SettingsError(CitewellError):
+    """A setting has a value that cannot be used."""
+
+    code = "INVALID_ARGUMENT"
+    type = "SettingsError"
+    suggestion = "Correct the setting and start again."
+
+
+class FetchError(CitewellError):
+    """The page could not be fetched."""
+
+    code: ClassVar[ErrorCode] = "BACKEND_UNAVAILABLE"
+    type = "URLFetchError"
+    suggestion = "Check that the URL opens in a browser, then try again."
+
+
+class AddressRefused(FetchError):
+    """The address is private, or its scheme or port is not allowed."""
+
+    code = "INVALID_ARGUMENT"
+    suggestion = (
+        "Only public http and https addresses are fetched. "
+        "To allow a private host, name it in WEB_ALLOWED_PRIVATE_HOSTS."
+    )
+
+
+class HostUnreachable(FetchError):
+    """The host has no address, or refuses or breaks the connection."""
+
+    suggestion = "Check the spelling of the host name; the site may be down."
+
+
+class FetchTimeout(FetchError):
+    """The site did not answer in time."""
+
+    code = "TIMEOUT"
+    suggestion = "Try again later, or raise WEB_TIMEOUT_SECONDS."
+
+
+class HttpStatusError(FetchError):
+    """The site answered with an error status; see `details["status"]`."""
+
+    suggestion = "The site refused the request; try later or use another page."
+
+
+class PageNotFound(FetchError):
+    """The site says that there is no such page (404 or 410)."""
+
+    code = "NOT_FOUND"
+    suggestion = "Check the URL; the page may have moved."
+
+
+class TooManyRedirects(FetchError):
+    """The redirects do not end."""
+
+    suggestion = "Open the URL in a browser and use the address it ends at."
+
+
+class RobotsDisallowed(FetchError):
+    """The site's robots.txt does not allow this page to be fetched."""
+
+    code = "SCOPE_VIOLATION"
+    suggestion = "Use another page, or set WEB_RESPECT_ROBOTS=false for a site of your own."
+
+
+class PageTooLarge(FetchError):
+    """The page is larger than the limit, counted after decompression."""
+
+    code = "BUDGET_EXCEEDED"
+    suggestion = "Use a smaller page, or raise WEB_MAX_PAGE_BYTES."
+
+
+class UnsupportedContent(FetchError):
+    """The content is of a type that holds no text we can read."""
+
+    code = "INVALID_ARGUMENT"
+    suggestion = "HTML, Markdown, plain text, JSON, XML and PDF can be read."
+
+
+class EmptyPage(FetchError):
+    """The page was fetched but holds no readable text."""
+
+    code = "NOT_FOUND"
+    suggestion = "The page may need JavaScript or a login; try another page of the site."
+
+
+class ExtractionError(CitewellError):
+    """The page's content could not be read or cut into chunks."""
+
+    code = "INVALID_ARGUMENT"
+    type = "ChunkingError"
+    suggestion = "The page may be damaged; try another form of it."
+
+
+class InferenceError(CitewellError):
+    """A model could not be loaded, or a model endpoint did not answer rightly."""
+
+    code = "BACKEND_UNAVAILABLE"
+    type = "EmbeddingError"
+    suggestion = "Check the model settings; search by words still works."
+
+
+class StoreError(CitewellError):
+    """The database could not be opened, read or written."""
+
+    code = "BACKEND_UNAVAILABLE"
+    type = "DatabaseError"
+    suggestion = "Check DATABASE_URL, free disk space and permissions."
+
+
+class StoreBusy(StoreError):
+    """Another process held the database too long."""
+
+    suggestion = "Try again in a moment."
+
+
+class NotFound(CitewellError):
+    """There is no such page, passage, job or tool."""
+
+    code = "NOT_FOUND"
+    type = "NotFoundError"
+    suggestion = "Call status to see what is indexed."
+
+
+class ScopeViolation(CitewellError):
+    """The caller may not see or do this."""
+
+    code = "SCOPE_VIOLATION"
+    type = "ScopeViolation"
+    suggestion = "Leave the scope out to use the server's own."
+
+
+class ToolTimeout(CitewellError):
+    """A tool did not finish within its time."""
+
+    code = "TIMEOUT"
+    type = "TimeoutError"
+    suggestion = "Retry with expansion_budget=0 to skip expansion, or try a more specific URL."
+
+
+class BudgetExceeded(CitewellError):
+    """A request or an answer is larger than the limit."""
+
+    code = "BUDGET_EXCEEDED"
+    type = "BudgetExceeded"
+    suggestion = "Ask for less: fewer results or shorter text."
+
+
+class RateLimited(CitewellError):
+    """Too many calls in the window; `details["retry_after"]` says how many seconds to wait."""
+
+    code = "RATE_LIMITED"
+    type = "RateLimited"
+    suggestion = "Wait the stated seconds, then call again."

@@ -1,0 +1,325 @@
+"""The records that pass between layers, in the words every layer uses.
+
+page      one fetched URL, docs file or pasted material, with its canonical text
+canonical text  the page as Markdown; every offset of a page points into it
+section   a heading and the text under it, up to the next heading
+chunk     the unit that is embedded and searched; lies inside one section
+block     the unit that is shown: neighbouring chunks of one section
+hit       a chunk with a score
+quote     a verbatim span of canonical text with its page, section, offsets and page hash
+link      from a section of a page to a URL, with anchor text and the words around it
+caller    who is calling: user, agent, key, session, project
+
+All offsets count characters (code points), `start` inclusive, `end` exclusive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+PageKind = Literal["html", "markdown", "text", "pdf", "json", "xml"]
+"""What a page was before it became canonical Markdown."""
+
+Language = Literal["en", "ja", "mixed", "zh", "ko", "other"]
+
+Intent = Literal["factual", "comparison", "how_to", "exploratory"]
+
+MatchedBy = Literal["words", "vectors", "both", "locality"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchedPage:
+    """What a site sent for one URL, after redirects and decompression."""
+
+    url: str
+    final_url: str
+    status: int
+    kind: PageKind
+    body: bytes
+    """Empty when `not_modified`."""
+    text: str = ""
+    """`body` decoded as a browser would; empty for PDF."""
+    encoding: str = "utf-8"
+    fetched_at: datetime
+    etag: str | None = None
+    last_modified: str | None = None
+    not_modified: bool = False
+    redirects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One heading and its own text, up to the next heading of any level.
+
+    The sections of a page lie end to end and cover its text. The first may have level 0 and no
+    heading: what stands before the first heading.
+    """
+
+    ordinal: int
+    parent: int | None
+    level: int
+    heading: str
+    anchor: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link of the page's main content; `url` is absolute and has no fragment."""
+
+    url: str
+    text: str
+    context: str
+    """The words around it, anchor text included."""
+    section: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """An image of the page's main content; `url` is absolute."""
+
+    url: str
+    alt: str
+    caption: str
+    section: int
+    start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedPage:
+    """The main content of a page as canonical Markdown, with its structure."""
+
+    title: str
+    text: str
+    kind: PageKind
+    language: Language
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+    images: tuple[Image, ...] = ()
+    canonical_url: str | None = None
+    description: str = ""
+    published_at: str | None = None
+    modified_at: str | None = None
+    structured_data: str = "[]"
+    """The page's schema.org JSON-LD objects, as a JSON list."""
+
+    def heading_path(self, section: int) -> tuple[str, ...]:
+        """Return the headings from the outermost down to `section`."""
+        path: list[str] = []
+        current: int | None = section
+        while current is not None:
+            at = self.sections[current]
+            if at.heading:
+                path.append(at.heading)
+            current = at.parent
+        return tuple(reversed(path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A searchable span of a page before it is stored: `page.text[start:end] == text`."""
+
+    ordinal: int
+    section: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    heading_path: tuple[str, ...]
+    anchor: str | None
+    embedded_text: str
+    """"title › heading path" and the chunk's words: what the embedder sees."""
+    has_code: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageDraft:
+    """A page and all it implies, ready to be written in one transaction."""
+
+    url: str
+    fetched: FetchedPage
+    extracted: ExtractedPage
+    chunks: tuple[Chunk, ...]
+    project: str = "default"
+    tags: tuple[str, ...] = ()
+    content_type: str = "general"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageInfo:
+    """A stored page without its text."""
+
+    source_id: int
+    url: str
+    final_url: str
+    title: str
+    kind: PageKind
+    language: Language
+    content_type: str
+    project: str
+    tags: tuple[str, ...]
+    text_hash: str
+    chunks: int
+    tokens: int
+    embedded_chunks: int
+    """How many of `chunks` have a vector of the store's current model."""
+    fetched_at: datetime
+    etag: str | None
+    last_modified: str | None
+    published_at: str | None
+    modified_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A stored page with its canonical text and structure."""
+
+    info: PageInfo
+    text: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...]
+    images: tuple[Image, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutResult:
+    """What writing a page did."""
+
+    source_id: int
+    created: bool
+    text_changed: bool
+    chunks: int
+    chunks_kept: int
+    """Chunks whose words were there before; they kept their vectors."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A chunk as it comes back from the store, with what is needed to show and cite it."""
+
+    chunk_id: int
+    source_id: int
+    url: str
+    title: str
+    page_hash: str
+    fetched_at: datetime
+    language: Language
+    kind: PageKind
+    content_type: str
+    ordinal: int
+    section: int
+    heading_path: tuple[str, ...]
+    anchor: str | None
+    start: int
+    end: int
+    text: str
+    tokens: int
+    has_code: bool
+    page_chunks: int
+    """How many chunks its page has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A chunk id with a score; scores compare only within one call."""
+
+    chunk_id: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFilter:
+    """Which pages a search may see; an empty field does not restrict."""
+
+    project: str | None = None
+    tags: tuple[str, ...] = ()
+    """A page must carry every one of these."""
+    source_ids: tuple[int, ...] | None = None
+    """An empty tuple allows nothing; None allows all."""
+    content_type: str | None = None
+    url_prefix: str | None = None
+    updated_after: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedChunk:
+    """A chunk after fusion and reranking."""
+
+    chunk: StoredChunk
+    relevance: float
+    """0 to 1; orders the results."""
+    confidence: float
+    """Calibrated probability that the chunk answers the query."""
+    matched_by: MatchedBy
+    sub_query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """What is shown to the model: neighbouring chunks of one section, as one slice of the page."""
+
+    source_id: int
+    url: str
+    title: str
+    page_hash: str
+    fetched_at: datetime
+    heading_path: tuple[str, ...]
+    anchor: str | None
+    section: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    relevance: float
+    confidence: float | None
+    matched_by: MatchedBy
+    sub_query: str
+    first_ordinal: int
+    last_ordinal: int
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """A verbatim span of a page: the page's text at [start:end] is `text`."""
+
+    citation_id: str
+    text: str
+    source_id: int
+    url: str
+    title: str
+    heading_path: tuple[str, ...]
+    anchor: str | None
+    start: int
+    end: int
+    page_hash: str
+    fetched_at: datetime
+    confidence: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusStats:
+    """How much the store holds, under a filter."""
+
+    pages: int
+    chunks: int
+    tokens: int
+    embedded_chunks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who is calling; on stdio all fields but `session` are empty."""
+
+    session: str
+    user: str | None = None
+    agent: str | None = None
+    key_hash: str | None = None
+    project: str = "default"
+    scopes: frozenset[str] = field(default_factory=lambda: frozenset({"read", "write", "admin"}))

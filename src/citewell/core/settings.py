@@ -1,0 +1,235 @@
+"""Every setting, read once: defaults < `.env` or settings file < environment < flags.
+
+Nothing else looks at the environment. Stages get plain values, not `Settings`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from citewell.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+Transport = Literal["stdio", "streamable-http"]
+
+_TRUE = frozenset({"1", "true", "yes", "on"})
+_FALSE = frozenset({"0", "false", "no", "off"})
+
+
+def _setting(
+    default: Any,  # noqa: ANN401 - any setting type; the field's own annotation is checked
+    about: str,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    secret: bool = False,
+) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
+    metadata = {"about": about, "at_least": at_least, "at_most": at_most, "secret": secret}
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings; the name of a variable is its field in capitals."""
+
+    mcp_transport: Transport = _setting("stdio", "Transport of `citewell serve`.")
+    mcp_host: str = _setting("127.0.0.1", "Address the HTTP server binds to.")
+    mcp_port: int = _setting(8765, "Port of the HTTP server.", at_least=0, at_most=65535)
+    mcp_auth_token: str | None = _setting(
+        None, "Bearer token that HTTP requests must carry.", secret=True
+    )
+    mcp_allow_anonymous: bool = _setting(
+        False, "Allow binding beyond loopback without any authentication."
+    )
+    mcp_allowed_hosts: tuple[str, ...] = _setting(
+        (), "Host names (host or host:port) the HTTP server answers to beside loopback."
+    )
+    mcp_allowed_origins: tuple[str, ...] = _setting(
+        (), "Browser origins that may call the HTTP server beside loopback."
+    )
+    mcp_toolsets: tuple[str, ...] = _setting(
+        ("default",), "Toolsets to list: `default`, `all`, or names."
+    )
+    mcp_tool_names: Literal["underscored", "dotted"] = _setting(
+        "underscored", "How tool names are listed; calls work either way."
+    )
+    mcp_structured_output_enabled: bool = _setting(
+        True, "Send structuredContent; false sends minified JSON as content instead."
+    )
+    mcp_response_token_budget: int = _setting(
+        30_000, "Most tokens of one formatted answer.", at_least=200
+    )
+    mcp_max_response_bytes: int = _setting(
+        400_000, "Most bytes of one tool result, both content forms together.", at_least=4_000
+    )
+    mcp_tool_timeout: float = _setting(120.0, "Seconds a tool call may take.", at_least=0.1)
+    mcp_log_level: LogLevel = _setting("INFO", "Verbosity of the log on stderr.")
+
+    database_url: str = _setting(
+        "", "`sqlite:///absolute/path.db`; unset means a file in the user's data directory."
+    )
+    project: str = _setting("default", "Project whose pages this server reads and writes.")
+
+    embedder: str = _setting(
+        "granite",
+        "`granite`, `none`, `fastembed:MODEL` or `openai:MODEL` (any compatible endpoint).",
+    )
+    embedder_endpoint: str = _setting(
+        "https://api.openai.com/v1", "Base URL of an OpenAI-compatible embedding endpoint."
+    )
+    embedder_api_key: str | None = _setting(None, "Key of the embedding endpoint.", secret=True)
+    reranker: str = _setting(
+        "calibrated",
+        "`calibrated`, `none`, `fastembed:MODEL` or `endpoint:MODEL` (Cohere or Jina style).",
+    )
+    reranker_endpoint: str = _setting(
+        "https://api.jina.ai/v1/rerank", "URL of a Cohere- or Jina-style rerank endpoint."
+    )
+    reranker_api_key: str | None = _setting(None, "Key of the rerank endpoint.", secret=True)
+    inference_threads: int = _setting(
+        0, "Threads a local model uses; 0 means one for each core.", at_least=0, at_most=256
+    )
+
+    web_user_agent: str = _setting(
+        "Citewell/0.1 (+https://github.com/citewell/citewell)", "User-Agent sent to sites."
+    )
+    web_timeout_seconds: float = _setting(20.0, "Seconds one page may take to fetch.", at_least=0.1)
+    web_max_page_bytes: int = _setting(
+        20_000_000, "Most bytes of one page, counted after decompression.", at_least=1_000
+    )
+    web_max_redirects: int = _setting(8, "Most redirects followed.", at_least=0, at_most=30)
+    web_max_retries: int = _setting(
+        2, "Retries after 429, 5xx or a broken connection.", at_least=0, at_most=10
+    )
+    web_respect_robots: bool = _setting(True, "Obey robots.txt.")
+    web_host_concurrency: int = _setting(4, "Most requests to one host at once.", at_least=1)
+    web_host_delay_seconds: float = _setting(
+        0.0,
+        "Least seconds between two requests to one host; robots.txt may ask for more.",
+        at_least=0,
+    )
+    web_allowed_ports: tuple[str, ...] = _setting(
+        ("80", "443", "8000", "8080", "8443"), "Ports of public hosts that may be fetched."
+    )
+    web_allowed_private_hosts: tuple[str, ...] = _setting(
+        (), "Private hosts that may be fetched: host[:port] or CIDR, comma-separated."
+    )
+
+    answer_max_blocks: int = _setting(12, "Most blocks of evidence in one answer.", at_least=1)
+    page_stale_days: float = _setting(
+        30.0, "Days after which `answer` fetches a stored page again.", at_least=0
+    )
+
+
+def load_settings(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    env_file: Path | None = None,
+) -> Settings:
+    """Return the settings of this process.
+
+    `flags` holds what the command line gave, by field name; None values count as not given.
+    The file is `env_file`, else the one named by CITEWELL_ENV_FILE, else `.env` where it exists.
+
+    Raises:
+        SettingsError: a value is of the wrong type or out of range.
+    """
+    env = os.environ if environment is None else environment
+    given: dict[str, object] = {}
+    given.update(_known(_read_env_file(_env_file(env_file, env))))
+    given.update(_known(env))
+    given.update({name: value for name, value in (flags or {}).items() if value is not None})
+    hints = get_type_hints(Settings)
+    values = {
+        f.name: _convert(f.name, given[f.name], hints[f.name], f.metadata)
+        for f in fields(Settings)
+        if f.name in given
+    }
+    return Settings(**values)
+
+
+def _env_file(named: Path | None, env: Mapping[str, str]) -> Path:
+    if named is not None or env.get("CITEWELL_ENV_FILE"):
+        path = named or Path(env["CITEWELL_ENV_FILE"])
+        if not path.is_file():
+            raise SettingsError(f"settings file {path} does not exist")
+        return path
+    return Path(".env")
+
+
+def _known(source: Mapping[str, str]) -> dict[str, object]:
+    return {f.name: source[f.name.upper()] for f in fields(Settings) if f.name.upper() in source}
+
+
+def _read_env_file(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    values: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        plain = line.strip().removeprefix("export ").strip()
+        if not plain or plain.startswith("#"):
+            continue
+        name, equals, value = plain.partition("=")
+        if not equals:
+            raise SettingsError(f"{path} line {number} is not NAME=value")
+        values[name.strip()] = _unquote(value.strip())
+    return values
+
+
+def _unquote(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    return value.split(" #")[0].rstrip()
+
+
+def _convert(name: str, value: object, hint: Any, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401 - checked here
+    result = _parse(name.upper(), value, hint)
+    if isinstance(result, int | float) and not isinstance(result, bool):
+        low, high = metadata["at_least"], metadata["at_most"]
+        if low is not None and result < low:
+            raise SettingsError(f"{name.upper()} must be at least {low}, not {result}")
+        if high is not None and result > high:
+            raise SettingsError(f"{name.upper()} must be at most {high}, not {result}")
+    return result
+
+
+def _parse(name: str, value: object, hint: Any) -> object:  # noqa: ANN401 - a type read from annotations
+    text = str(value).strip()
+    options = get_args(hint)
+    if get_origin(hint) is Literal:
+        match = [option for option in options if str(option).lower() == text.lower()]
+        if not match:
+            listed = ", ".join(map(str, options))
+            raise SettingsError(f"{name} must be one of {listed}, not {text!r}")
+        return match[0]
+    if get_origin(hint) is tuple:
+        parts = value if isinstance(value, list | tuple) else text.split(",")
+        return tuple(str(part).strip() for part in parts if str(part).strip())
+    if hint is bool:
+        return _parse_bool(name, text)
+    if hint in (int, float):
+        return _parse_number(name, text, hint)
+    return text or None if type(None) in options else text
+
+
+def _parse_bool(name: str, text: str) -> bool:
+    if text.lower() in _TRUE:
+        return True
+    if text.lower() in _FALSE:
+        return False
+    raise SettingsError(f"{name} must be true or false, not {text!r}")
+
+
+def _parse_number(name: str, text: str, kind: type[int] | type[float]) -> int | float:
+    try:
+        return kind(text.replace("_", ""))
+    except ValueError as error:
+        article = "a whole number" if kind is int else "a number"
+        raise SettingsError(f"{name} must be {article}, not {text!r}") from error

@@ -1,0 +1,91 @@
+"""Text as search words: the one tokenisation that stores, queries and ranking features share.
+
+English words are lower-cased and stemmed. Runs of Chinese, Japanese or Korean letters become
+overlapping bigrams, since such text has no spaces to split at. A dotted or underscored symbol
+(`os.path.join`) is kept whole and also given as its parts, so both ways of asking find it.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+import Stemmer
+
+_CJK = (
+    r"\u3041-\u3096\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uac00-\ud7af\U00020000-\U0003134f々〆"
+)
+_TOKEN = re.compile(
+    rf"[{_CJK}]+"
+    r"|[^\W_]+(?:[._][^\W_]+)+|[^\W_]+(?:'[^\W_]+)?"
+)
+_CJK_RUN = re.compile(rf"[{_CJK}]")
+_NOT_CJK_SPLIT = re.compile(rf"([{_CJK}]+)")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MAX_WORD_CHARACTERS = 64
+
+STOP_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how i if in "
+    "into is it its itself me my not of on or our should so some such than that the their them "
+    "then there these they this those to was we were what when where which who whom why will "
+    "with would you your".split()
+)
+
+_stemmers = threading.local()
+
+
+def words(text: str) -> list[str]:
+    """Return the search words of `text`, in order, repeats included."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+        found.extend(_split(match.group()))
+    return found
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of `text` that carry meaning; all of them where only stop words stand."""
+    every = words(text)
+    return [word for word in every if word not in STOP_STEMS] or every
+
+
+@lru_cache(maxsize=65_536)
+def _split(token: str) -> tuple[str, ...]:
+    if _CJK_RUN.match(token):
+        return _bigrams(token)
+    if _CJK_RUN.search(token):
+        pieces = [piece for piece in _NOT_CJK_SPLIT.split(token) if piece]
+        return tuple(word for piece in pieces for word in _split(piece.strip("._")) if word)
+    if "." in token or "_" in token:
+        parts = [part for part in re.split(r"[._]", token) if part]
+        whole = token.lower()[:_MAX_WORD_CHARACTERS]
+        return (whole, *(word for part in parts for word in _split(part)))
+    return _latin(token)
+
+
+def _latin(token: str) -> tuple[str, ...]:
+    plain = token.split("'")[0] if "'" in token else token
+    whole = _stem(plain.lower()[:_MAX_WORD_CHARACTERS])
+    humps = _CAMEL.split(plain)
+    if len(humps) < 2 or len(plain) > _MAX_WORD_CHARACTERS:
+        return (whole,)
+    return (whole, *(_stem(hump.lower()) for hump in humps if len(hump) > 1))
+
+
+def _bigrams(run: str) -> tuple[str, ...]:
+    if len(run) == 1:
+        return (run,)
+    return tuple(run[i : i + 2] for i in range(len(run) - 1))
+
+
+def _stem(word: str) -> str:
+    # A stemmer keeps state between calls, so each thread has its own.
+    stemmer = getattr(_stemmers, "english", None)
+    if stemmer is None:
+        stemmer = _stemmers.english = Stemmer.Stemmer("english")
+    return str(stemmer.stemWord(word))
+
+
+STOP_STEMS = STOP_WORDS | {_stem(word) for word in STOP_WORDS}

@@ -1,0 +1,73 @@
+"""What a model must be able to do, whichever it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import StoredChunk
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Text to vectors of unit length."""
+
+    @property
+    def name(self) -> str:
+        """The model's name; vectors of different names are never compared."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+
+    def supports(self, text: str) -> bool:
+        """Return whether the model knows the language of `text` well enough to embed it."""
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector per text, in order, shape (len(texts), dimensions).
+
+        Raises:
+            InferenceError: the model cannot be loaded or its endpoint fails.
+        """
+
+    async def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of one query, shape (dimensions,)."""
+
+    async def aclose(self) -> None:
+        """Free what the model holds."""
+
+
+class Candidate(Protocol):
+    """A chunk with the evidence gathered for it before reranking."""
+
+    @property
+    def chunk(self) -> StoredChunk:
+        """The chunk itself."""
+
+    @property
+    def word_score(self) -> float:
+        """Its BM25 score; 0 when words did not find it."""
+
+    @property
+    def vector_score(self) -> float | None:
+        """Cosine with the query; None when the chunk has no vector."""
+
+    @property
+    def fused_score(self) -> float:
+        """Its score after rank fusion."""
+
+
+class Reranker(Protocol):
+    """Query and candidates to probabilities."""
+
+    async def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
+        """Return, per candidate, the probability from 0 to 1 that it answers `query`."""
+
+    async def aclose(self) -> None:
+        """Free what the model holds."""

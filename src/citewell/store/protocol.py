@@ -1,0 +1,103 @@
+"""Store: what a database must promise, in terms of pages and hits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from citewell.core.records import (
+        CorpusStats,
+        Hit,
+        Page,
+        PageDraft,
+        PageInfo,
+        PutResult,
+        SearchFilter,
+        StoredChunk,
+    )
+
+
+class Store(Protocol):
+    """Pages, chunks, vectors and links, written whole or not at all.
+
+    Every method may raise StoreError. A page is known by its URL within its project. Methods that
+    take a filter apply it before ranking, never after.
+    """
+
+    async def put_page(self, draft: PageDraft) -> PutResult:
+        """Write a page and all it implies in one transaction, replacing what its URL held.
+
+        Readers see the old page or the new, never half. The source_id of a URL stays the same.
+        Chunks whose `embedded_text` is unchanged keep their vectors.
+        """
+
+    async def touch_page(
+        self, source_id: int, *, fetched_at: datetime, etag: str | None, last_modified: str | None
+    ) -> None:
+        """Note that the page was fetched again and had not changed."""
+
+    async def delete_page(self, source_id: int) -> bool:
+        """Remove a page and all it implies; return whether it was there."""
+
+    async def find_page(self, url: str, *, project: str) -> PageInfo | None:
+        """Return the page stored under `url` (as put, or as the address its redirects ended at)."""
+
+    async def get_page(self, source_id: int) -> Page | None:
+        """Return a page with its text, sections, links and images."""
+
+    async def list_pages(
+        self, where: SearchFilter, *, limit: int, after_source_id: int = 0
+    ) -> list[PageInfo]:
+        """Return pages by rising source_id, those after `after_source_id` only."""
+
+    async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
+        """Return how many pages, chunks, tokens and vectors the filter lets through."""
+
+    async def search_words(
+        self, words: Sequence[str], *, where: SearchFilter, limit: int
+    ) -> list[Hit]:
+        """Return the chunks that best match `words` (of core.words) by BM25, best first.
+
+        A chunk need not hold all of the words. A word in the title or a heading weighs more than
+        one in the body. A score is higher for a better match.
+        """
+
+    async def search_vectors(
+        self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
+    ) -> list[Hit]:
+        """Return the chunks whose vectors of `model` are nearest to `vector`; score = cosine."""
+
+    async def load_chunks(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
+        """Return the chunks with these ids, in the order asked; ids that are gone are left out."""
+
+    async def chunks_of_page(
+        self, source_id: int, *, first_ordinal: int = 0, last_ordinal: int | None = None
+    ) -> list[StoredChunk]:
+        """Return a page's chunks from `first_ordinal` through `last_ordinal`, in order."""
+
+    async def get_vectors(
+        self, chunk_ids: Sequence[int], *, model: str
+    ) -> dict[int, npt.NDArray[np.float32]]:
+        """Return the vectors of `model` that these chunks have."""
+
+    async def put_vectors(
+        self, vectors: Mapping[int, npt.NDArray[np.float32]], *, model: str
+    ) -> int:
+        """Give chunks their vectors in one transaction; return how many of them still exist."""
+
+    async def chunks_to_embed(
+        self, *, model: str, limit: int, source_ids: Sequence[int] | None = None
+    ) -> list[tuple[int, str]]:
+        """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
+
+    async def embedded_texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
+        """Return what the embedder should see of these chunks."""
+
+    async def aclose(self) -> None:
+        """Close the database; later calls raise StoreError."""
