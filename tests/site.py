@@ -71,6 +71,8 @@ def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Headers and body leave together: apart, each request waits 40 ms for an acknowledgement.
+        wbufsize = 65_536
 
         def do_GET(self) -> None:
             response = site.answer(Request(path=self.path, headers=dict(self.headers.items())))
@@ -90,6 +92,7 @@ def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
                 self.send_header("Content-Length", str(len(response.body)))
             self.end_headers()
             self.wfile.write(response.body)
+            self.wfile.flush()
 
         @override
         def log_message(self, format: str, *args: object) -> None:

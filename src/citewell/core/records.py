@@ -254,8 +254,8 @@ class RankedChunk:
     chunk: StoredChunk
     relevance: float
     """0 to 1; orders the results."""
-    confidence: float
-    """Calibrated probability that the chunk answers the query."""
+    confidence: float | None
+    """Calibrated probability that the chunk answers the query; None without a reranker."""
     matched_by: MatchedBy
     sub_query: str
 

@@ -122,6 +122,18 @@ class Settings:
     )
 
     answer_max_blocks: int = _setting(12, "Most blocks of evidence in one answer.", at_least=1)
+    answer_max_expansion_depth: int = _setting(
+        2, "How many links away from the given pages `answer` may go.", at_least=0, at_most=10
+    )
+    answer_pages_per_round: int = _setting(
+        3, "Linked pages fetched at once in one round of following.", at_least=1, at_most=10
+    )
+    answer_max_followed_pages: int = _setting(
+        8, "Most linked pages one answer may fetch.", at_least=0, at_most=100
+    )
+    answer_full_context_tokens: int = _setting(
+        600, "Pages of fewer tokens than this in all are shown whole.", at_least=0
+    )
     page_stale_days: float = _setting(
         30.0, "Days after which `answer` fetches a stored page again.", at_least=0
     )

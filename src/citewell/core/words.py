@@ -20,11 +20,13 @@ _CJK = (
 )
 _TOKEN = re.compile(
     rf"[{_CJK}]+"
-    r"|[^\W_]+(?:[._][^\W_]+)+|[^\W_]+(?:'[^\W_]+)?"
+    r"|(?:__)?[^\W_]+(?:(?:\._*|_+)[^\W_]+)*(?:__)?(?:'[^\W_]+)?"
 )
 _CJK_RUN = re.compile(rf"[{_CJK}]")
 _NOT_CJK_SPLIT = re.compile(rf"([{_CJK}]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SYMBOL = re.compile(r"(?P<name>[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)(?P<call>\([^()]*\))?")
+_SYMBOL_JOINT = re.compile(r"::|->|#")
 _MAX_WORD_CHARACTERS = 64
 
 STOP_WORDS = frozenset(
@@ -40,8 +42,9 @@ _stemmers = threading.local()
 def words(text: str) -> list[str]:
     """Return the search words of `text`, in order, repeats included."""
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
-        found.extend(_split(match.group()))
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    for token in _TOKEN.findall(plain):
+        found.extend(_split(token))
     return found
 
 
@@ -51,6 +54,20 @@ def content_words(text: str) -> list[str]:
     return [word for word in every if word not in STOP_STEMS] or every
 
 
+def as_symbol(text: str) -> str | None:
+    """Return the symbol that `text` is, lower-cased and dotted: `Path::join()` → `path.join`.
+
+    None when `text` is ordinary words; a single word counts only where its case, an underscore or
+    a call's brackets show that it is code.
+    """
+    match = _SYMBOL.fullmatch(text.strip().strip("`"))
+    if match is None:
+        return None
+    name = match["name"]
+    looks_like_code = match["call"] is not None or not name.isalnum() or bool(_CAMEL.search(name))
+    return _SYMBOL_JOINT.sub(".", name).lower() if looks_like_code else None
+
+
 @lru_cache(maxsize=65_536)
 def _split(token: str) -> tuple[str, ...]:
     if _CJK_RUN.match(token):
@@ -58,10 +75,10 @@ def _split(token: str) -> tuple[str, ...]:
     if _CJK_RUN.search(token):
         pieces = [piece for piece in _NOT_CJK_SPLIT.split(token) if piece]
         return tuple(word for piece in pieces for word in _split(piece.strip("._")) if word)
-    if "." in token or "_" in token:
-        parts = [part for part in re.split(r"[._]", token) if part]
+    joint = "." if "." in token else "_"
+    if joint in token:
         whole = token.lower()[:_MAX_WORD_CHARACTERS]
-        return (whole, *(word for part in parts for word in _split(part)))
+        return (whole, *(word for part in token.split(joint) if part for word in _split(part)))
     return _latin(token)
 
 

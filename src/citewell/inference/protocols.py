@@ -24,7 +24,7 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
+        """The length of a vector; 0 while only the model knows it and has not been used yet."""
 
     def supports(self, text: str) -> bool:
         """Return whether the model knows the language of `text` well enough to embed it."""

@@ -1,0 +1,137 @@
+"""How soon a stdio client has its list of tools, against a bare `mcp` server with the same list.
+
+CPU is user and system time of the process: up to the moment the list was read, and over its whole
+life when the client leaves right after. `no front` is Citewell without its prepared answers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+RUNS = 9
+
+BARE_SERVER = """
+import json, sys
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+tools = [types.Tool.model_validate(tool) for tool in json.loads(sys.argv[1])]
+
+async def list_tools(context, params):
+    return types.ListToolsResult(tools=tools)
+
+async def main():
+    server = Server("bare", version="1", on_list_tools=list_tools)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+anyio.run(main)
+"""
+
+CLIENT = {"name": "bench", "version": "1"}
+HANDSHAKE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": CLIENT}
+OPENING: tuple[dict[str, Any], ...] = (
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HANDSHAKE},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """One start of a server, in milliseconds."""
+
+    wall: float
+    cpu_to_list: float
+    cpu_of_life: float
+    tools: list[dict[str, Any]]
+
+
+def start(command: list[str], environment: dict[str, str]) -> Start:
+    """Start a server, ask it for its tools, and leave."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdin as to_server, process.stdout as from_server:
+        _send(to_server, OPENING[0])
+        from_server.readline()
+        for message in OPENING[1:]:
+            _send(to_server, message)
+        listed = json.loads(from_server.readline())
+        wall = time.perf_counter() - began
+        cpu_to_list = _cpu_so_far(process.pid)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return Start(
+        wall=wall * 1000,
+        cpu_to_list=cpu_to_list * 1000,
+        cpu_of_life=(usage.ru_utime + usage.ru_stime) * 1000,
+        tools=listed["result"]["tools"],
+    )
+
+
+def _send(stream: Any, message: dict[str, Any]) -> None:  # noqa: ANN401 - a pipe
+    stream.write(json.dumps(message).encode() + b"\n")
+    stream.flush()
+
+
+def _cpu_so_far(pid: int) -> float:
+    # Nanoseconds on a core, summed over the threads; /proc/PID/stat counts in steps of 10 ms.
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e9
+
+
+def main() -> None:
+    citewell = [sys.executable, "-m", "citewell", "serve"]
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {"DATABASE_URL": f"sqlite:///{folder}/startup.db"}
+        tools = start(citewell, settings).tools
+        contenders = {
+            "bare mcp": ([sys.executable, "-c", BARE_SERVER, json.dumps(tools)], settings),
+            "citewell": (citewell, settings),
+            "citewell, no front": (citewell, {**settings, "MCP_TOOLSETS": "default,default"}),
+        }
+        starts: dict[str, list[Start]] = {name: [] for name in contenders}
+        for _ in range(RUNS):
+            for name, (command, environment) in contenders.items():
+                starts[name].append(start(command, environment))
+    for name, runs in starts.items():
+        assert all(run.tools == tools for run in runs), f"{name} lists other tools"
+    _print_table(starts)
+
+
+def _print_table(starts: dict[str, list[Start]]) -> None:
+    print("| server | wall ms | CPU ms to list | × bare | CPU ms of life | × bare |")
+    print("|---|---|---|---|---|---|")
+    bare_list = statistics.median(run.cpu_to_list for run in starts["bare mcp"])
+    bare_life = statistics.median(run.cpu_of_life for run in starts["bare mcp"])
+    for name, runs in starts.items():
+        wall = statistics.median(run.wall for run in runs)
+        to_list = statistics.median(run.cpu_to_list for run in runs)
+        life = statistics.median(run.cpu_of_life for run in runs)
+        print(
+            f"| {name} | {wall:.0f} | {to_list:.0f} | {to_list / bare_list:.2f} "
+            f"| {life:.0f} | {life / bare_life:.2f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,227 @@
+"""Writes the tables of tools, settings, commands and errors into the documents.
+
+    python docs/generate_tables.py            write them
+    python docs/generate_tables.py --check    fail when a document is behind the code
+
+A table stands between <!-- name --> and <!-- /name -->; what is between is replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from citewell.cli.main import COMMANDS, build_command_parser, build_parser
+from citewell.core.errors import CitewellError
+from citewell.core.settings import Settings
+from citewell.tools.catalog import ALL_TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reference.md")
+
+
+def tool_table() -> str:
+    """One line for each tool: what it is for."""
+    rows = (
+        (f"`{tool.underscored_name}`", _first_sentence(tool.description), f"`{tool.toolset}`")
+        for tool in ALL_TOOLS
+    )
+    return _table(("tool", "what it does", "toolset"), rows)
+
+
+def tool_arguments() -> str:
+    """A section for each tool, with its arguments and its description."""
+    return "\n\n".join(_tool_section(tool) for tool in ALL_TOOLS)
+
+
+def setting_table() -> str:
+    """One line for each setting, in the order of the code."""
+    rows = (
+        (f"`{field.name.upper()}`", _default(field.default), _about_setting(field.metadata))
+        for field in fields(Settings)
+    )
+    return _table(("setting", "default", "meaning"), rows)
+
+
+def command_table() -> str:
+    """One line for each command."""
+    rows = ((f"`citewell {name}`", summary) for name, summary in COMMANDS.items())
+    return _table(("command", "what it does"), rows)
+
+
+def command_options() -> str:
+    """A section for each command with its arguments, after those that every command has."""
+    common = [action for action in _actions(build_parser()) if action.option_strings]
+    shared = {action.dest for action in common}
+    sections = ["### Every command\n\n" + _option_table(common)]
+    for name in COMMANDS:
+        parser = build_command_parser(name)
+        own = [action for action in _actions(parser) if action.dest not in shared]
+        examples = (parser.epilog or "").removeprefix("examples:\n")
+        sections.append(
+            f"### citewell {name}\n\n{parser.description}\n\n{_option_table(own)}\n\n"
+            f"```sh\n{_dedent(examples)}\n```"
+        )
+    return "\n\n".join(sections)
+
+
+def error_table() -> str:
+    """One line for each error, parents before children."""
+    rows = (
+        (
+            f"`{error.__name__}`",
+            f"`{error.code}`",
+            f"`{error.type}`",
+            (error.__doc__ or "").split("\n")[0],
+            error.suggestion,
+        )
+        for error in _error_tree(CitewellError)
+    )
+    return _table(("error", "code", "type", "when", "suggestion"), rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "tools": tool_table,
+    "tool-arguments": tool_arguments,
+    "settings": setting_table,
+    "commands": command_table,
+    "command-options": command_options,
+    "errors": error_table,
+}
+
+
+def render(document: str) -> str:
+    """Return the text of a document with its tables renewed."""
+    for name, make in TABLES.items():
+        start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        if start in document:
+            before, rest = document.split(start, 1)
+            after = rest.split(end, 1)[1]
+            document = f"{before}{start}\n{make()}\n{end}{after}"
+    return document
+
+
+def main() -> int:
+    """Write the tables, or with --check only say which documents are behind."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when behind")
+    check = parser.parse_args().check
+    behind = [path for path in DOCUMENTS if render(_read(path)) != _read(path)]
+    for path in behind:
+        if check:
+            sys.stderr.write(f"{path.name} is behind the code: run docs/generate_tables.py\n")
+        else:
+            path.write_text(render(_read(path)), encoding="utf-8")
+    return 1 if check and behind else 0
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join(
+        "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in line) + " |"
+        for line in lines
+    )
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.;])\s", text.replace("\n", " "), maxsplit=1)[0].rstrip(";.") + "."
+
+
+def _tool_section(tool: Any) -> str:  # noqa: ANN401 - tools differ in their models
+    schema = tool.input_schema()
+    required = set(schema.get("required", ()))
+    rows = (
+        (
+            f"`{name}`",
+            _type_name(given, schema.get("$defs", {})),
+            "required" if name in required else _default(given.get("default")),
+            given.get("description", ""),
+        )
+        for name, given in schema["properties"].items()
+    )
+    hints = tool.annotations
+    kind = "reads only" if hints.read_only else "writes to the index"
+    reach = ", fetches from the web" if hints.open_world else ""
+    table = _table(("argument", "type", "default", "meaning"), rows)
+    return (
+        f"### {tool.underscored_name}\n\n{tool.title}; {kind}{reach}.\n\n{table}\n\n"
+        f"What a model is told of it:\n\n```text\n{tool.description}\n```"
+    )
+
+
+def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return _type_name(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)
+    if "anyOf" in schema:
+        options = [_type_name(option, definitions) for option in schema["anyOf"]]
+        return " or ".join(option for option in options if option != "null")
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_type_name(schema['items'], definitions)}"
+    low, high = schema.get("minimum"), schema.get("maximum")
+    bounds = f" {low} to {high}" if low is not None and high is not None else ""
+    return f"{schema.get('type', 'any')}{bounds}"
+
+
+def _default(value: object) -> str:
+    if value is None or value in ("", ()):
+        return "unset"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return f"`{','.join(map(str, value))}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+def _about_setting(metadata: Mapping[str, Any]) -> str:
+    low, high = metadata["at_least"], metadata["at_most"]
+    bounds = [f"at least {low:g}"] if low is not None else []
+    bounds += [f"at most {high:g}"] if high is not None else []
+    return metadata["about"] + (f" ({', '.join(bounds)})" if bounds else "")
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    # argparse has no public list of what was declared.
+    return [action for action in parser._actions if action.help != argparse.SUPPRESS]
+
+
+def _option_table(actions: Iterable[argparse.Action]) -> str:
+    rows = []
+    for action in actions:
+        value = "" if action.nargs == 0 else f" {action.metavar or _choices(action)}"
+        if action.option_strings:
+            names = ", ".join(f"`{option}{value}`" for option in action.option_strings)
+        else:
+            names = f"`{action.metavar}`"
+        rows.append((names, action.help or ""))
+    return _table(("argument", "meaning"), rows)
+
+
+def _choices(action: argparse.Action) -> str:
+    return "|".join(map(str, action.choices or ())) or action.dest.upper()
+
+
+def _dedent(text: str) -> str:
+    return "\n".join(line.removeprefix("  ") for line in text.splitlines())
+
+
+def _error_tree(error: type[CitewellError]) -> Iterator[type[CitewellError]]:
+    yield error
+    for child in error.__subclasses__():
+        yield from _error_tree(child)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,59 @@
+"""Errors as text that a model can pass on instead of guessing (seed A §8)."""
+
+from __future__ import annotations
+
+from citewell.core.errors import CitewellError, ToolTimeout
+
+_FAILURE = """\
+[ERROR]
+Citewell encountered an error during retrieval.
+
+Error type: {type}
+Code: {code}
+Details: {message}
+
+The knowledge retrieval service was unable to complete this query. Possible causes:
+{causes}
+
+Suggestion: {suggestion}
+
+Please inform the user of this error. Do not attempt to answer from memory — the tool was called \
+because specific source material was needed."""
+
+_TIMEOUT = """\
+[ERROR]
+{message}
+
+The orchestration pipeline did not complete within the allowed time. This may indicate:
+- A very large page requiring extensive indexing.
+- Many expansion iterations with slow external APIs.
+- Network latency to external services.
+
+Suggestion: {suggestion}"""
+
+_INVALID = """\
+[ERROR]
+{message}
+
+Code: {code}
+Suggestion: {suggestion}"""
+
+_CAUSES = """\
+- The URL may be unreachable or return an error.
+- An external API (embedding, reranker) may be temporarily unavailable.
+- The database connection may have failed."""
+
+
+def format_error(error: CitewellError) -> str:
+    """Return the text of a failed call: what happened, why perhaps, and what to try."""
+    if isinstance(error, ToolTimeout):
+        return _TIMEOUT.format(message=error.message, suggestion=error.suggestion)
+    if error.code == "INVALID_ARGUMENT" and error.type == "DataValidationError":
+        return _INVALID.format(message=error.message, code=error.code, suggestion=error.suggestion)
+    return _FAILURE.format(
+        type=type(error).__name__,
+        code=error.code,
+        message=error.message,
+        causes=_CAUSES,
+        suggestion=error.suggestion,
+    )

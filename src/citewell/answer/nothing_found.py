@@ -1,0 +1,25 @@
+"""The [EVIDENCE] section when nothing supports the question: what was checked, what is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.core.text import one_line
+
+if TYPE_CHECKING:
+    from citewell.core.results import OrchestrationResult
+
+
+def format_nothing_found(result: OrchestrationResult) -> str:
+    """Return a plain statement that there is no evidence, with the pages and links to go by."""
+    lines = [
+        "[EVIDENCE]",
+        "No relevant content was found for this query in the specified URL.",
+    ]
+    if result.checked:
+        lines += ["", "Pages checked:"]
+        lines += [f"- {one_line(page.title) or 'Untitled'} — {page.url}" for page in result.checked]
+    if result.open_links:
+        lines += ["", "Links not followed that may hold it (call answer with one of these):"]
+        lines += [f"- {one_line(link.text) or 'Link'} — {link.url}" for link in result.open_links]
+    return "\n".join(lines)

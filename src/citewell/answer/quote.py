@@ -1,0 +1,146 @@
+"""Picking quotes: the sentences of a block that bear on the question, as exact slices."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.ids import citation_id
+from citewell.core.records import Quote
+from citewell.core.text import sentence_spans
+from citewell.core.tokens import count_tokens
+from citewell.core.words import content_words, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.core.records import Block
+    from citewell.core.text import Span
+
+logger = logging.getLogger(__name__)
+
+MAX_QUOTE_TOKENS = 80
+MAX_QUOTE_CHARACTERS = 500
+_MAX_SENTENCES = 3
+# What a further sentence costs, so that it is taken only when it brings words of the question.
+_SENTENCE_COST = 0.08
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sentence:
+    span: Span
+    words: frozenset[str]
+    tokens: int
+
+
+def pick_quotes(query: str, blocks: Sequence[Block], *, limit: int) -> list[Quote]:
+    """Return at most `limit` quotes, one per block in the order of `blocks`.
+
+    A quote is one to three neighbouring sentences of its block: those that hold most of the words
+    of `query`, rare words weighing more. Deterministic.
+    """
+    sentences = [_sentences_of(block.text) for block in blocks[:limit]]
+    weights = _word_weights(query, [each for one in sentences for each in one])
+    return [
+        _quote(block, _best_window(found, block.text, weights))
+        for block, found in zip(blocks, sentences, strict=False)
+        if found
+    ]
+
+
+def refuse_inexact(quotes: Sequence[Quote], texts: Mapping[int, str]) -> list[Quote]:
+    """Return the quotes that the pages' canonical `texts` (by source_id) hold where they say."""
+    exact = [
+        quote
+        for quote in quotes
+        if quote.text and texts.get(quote.source_id, "")[quote.start : quote.end] == quote.text
+    ]
+    if len(exact) < len(quotes):
+        logger.error("%d quotes were not exact slices and were dropped", len(quotes) - len(exact))
+    return exact
+
+
+def _sentences_of(text: str) -> list[_Sentence]:
+    return [
+        _Sentence(
+            span=(start, end),
+            words=frozenset(words(text[start:end])),
+            tokens=count_tokens(text[start:end]),
+        )
+        for start, end in sentence_spans(text)
+        if not text.startswith("#", start)
+    ]
+
+
+def _word_weights(query: str, sentences: Sequence[_Sentence]) -> dict[str, float]:
+    """Return what each word of the query is worth: the rarer among the sentences, the more."""
+    counts = Counter(word for sentence in sentences for word in sentence.words)
+    total = len(sentences) + 1
+    wanted = dict.fromkeys(content_words(query))
+    weights = {word: math.log(1 + total / (1 + counts[word])) for word in wanted}
+    whole = sum(weights.values()) or 1.0
+    return {word: weight / whole for word, weight in weights.items()}
+
+
+def _best_window(sentences: Sequence[_Sentence], text: str, weights: dict[str, float]) -> Span:
+    best_score, best = -math.inf, sentences[0].span
+    for first in range(len(sentences)):
+        held: set[str] = set()
+        tokens = 0
+        for last in range(first, min(first + _MAX_SENTENCES, len(sentences))):
+            tokens += sentences[last].tokens
+            span = (sentences[first].span[0], sentences[last].span[1])
+            too_long = tokens > MAX_QUOTE_TOKENS or span[1] - span[0] > MAX_QUOTE_CHARACTERS
+            if last > first and (too_long or _is_break(text, sentences[last - 1], sentences[last])):
+                break
+            held |= sentences[last].words & weights.keys()
+            if _leads_on(text, sentences[last].span) and last + 1 < len(sentences):
+                continue
+            score = sum(weights[word] for word in held) - _SENTENCE_COST * (last - first)
+            if score > best_score + 1e-9:
+                best_score, best = score, span
+    return _cut(text, best)
+
+
+def _is_break(text: str, before: _Sentence, after: _Sentence) -> bool:
+    """Return whether a paragraph ends between two sentences, and does not announce the next."""
+    between = text[before.span[1] : after.span[0]]
+    return "\n\n" in between and not _leads_on(text, before.span)
+
+
+def _leads_on(text: str, span: Span) -> bool:
+    """Return whether a sentence only announces what follows it: a formula, code or a list."""
+    first, last = text[span[0]], text[span[1] - 1]
+    return last in ":：,、" or (last.isalnum() and first not in "-*|`")
+
+
+def _cut(text: str, span: Span) -> Span:
+    """Shorten an overlong sentence or code block at a line or word end, keeping it a slice."""
+    start, end = span
+    if end - start <= MAX_QUOTE_CHARACTERS:
+        return span
+    limit = start + MAX_QUOTE_CHARACTERS
+    cut = max(text.rfind("\n", start + 1, limit), text.rfind(" ", start + 1, limit))
+    end = cut if cut > start + MAX_QUOTE_CHARACTERS // 2 else limit
+    return (start, start + len(text[start:end].rstrip()))
+
+
+def _quote(block: Block, span: Span) -> Quote:
+    start, end = block.start + span[0], block.start + span[1]
+    return Quote(
+        citation_id=citation_id(block.source_id, block.page_hash, start, end),
+        text=block.text[span[0] : span[1]],
+        source_id=block.source_id,
+        url=block.url,
+        title=block.title,
+        heading_path=block.heading_path,
+        anchor=block.anchor,
+        start=start,
+        end=end,
+        page_hash=block.page_hash,
+        fetched_at=block.fetched_at,
+        confidence=block.confidence,
+    )

@@ -1,0 +1,118 @@
+"""Checking a quote against a page: still there, moved, changed or gone."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from citewell.core.text import sentence_spans
+from citewell.core.words import words
+
+if TYPE_CHECKING:
+    from citewell.core.text import Span
+
+Verdict = Literal["exact", "moved", "changed", "gone"]
+
+# Below this likeness two passages have too little in common to be one that was edited.
+_LEAST_LIKENESS = 0.55
+_COMPARED_WINDOWS = 12
+_WORD = re.compile(r"\w+|[^\w\s]|\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What became of a quote. `start`, `end` and `found` are None when it is gone."""
+
+    verdict: Verdict
+    start: int | None = None
+    end: int | None = None
+    found: str | None = None
+    """What stands there now: the quote itself, or the nearest text."""
+    likeness: float
+    difference: str | None = None
+    """The edits from quote to page, as `[-removed-]` and `{+added+}`, when changed."""
+
+
+def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verification:
+    """Return whether `text`, a page's canonical text, still holds `quote`.
+
+    With `start`, where the quote stood, the quote found elsewhere counts as moved; without it,
+    wherever it is found is exact.
+    """
+    if start is not None and text[start : start + len(quote)] == quote:
+        return _found("exact", quote, start)
+    at = text.find(quote)
+    if at >= 0:
+        return _found("exact" if start is None else "moved", quote, at)
+    spaced = _find_ignoring_space(quote, text)
+    if spaced is not None:
+        return _compare(quote, text, spaced, likeness=0.99)
+    return _nearest(quote, text)
+
+
+def _found(verdict: Verdict, quote: str, start: int) -> Verification:
+    return Verification(
+        verdict=verdict, start=start, end=start + len(quote), found=quote, likeness=1.0
+    )
+
+
+def _find_ignoring_space(quote: str, text: str) -> Span | None:
+    parts = [re.escape(part) for part in quote.split()]
+    match = re.search(r"\s+".join(parts), text) if parts else None
+    return match.span() if match else None
+
+
+def _nearest(quote: str, text: str) -> Verification:
+    wanted = set(words(quote))
+    spans = sentence_spans(text)
+    count = max(1, len(sentence_spans(quote)))
+    windows = [
+        (spans[first][0], spans[min(first + size, len(spans)) - 1][1])
+        for first in range(len(spans))
+        for size in {count, max(1, count - 1), count + 1}
+    ]
+    shared = sorted(
+        windows,
+        key=lambda span: -_overlap(wanted, set(words(text[span[0] : span[1]]))),
+    )
+    best_likeness, best = 0.0, None
+    for span in shared[:_COMPARED_WINDOWS]:
+        matcher = difflib.SequenceMatcher(None, quote, text[span[0] : span[1]], autojunk=False)
+        if matcher.quick_ratio() > best_likeness and (ratio := matcher.ratio()) > best_likeness:
+            best_likeness, best = ratio, span
+    if best is None or best_likeness < _LEAST_LIKENESS:
+        return Verification(verdict="gone", likeness=round(best_likeness, 2))
+    return _compare(quote, text, best, likeness=best_likeness)
+
+
+def _overlap(wanted: set[str], held: set[str]) -> float:
+    return len(wanted & held) / (len(wanted | held) or 1)
+
+
+def _compare(quote: str, text: str, span: Span, *, likeness: float) -> Verification:
+    found = text[span[0] : span[1]]
+    return Verification(
+        verdict="changed",
+        start=span[0],
+        end=span[1],
+        found=found,
+        likeness=round(likeness, 2),
+        difference=_difference(quote, found),
+    )
+
+
+def _difference(before: str, after: str) -> str:
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    parts: list[str] = []
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for operation, a, b, c, d in matcher.get_opcodes():
+        if operation == "equal":
+            parts.append("".join(old[a:b]))
+            continue
+        if a < b:
+            parts.append("[-" + "".join(old[a:b]) + "-]")
+        if c < d:
+            parts.append("{+" + "".join(new[c:d]) + "+}")
+    return "".join(parts)

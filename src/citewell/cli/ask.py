@@ -1,0 +1,86 @@
+"""`citewell ask`: a question about one or more URLs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from citewell.cli.tool_call import add_json_option, call_tool
+from citewell.core.errors import InvalidArgument
+from citewell.core.records import Intent
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.settings import Settings
+
+DESCRIPTION = """\
+Answer a question from web pages. Pages that are not indexed, or whose copy is old, are fetched
+and indexed first; then the passages that answer the question are printed word for word, with
+their sources. When the pages do not answer it, the brief says so."""
+
+EXAMPLES = """\
+  citewell ask https://docs.python.org/3/library/asyncio-task.html "How do I cancel a task?"
+  citewell ask https://a.example/guide https://b.example/guide "How do the two differ?"
+  citewell ask URL "How is it installed?" --constraint "on Debian" --budget 2000
+  citewell ask URL "What is the default port?" --json | jq '.citations[0].text'"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `ask`."""
+    parser.add_argument("urls", nargs="+", metavar="URL", help="page to read; several are allowed")
+    parser.add_argument("question", metavar="QUESTION", help="the question, in quotes")
+    add_json_option(parser)
+    parser.add_argument(
+        "--intent",
+        choices=get_args(Intent),
+        help="kind of question; inferred from its words when left out",
+    )
+    parser.add_argument(
+        "--constraint",
+        action="append",
+        dest="constraints",
+        metavar="TEXT",
+        help="what the evidence must meet, e.g. “must include code”; may be repeated",
+    )
+    parser.add_argument(
+        "--known-context", metavar="TEXT", help="what you know already, not to be repeated"
+    )
+    parser.add_argument(
+        "--expansion-budget",
+        type=int,
+        metavar="N",
+        help="rounds of following links, 0 to 20; 0 reads the given pages only",
+    )
+    parser.add_argument(
+        "--budget",
+        dest="mcp_response_token_budget",
+        metavar="TOKENS",
+        help="most tokens of the brief (MCP_RESPONSE_TOKEN_BUDGET)",
+    )
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Ask and print the brief."""
+    _check_positions(arguments.urls, arguments.question)
+    given = {
+        "url": arguments.urls,
+        "query": arguments.question,
+        "intent": arguments.intent,
+        "known_context": arguments.known_context,
+        "constraints": arguments.constraints,
+        "expansion_budget": arguments.expansion_budget,
+    }
+    return call_tool("answer", given, arguments=arguments, settings=settings)
+
+
+def _check_positions(urls: list[str], question: str) -> None:
+    """Catch the two easy slips: no question at all, and a question without quotes.
+
+    Raises:
+        InvalidArgument: one of them was made.
+    """
+    if question.startswith(("http://", "https://")):
+        raise InvalidArgument(f"the last argument is the question, but {question} is a URL")
+    words = [url for url in urls[1:] if "." not in url and "/" not in url]
+    if words:
+        raise InvalidArgument(f"put the question in quotes: {words[0]!r} is not a URL")

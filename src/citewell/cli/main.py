@@ -1,0 +1,172 @@
+"""The `citewell` command: a table of commands, each imported only when it is used."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from dataclasses import fields
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from citewell import __version__
+from citewell.core.errors import CitewellError, InvalidArgument, SettingsError
+from citewell.core.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "ask": "answer a question from web pages, with cited evidence",
+    "ingest": "fetch and index pages, so that search finds them",
+    "search": "ask of the pages that are indexed; fetches nothing",
+    "status": "show what is indexed",
+    "serve": "run the MCP server, over stdio or HTTP",
+    "config": "print the configuration that adds Citewell to a client",
+}
+"""Each name is also the name of the command's module in this package."""
+
+EXIT_TOOL_ERROR = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+
+_EPILOG = """\
+first steps:
+  citewell ask https://docs.python.org/3/library/asyncio-task.html "How do I cancel a task?"
+  citewell status
+  citewell config claude-desktop
+
+`citewell COMMAND --help` has the arguments and examples of a command. Every setting can also
+come from the environment or from a .env file; docs/reference.md lists them.
+exit codes: 0 done, 1 the work failed, 2 wrong usage or setting, 130 interrupted"""
+
+
+class Command(Protocol):
+    """What a command's module holds."""
+
+    DESCRIPTION: str
+    EXAMPLES: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments; one whose `dest` is the name of a setting sets it."""
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        """Do the work and return the exit code."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` names and return the exit code."""
+    _write_utf8()
+    try:
+        code = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except (InvalidArgument, SettingsError) as error:
+        sys.stderr.write(f"citewell: {error.message}\n")
+        return EXIT_USAGE
+    except CitewellError as error:
+        sys.stderr.write(f"citewell: {error.message}\n{error.suggestion}\n")
+        return EXIT_TOOL_ERROR
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _discard_stdout()
+        return EXIT_BROKEN_PIPE
+    return code
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of everything up to the command's name."""
+    width = max(map(len, COMMANDS))
+    listed = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="citewell",
+        usage="citewell [options] COMMAND …",
+        description="Cited, verbatim, bounded evidence from web pages.",
+        epilog=f"commands:\n{listed}\n\n{_EPILOG}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"citewell {__version__}")
+    _add_global_options(parser)
+    parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help=argparse.SUPPRESS)
+    rest = parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    rest.required = False
+    return parser
+
+
+def build_command_parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of what stands after the name of a command."""
+    command = _load(name)
+    parser = argparse.ArgumentParser(
+        prog=f"citewell {name}",
+        description=command.DESCRIPTION,
+        epilog=f"examples:\n{command.EXAMPLES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_arguments(parser)
+    _add_global_options(parser)
+    return parser
+
+
+def _run(argv: Sequence[str]) -> int:
+    if not argv:
+        build_parser().print_help(sys.stderr)
+        return EXIT_USAGE
+    try:
+        given = build_parser().parse_args(argv)
+        # Intermixed: `ask URL --json QUESTION` is as good as `ask URL QUESTION --json`.
+        arguments = build_command_parser(given.command).parse_intermixed_args(given.rest, given)
+    except SystemExit as stop:
+        # argparse leaves this way after --help, --version and usage errors.
+        return cast("int", stop.code)
+    names = {field.name for field in fields(Settings)}
+    flags = {name: value for name, value in vars(arguments).items() if name in names}
+    settings = load_settings(flags, env_file=getattr(arguments, "env_file", None))
+    return _load(arguments.command).run(arguments, settings)
+
+
+def _load(name: str) -> Command:
+    return cast("Command", import_module(f"citewell.cli.{name}"))
+
+
+def _add_global_options(parser: argparse.ArgumentParser) -> None:
+    # SUPPRESS: the command's parser must not undo what was given before the command's name.
+    group = parser.add_argument_group("options of every command")
+    group.add_argument(
+        "--database",
+        dest="database_url",
+        metavar="URL",
+        default=argparse.SUPPRESS,
+        help="where the index is, as sqlite:///absolute/path.db (DATABASE_URL)",
+    )
+    group.add_argument(
+        "--env-file",
+        type=Path,
+        metavar="FILE",
+        default=argparse.SUPPRESS,
+        help="read settings from FILE instead of .env",
+    )
+    group.add_argument(
+        "--verbose",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="show the log on stderr",
+    )
+
+
+def _write_utf8() -> None:
+    # A pipe on Windows, or a plain C locale, would fail on the first “›”.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _discard_stdout() -> None:
+    # Else the interpreter fails once more when it flushes stdout on exit.
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())
+    os.close(devnull)

@@ -1,0 +1,58 @@
+"""`citewell search`: a question about pages that are already indexed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from citewell.cli.tool_call import add_json_option, call_tool
+from citewell.core.records import Intent
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.settings import Settings
+
+DESCRIPTION = """\
+Search the pages that are indexed. Nothing is fetched, so it is fast and works offline. Prints
+the same kind of brief as `citewell ask`."""
+
+EXAMPLES = """\
+  citewell search "cancel a task"
+  citewell search "cancel a task" --url https://docs.python.org/3/library/asyncio-task.html
+  citewell search "timeouts" --top-k 5 --json"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `search`."""
+    parser.add_argument("query", metavar="QUERY", help="the question or the words to look for")
+    parser.add_argument(
+        "--url",
+        action="append",
+        dest="source_urls",
+        metavar="URL",
+        help="search this indexed page only; may be repeated",
+    )
+    parser.add_argument("--top-k", type=int, metavar="N", help="most chunks to return, 1 to 50")
+    parser.add_argument(
+        "--intent",
+        choices=get_args(Intent),
+        help="kind of question; inferred from its words when left out",
+    )
+    parser.add_argument(
+        "--budget",
+        dest="mcp_response_token_budget",
+        metavar="TOKENS",
+        help="most tokens of the brief (MCP_RESPONSE_TOKEN_BUDGET)",
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Search and print the brief."""
+    given = {
+        "query": arguments.query,
+        "source_urls": arguments.source_urls,
+        "top_k": arguments.top_k,
+        "intent": arguments.intent,
+    }
+    return call_tool("search", given, arguments=arguments, settings=settings)

@@ -1,0 +1,96 @@
+"""Runs a tool the way a server would, and prints its result for a person or a program."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.cli.main import EXIT_TOOL_ERROR
+from citewell.cli.terminal import print_error, print_text, showing_progress
+from citewell.core.errors import CitewellError, SettingsError
+from citewell.core.records import Caller
+from citewell.core.results import OnProgress
+from citewell.tools.catalog import open_registry
+from citewell.tools.registry import ToolResult, error_result
+from citewell.tools.services import Services, open_services
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from citewell.core.settings import Settings
+
+Afterwards = Callable[[Services, ToolResult, OnProgress], Awaitable[None]]
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Declare --json, which every command that prints a result has."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def call_tool(
+    name: str,
+    tool_arguments: Mapping[str, object],
+    *,
+    arguments: argparse.Namespace,
+    settings: Settings,
+    afterwards: Afterwards | None = None,
+) -> int:
+    """Call the tool, print what it returns and return the exit code.
+
+    `tool_arguments` that are None are left out, so that the tool's own defaults hold.
+    `afterwards` is what a server would do in the background, and a command must finish itself.
+
+    Raises:
+        SettingsError: a setting names something that does not exist.
+    """
+    _configure_log(settings, verbose=getattr(arguments, "verbose", False))
+    given = {key: value for key, value in tool_arguments.items() if value is not None}
+    try:
+        result = anyio.run(partial(_call, name, given, settings, afterwards))
+    except SettingsError:
+        raise
+    except CitewellError as error:
+        result = error_result(error)
+    if arguments.json:
+        print(json.dumps(result.structured, ensure_ascii=False, indent=2))
+    elif result.is_error:
+        print_error(result.structured["error"])
+    else:
+        print_text(result.text)
+    return EXIT_TOOL_ERROR if result.is_error else 0
+
+
+async def _call(
+    name: str, given: Mapping[str, object], settings: Settings, afterwards: Afterwards | None
+) -> ToolResult:
+    # The shell has every tool, whichever of them the server lists.
+    registry = open_registry(replace(settings, mcp_toolsets=("all",)))
+    caller = Caller(session="cli", project=settings.project)
+    with showing_progress() as on_progress:
+        async with open_services(settings) as services:
+            result = await registry.call(
+                name, given, services=services, caller=caller, on_progress=on_progress
+            )
+            if afterwards is not None and not result.is_error:
+                await afterwards(services, result, on_progress)
+            return result
+
+
+def _configure_log(settings: Settings, *, verbose: bool) -> None:
+    if verbose:
+        logging.basicConfig(
+            stream=sys.stderr,
+            level=settings.mcp_log_level,
+            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+        )
+    else:
+        # Without any handler Python writes warnings to stderr, beside the progress bars.
+        logging.getLogger().addHandler(logging.NullHandler())

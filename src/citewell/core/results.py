@@ -1,0 +1,146 @@
+"""What a research run brings back, and how it tells of its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from citewell.core.records import Block, Intent, Quote
+
+Mode = Literal["chunk", "full_context"]
+
+StopReason = Literal[
+    "answered",
+    "score plateau",
+    "expansion budget is used up",
+    "maximum depth",
+    "page limit is reached",
+    "no promising links",
+    "time is up",
+    "expansion is off",
+    "search does not follow links",
+    "every page fits the budget",
+]
+
+Phase = Literal[
+    "ingest", "embed", "analysis", "retrieval", "reranking", "expansion", "locality", "merge"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """One step of long work, told while it goes on."""
+
+    phase: Phase
+    message: str
+    done: int | None = None
+    total: int | None = None
+
+
+OnProgress = Callable[[Progress], Awaitable[None]]
+
+
+async def no_progress(progress: Progress) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What the caller wants to know, of which pages."""
+
+    urls: tuple[str, ...]
+    query: str
+    project: str
+    intent: Intent | None = None
+    """Inferred when None."""
+    known_context: str = ""
+    constraints: tuple[str, ...] = ()
+    expansion_budget: int | None = None
+    """Rounds of link following; None lets the engine decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Milliseconds a run spent, by stage."""
+
+    total_ms: float = 0.0
+    ingest_ms: float = 0.0
+    query_analysis_ms: float = 0.0
+    retrieval_ms: float = 0.0
+    reranking_ms: float = 0.0
+    expansion_ms: float = 0.0
+    locality_ms: float = 0.0
+    merge_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpansionStep:
+    """One linked page that was tried; `parent_url` is the page that linked to it."""
+
+    url: str
+    parent_url: str
+    depth: int
+    chunks_added: int
+    score_before: float
+    score_after: float
+    duration_ms: float
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedUrl:
+    """A URL the caller gave that could not be read, and why."""
+
+    url: str
+    reason: str
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageChecked:
+    """A page that was searched."""
+
+    url: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLink:
+    """A promising link that was not followed."""
+
+    url: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrchestrationResult:
+    """Everything a brief is made of."""
+
+    query: str
+    intent: Intent
+    sub_queries: tuple[str, ...]
+    mode: Mode
+    answered: bool
+    blocks: tuple[Block, ...]
+    """Best first."""
+    quotes: tuple[Quote, ...]
+    steps: tuple[ExpansionStep, ...] = ()
+    stop_reason: StopReason
+    documents_searched: int
+    documents_matched: int
+    chunks_evaluated: int
+    iterations: int = 0
+    expansion_budget: int | None = None
+    max_depth: int = 0
+    urls_ingested: int
+    timing: Timing
+    failures: tuple[FailedUrl, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was degraded on the way: vectors missing, a stale page kept, time nearly up."""
+    partial: bool = False
+    checked: tuple[PageChecked, ...] = ()
+    """The pages searched, where nothing supports the question."""
+    open_links: tuple[OpenLink, ...] = ()
+    """The most promising links not followed, where nothing supports the question."""

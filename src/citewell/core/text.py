@@ -1,0 +1,98 @@
+"""Cutting text: into sentences with exact offsets, and down to one safe line."""
+
+from __future__ import annotations
+
+import re
+
+Span = tuple[int, int]
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+# What begins a span that is never split: a fence, a table row, a heading.
+_WHOLE = ("```", "~~~", "|", "#")
+_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+")
+_SENTENCE_END = re.compile(r"[.?!]+[\"'”’)\]*_`]*(?=\s)|[。！？]+[」』）】”’]*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|fig|no|vol|approx|resp|dr|mr|mrs|ms|prof|st|inc|ltd|jr|sr|u\.s)"
+    r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
+    re.IGNORECASE,
+)
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+)
+
+
+def one_line(text: str, *, limit: int = 200) -> str:
+    """Return `text` on one line, without characters a reader cannot see, cut to `limit`."""
+    plain = " ".join(_UNSEEN.sub("", text).split())
+    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
+
+
+def sentence_spans(text: str) -> list[Span]:
+    """Return where the sentences of Markdown `text` stand, in order, white space trimmed.
+
+    A fenced code block, a table row and a heading are one span each; a list item begins a new one.
+    """
+    spans: list[Span] = []
+    for start, end in _paragraphs(text):
+        if text.startswith(_WHOLE, start):
+            spans.append((start, end))
+        else:
+            spans.extend(_sentences(text, start, end))
+    return spans
+
+
+def _paragraphs(text: str) -> list[Span]:
+    """Return fences, rows, headings, items and paragraphs, each as one span."""
+    found: list[Span] = []
+    start, position, fence = -1, 0, ""
+
+    def close(end: int) -> None:
+        nonlocal start
+        if start >= 0 and (trimmed := _trim(text, start, end)):
+            found.append(trimmed)
+        start = -1
+
+    for line in text.splitlines(keepends=True):
+        end = position + len(line)
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark.group(1).startswith(fence) and not line.strip(" `~\r\n"):
+                fence = ""
+                close(end)
+        elif mark:
+            close(position)
+            start, fence = position, mark.group(1)
+        elif not line.strip():
+            close(position)
+        elif line.lstrip().startswith(("|", "#")):
+            close(position)
+            start = position
+            close(end)
+        elif _ITEM.match(line) or start < 0:
+            close(position)
+            start = position
+        position = end
+    close(len(text))
+    return found
+
+
+def _sentences(text: str, start: int, end: int) -> list[Span]:
+    spans: list[Span] = []
+    begin = start
+    for match in _SENTENCE_END.finditer(text, start, end):
+        if _ABBREVIATION.search(text[max(begin, match.end() - 12) : match.end()]):
+            continue
+        if trimmed := _trim(text, begin, match.end()):
+            spans.append(trimmed)
+        begin = match.end()
+    if trimmed := _trim(text, begin, end):
+        spans.append(trimmed)
+    return spans
+
+
+def _trim(text: str, start: int, end: int) -> Span | None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return (start, end) if start < end else None

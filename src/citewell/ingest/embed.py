@@ -1,0 +1,83 @@
+"""Giving stored chunks their vectors, in the background and at once where someone waits."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.core.errors import InferenceError, StoreError
+from citewell.core.results import OnProgress, Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.inference.protocols import Embedder
+    from citewell.store.protocol import Store
+
+logger = logging.getLogger(__name__)
+
+# Enough for the embedder to sort by length and pad little; few enough to lose little at a stop.
+_BATCH_CHUNKS = 128
+_FIRST_RETRY_SECONDS = 5.0
+_LAST_RETRY_SECONDS = 300.0
+
+
+class EmbeddingQueue:
+    """Embeds what has no vector yet; the store itself is the queue, so a stop loses nothing."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._work = anyio.Event()
+        # Whoever waits for a page and the background would otherwise embed the same chunks.
+        self._turn = anyio.Lock()
+
+    def wake(self) -> None:
+        """Say that there are chunks to embed."""
+        self._work.set()
+
+    async def run(self) -> None:
+        """Embed whenever there is something to embed, until cancelled."""
+        retry_seconds = _FIRST_RETRY_SECONDS
+        while True:
+            await self._work.wait()
+            self._work = anyio.Event()
+            try:
+                await self.embed_all()
+                retry_seconds = _FIRST_RETRY_SECONDS
+            except (InferenceError, StoreError) as error:
+                logger.warning("embedding waits %.0f s: %s", retry_seconds, error.message)
+                await anyio.sleep(retry_seconds)
+                retry_seconds = min(2 * retry_seconds, _LAST_RETRY_SECONDS)
+                self.wake()
+
+    async def embed_all(
+        self, *, source_ids: Sequence[int] | None = None, on_progress: OnProgress = no_progress
+    ) -> int:
+        """Embed every chunk (of `source_ids`) that lacks a vector; return how many.
+
+        Raises:
+            InferenceError, StoreError: some chunks are left; those done are kept.
+        """
+        done = 0
+        while count := await self._embed_batch(source_ids):
+            done += count
+            message = f"Embedded {done} chunks"
+            await on_progress(Progress(phase="embed", message=message, done=done))
+        return done
+
+    async def _embed_batch(self, source_ids: Sequence[int] | None) -> int:
+        model = self._embedder.name
+        async with self._turn:
+            waiting = await self._store.chunks_to_embed(
+                model=model, limit=_BATCH_CHUNKS, source_ids=source_ids
+            )
+            if waiting:
+                vectors = await self._embedder.embed_passages([text for _, text in waiting])
+                pairs = zip(waiting, vectors, strict=True)
+                await self._store.put_vectors(
+                    {chunk_id: vector for (chunk_id, _), vector in pairs}, model=model
+                )
+        return len(waiting)

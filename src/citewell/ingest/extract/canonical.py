@@ -1,0 +1,196 @@
+"""Putting canonical Markdown together: text, sections, links and images with exact offsets.
+
+Renderers compose Markdown as plain strings and cannot know where a piece ends up. So they write
+marks (two noncharacters around a key) before each heading, link and image; `finish` takes the
+marks out and turns their places into offsets.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from citewell.core.records import Image, Link, Section
+from citewell.ingest.extract.characters import collapse_spaces, drop_controls, tidy_lines
+
+MARK_START = "\ufdd0"
+MARK_END = "\ufdd1"
+_MARK = re.compile(f"{MARK_START}([sli])(\\d+){MARK_END}")
+_LINE_OF_MARKS = re.compile(
+    f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE
+)
+_CONTEXT_CHARACTERS = 160
+_LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(?=\S)(.+?)(?<=\S)\1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanonicalText:
+    """Canonical Markdown with its structure."""
+
+    text: str
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...]
+    images: tuple[Image, ...]
+
+
+class CanonicalWriter:
+    """Hands out marks while a page is rendered, and resolves them at its end."""
+
+    def __init__(self) -> None:
+        self._sections: list[tuple[int, str, str | None]] = []
+        self._links: list[tuple[str, str]] = []
+        self._images: list[tuple[str, str, str]] = []
+
+    def mark_section(self, level: int, heading: str, anchor: str | None) -> str:
+        """Return the mark that opens a section; it goes right before the heading's line."""
+        self._sections.append((level, plain_text(heading), anchor or None))
+        return f"{MARK_START}s{len(self._sections) - 1}{MARK_END}"
+
+    def mark_link(self, url: str, text: str) -> str:
+        """Return the mark of a link to `url`, which has no fragment."""
+        self._links.append((url, plain_text(text)))
+        return f"{MARK_START}l{len(self._links) - 1}{MARK_END}"
+
+    def mark_image(self, url: str, *, alt: str, caption: str) -> str:
+        """Return the mark of an image."""
+        self._images.append((url, plain_text(alt), plain_text(caption)))
+        return f"{MARK_START}i{len(self._images) - 1}{MARK_END}"
+
+    def finish(self, marked: str) -> CanonicalText:
+        """Return the text without marks, and what the marks stood for."""
+        # A line of marks alone would leave a blank line behind: they go with what follows.
+        marked = _LINE_OF_MARKS.sub(r"\1", drop_controls(marked))
+        text, marks = _take_marks_out(tidy_lines(marked).strip("\n"))
+        sections = self._section_tree(text, [m for m in marks if m[0] == "s"])
+        starts = [section.start for section in sections]
+        last = max(len(text) - 1, 0)
+        contexts = _Contexts(text)
+        links: list[Link] = []
+        images: list[Image] = []
+        for kind, number, offset in marks:
+            start = min(offset, last)
+            section = bisect_right(starts, start) - 1
+            if kind == "l":
+                url, words = self._links[number]
+                context = contexts.around(start, words)
+                links.append(
+                    Link(url=url, text=words, context=context, section=section, start=start)
+                )
+            elif kind == "i":
+                url, alt, caption = self._images[number]
+                images.append(
+                    Image(url=url, alt=alt, caption=caption, section=section, start=start)
+                )
+        return CanonicalText(
+            text=text, sections=tuple(sections), links=tuple(links), images=tuple(images)
+        )
+
+    def _section_tree(self, text: str, marks: list[tuple[str, int, int]]) -> list[Section]:
+        opened = [(offset, *self._sections[number]) for _, number, offset in marks]
+        if not opened or opened[0][0] > 0:
+            opened.insert(0, (0, 0, "", None))
+        sections: list[Section] = []
+        open_sections: list[Section] = []
+        for place, (start, level, heading, anchor) in enumerate(opened):
+            end = opened[place + 1][0] if place + 1 < len(opened) else len(text)
+            if start == end:
+                continue
+            while open_sections and open_sections[-1].level >= level:
+                open_sections.pop()
+            # What stands before the first heading has no heading to hang others under.
+            parent = open_sections[-1].ordinal if open_sections else None
+            section = Section(
+                ordinal=len(sections),
+                parent=parent,
+                level=level,
+                heading=heading,
+                anchor=anchor,
+                start=start,
+                end=end,
+            )
+            sections.append(section)
+            if level > 0:
+                open_sections.append(section)
+        return sections
+
+
+def visible_text(marked: str) -> str:
+    """Return marked text as it will read, marks left out."""
+    return _MARK.sub("", marked) if MARK_START in marked else marked
+
+
+def join_blocks(blocks: list[str], separator: str = "\n\n") -> str:
+    """Join blocks; a block of marks alone leaves no empty line behind."""
+    joined: list[str] = []
+    waiting = ""
+    for block in blocks:
+        if not visible_text(block).strip():
+            waiting += block.strip()
+            continue
+        joined.append(waiting + block)
+        waiting = ""
+    if waiting and joined:
+        joined[-1] += waiting
+    return separator.join(joined) if joined else waiting
+
+
+def plain_text(markdown: str) -> str:
+    """Return one line of Markdown as a reader sees it: no marks, link targets or emphasis."""
+    text = visible_text(markdown)
+    if "](" in text:
+        text = _LINK_TARGET.sub(r"\1", text)
+    if "`" in text and text.count("`") == 2 and text[0] == text[-1] == "`":
+        text = text[1:-1]
+    elif "*" in text or "`" in text or "~~" in text:
+        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
+    return collapse_spaces(text)
+
+
+def _take_marks_out(marked: str) -> tuple[str, list[tuple[str, int, int]]]:
+    pieces: list[str] = []
+    marks: list[tuple[str, int, int]] = []
+    offset = 0
+    last = 0
+    for match in _MARK.finditer(marked):
+        piece = marked[last : match.start()]
+        pieces.append(piece)
+        offset += len(piece)
+        last = match.end()
+        marks.append((match.group(1), int(match.group(2)), offset))
+    pieces.append(marked[last:])
+    return "".join(pieces).rstrip() + "\n", marks
+
+
+class _Contexts:
+    """Finds the words around links, asked for in the order they stand in."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._line_end = 0
+        self._line = ""
+        self._found = 0
+
+    def around(self, start: int, words: str) -> str:
+        """Return the words of the line around the link at `start`."""
+        if start >= self._line_end:
+            line_start = self._text.rfind("\n", self._line_end, start) + 1 or self._line_end
+            end = self._text.find("\n", start)
+            self._line_end = len(self._text) if end < 0 else end + 1
+            line = self._text[line_start : self._line_end]
+            # Emphasis is left in: taking it out of every line costs more than it is worth.
+            self._line = collapse_spaces(_LINK_TARGET.sub(r"\1", line).replace("`", ""))
+            self._found = 0
+        at = self._line.find(words, self._found)
+        if at < 0:
+            return words
+        self._found = end = at + len(words)
+        low = max(at - _CONTEXT_CHARACTERS, 0)
+        if low:
+            low = self._line.find(" ", low, at) + 1 or low
+        high = end + _CONTEXT_CHARACTERS
+        if high < len(self._line):
+            space = self._line.rfind(" ", end, high)
+            high = space if space > 0 else high
+        return self._line[low:high]

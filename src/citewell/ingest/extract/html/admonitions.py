@@ -1,0 +1,119 @@
+"""Notes, warnings and other call-outs, however a site's generator marks them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.characters import collapse_spaces
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.tree import Element
+
+_WARNINGS = frozenset("warning warn caution attention danger error bug failure critical".split())
+_NOTES = frozenset(
+    "note info information tip hint important seealso abstract summary example question success "
+    "quote todo remark".split()
+)
+# Classes that mark a box as a call-out; its kind is then among the other names.
+_BOX = re.compile(
+    r"(?<= )(?:admonition|admonitionblock|theme-admonition|markdown-alert|custom-block|callout|notecard"
+    r"|alert|message-box|doc-admonition|hint|admon|bd-callout|aside|gitbook-hint)(?: |-)"
+)
+_KIND = re.compile(
+    r"(?<=[ -])(?:" + "|".join(sorted(_WARNINGS | _NOTES, key=len, reverse=True)) + r")(?=[ ])"
+)
+_TITLE_CLASS = re.compile(
+    r"(?<= )(?:admonition-title|markdown-alert-title|custom-block-title|admonitionheading\S*"
+    r"|admonition-heading|callout-title|alert-heading|alert-title|title|icon|hint-title|summary)(?= )"
+)
+_PLAIN_BOX_TAGS = frozenset({"div", "aside", "p", "section", "blockquote", "table", "details"})
+_PLAIN_KINDS = frozenset({"note", "warning", "tip", "caution", "important"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admonition:
+    """What a call-out is labelled with, and the element that held its title."""
+
+    label: str
+    title: Element | None
+    title_text: str
+
+
+def label_of(kind: str) -> str:
+    """Return the label a call-out's text starts with: "⚠️ WARNING:"."""
+    icon = "⚠️" if kind.lower() in _WARNINGS | {"deprecated"} else "ℹ️"
+    return f"{icon} {kind.upper()}:"
+
+
+def is_kind(word: str) -> bool:
+    """Return whether generators use the word as a kind of call-out."""
+    return word.lower() in _WARNINGS or word.lower() in _NOTES
+
+
+def read_admonition(element: Element) -> Admonition | None:
+    """Return what kind of call-out the element is; None for anything else."""
+    kind = _kind_of(element)
+    if kind is None:
+        return None
+    title = _title_element(element)
+    words = collapse_spaces(title.text()) if title is not None else ""
+    if words.rstrip(":!").lower().replace(" ", "") in (kind, "seealso"):
+        words = ""
+    return Admonition(label=label_of(_written(kind)), title=title, title_text=words.rstrip(":"))
+
+
+def content_of(element: Element) -> Element:
+    """Return where a call-out's words are: some generators lay icon and text out as a table."""
+    marked = next((below for below in element.walk() if below.has_class("content")), None)
+    if element.has_class("admonitionblock") and marked is not None:
+        return marked
+    table = next((below for below in element.elements() if below.tag == "table"), None)
+    if table is None or len(element.elements()) > 1:
+        return element
+    cells = [cell for cell in table.walk() if cell.tag in ("td", "th")]
+    has_icon = bool(cells) and cells[0].find("img") is not None and not cells[0].text().strip()
+    return cells[-1] if has_icon and len(cells) <= 3 else element
+
+
+def _kind_of(element: Element) -> str | None:
+    if element.tag not in _PLAIN_BOX_TAGS:
+        return None
+    kind = _kind_in_names(element.names) if element.names else None
+    if kind is None and element.attributes.get("role") in ("note", "doc-tip", "doc-notice"):
+        return "note"
+    return kind
+
+
+@lru_cache(maxsize=8_192)
+def _kind_in_names(names: str) -> str | None:
+    if _BOX.search(names):
+        kind = _KIND.search(names)
+        if kind:
+            return kind.group()
+        return "note" if re.search(r" (?:admonition|admonitionblock|callout) ", names) else None
+    own = names.split()
+    return own[0] if 0 < len(own) <= 2 and own[0] in _PLAIN_KINDS else None
+
+
+def _title_element(element: Element) -> Element | None:
+    for position, child in enumerate(element.walk()):
+        if position > 12:
+            return None
+        if child.tag == "summary" or (child.names and _TITLE_CLASS.search(child.names)):
+            return child
+    first = next(iter(element.elements()), None)
+    for _ in range(2):
+        if first is None or first.tag not in ("strong", "b", "h3", "h4", "h5", "p"):
+            return None
+        words = collapse_spaces(first.text()).rstrip(":!").lower()
+        if is_kind(words) or words == "see also":
+            return first
+        first = next(iter(first.elements()), None)
+    return None
+
+
+def _written(kind: str) -> str:
+    return "see also" if kind == "seealso" else kind

@@ -1,0 +1,256 @@
+"""Block content as Markdown: headings, paragraphs, lists, quotations, tables, code, figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.canonical import join_blocks, plain_text, visible_text
+from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
+from citewell.ingest.extract.html.code import render_code_block
+from citewell.ingest.extract.html.inline import InlineRenderer, is_permalink
+from citewell.ingest.extract.html.lists import render_definitions, render_list
+from citewell.ingest.extract.html.math import is_tex_container, render_tex_container
+from citewell.ingest.extract.html.symbols import is_symbol_list, render_symbols
+from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
+from citewell.ingest.extract.html.tree import BLOCK_TAGS, Element
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from citewell.ingest.extract.canonical import CanonicalWriter
+    from citewell.ingest.extract.links import LinkResolver
+
+_HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_MAX_HEADING_CHARACTERS = 300
+_FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
+
+
+class BlockRenderer:
+    """Renders the main content of one page."""
+
+    def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
+        self._writer = writer
+        self._inline = InlineRenderer(writer, links)
+        self.paragraphs = self._inline.paragraphs
+        self.line = self._inline.line
+        self._open: list[tuple[int, str | None]] = [(0, None)]
+        """Level and anchor of the heading in force, one entry more for each open symbol."""
+        self._needs_continuation = False
+        self._by_tag: dict[str, Callable[[Element], list[str]]] = {
+            **dict.fromkeys(_HEADING_LEVELS, self._heading),
+            **dict.fromkeys(("ul", "ol", "menu", "dir"), self._list),
+            "pre": self._pre,
+            "table": self._table,
+            "dl": self._definitions,
+            "blockquote": self._quotation,
+            "figure": self._figure,
+            "details": self._details,
+            "hr": lambda _: [],
+        }
+
+    def blocks(self, element: Element) -> list[str]:
+        """Return the blocks inside the element, in order."""
+        blocks: list[str] = []
+        run: list[Element | str] = []
+        for child in element.children:
+            if isinstance(child, str) or not _is_block(child):
+                run.append(child)
+                continue
+            if run:
+                blocks.extend(self._text_run(run))
+                run = []
+            blocks.extend(self.block(child))
+        if run:
+            blocks.extend(self._text_run(run))
+        return blocks
+
+    def block(self, element: Element) -> list[str]:
+        """Return the element itself as blocks."""
+        admonition = read_admonition(element) if element.attributes else None
+        if admonition is not None:
+            return self._admonition(element, admonition)
+        if " rubric " in element.names and element.tag == "p":
+            words = self.line(element.children)
+            return [self._continued(f"**{words}**")] if words else []
+        if " math" in element.names and is_tex_container(element) and not element.elements():
+            return [self._continued(render_tex_container(element))]
+        if "caption" in element.names and element.has_class(*_FIGURE_CLASSES):
+            return self._figure(element)
+        render = self._by_tag.get(element.tag)
+        blocks = render(element) if render is not None else self.blocks(element)
+        return blocks
+
+    def open_section(self, heading: str, anchor: str) -> str:
+        """Open a section one level below the heading in force and return its mark."""
+        level = self._open[-1][0] + 1
+        self._open.append((level, anchor))
+        self._needs_continuation = False
+        return self._writer.mark_section(level, heading, anchor)
+
+    def close_section(self) -> None:
+        """Close it; text that follows belongs to the heading around it again."""
+        self._open.pop()
+        self._needs_continuation = True
+
+    def _text_run(self, run: Sequence[Element | str]) -> list[str]:
+        if all(isinstance(child, str) and not child.strip() for child in run):
+            return []
+        paragraphs = self.paragraphs(run)
+        if self._needs_continuation and paragraphs:
+            paragraphs[0] = self._continued(paragraphs[0])
+        return paragraphs
+
+    def _continued(self, block: str) -> str:
+        """Mark text after a symbol's entry as part of the section around it again."""
+        if not self._needs_continuation or not visible_text(block).strip():
+            return block
+        self._needs_continuation = False
+        level, anchor = self._open[-1]
+        return self._writer.mark_section(level + 1, "", anchor) + block
+
+    def _heading(self, element: Element) -> list[str]:
+        text = self.line(element.children)
+        words = visible_text(text)
+        if not words or len(words) > _MAX_HEADING_CHARACTERS:
+            return [text] if text else []
+        level = _HEADING_LEVELS[element.tag]
+        anchor = _anchor_of(element)
+        self._open[-1] = (level, anchor)
+        self._needs_continuation = False
+        return [self._writer.mark_section(level, text, anchor) + "#" * level + " " + text]
+
+    def _list(self, element: Element) -> list[str]:
+        if element.find(*_HEADING_LEVELS) is not None:
+            # Its items are parts of the page, not points of a list.
+            return [block for item in element.elements() for block in self.blocks(item)]
+        return render_list(element, self)
+
+    def _pre(self, element: Element) -> list[str]:
+        code = render_code_block(element)
+        return [self._continued(code)] if code else []
+
+    def _table(self, element: Element) -> list[str]:
+        code = _code_of_numbered_table(element)
+        if code is not None:
+            return self._pre(code)
+        if not is_data_table(element):
+            return [block for cell in _cells(element) for block in self.blocks(cell)]
+        blocks = render_table(element, lambda cell: self.line(cell.children))
+        return [self._continued(block) for block in blocks]
+
+    def _definitions(self, element: Element) -> list[str]:
+        if is_symbol_list(element):
+            return render_symbols(element, self)
+        return render_definitions(element, self)
+
+    def _quotation(self, element: Element) -> list[str]:
+        body = join_blocks(self.blocks(element))
+        if not visible_text(body).strip():
+            return [body] if body else []
+        return ["\n".join(f"> {line}" if line else ">" for line in body.split("\n"))]
+
+    def _figure(self, element: Element) -> list[str]:
+        caption = next((below for below in element.walk() if _is_caption(below)), None)
+        words = self.line(caption.children) if caption is not None else ""
+        if caption is not None:
+            caption.remove()
+        images = [child for child in element.walk() if child.tag == "img"]
+        if not images or element.find("table", "pre", "p", "blockquote") is not None:
+            return [*self.blocks(element), *([words] if words else [])]
+        caption_text = plain_text(words)
+        shown = [self._inline.image(image, caption=caption_text) for image in images]
+        # Lazy loading writes the same image twice, the second time inside <noscript>.
+        first = next((image for image in shown if image), words)
+        return [first] if first else []
+
+    def _details(self, element: Element) -> list[str]:
+        summary = next((child for child in element.elements() if child.tag == "summary"), None)
+        if summary is None:
+            return self.blocks(element)
+        summary.remove()
+        if summary.find(*_HEADING_LEVELS) is not None:
+            return [*self.blocks(summary), *self.blocks(element)]
+        words = self.line(summary.children)
+        return [*([f"**{words}**"] if words else []), *self.blocks(element)]
+
+    def _admonition(self, element: Element, admonition: Admonition) -> list[str]:
+        if admonition.title is not None:
+            admonition.title.remove()
+        body = self.blocks(content_of(element))
+        label = admonition.label
+        if admonition.title_text:
+            return [f"{label} {admonition.title_text}", *body]
+        if not body:
+            return []
+        first = visible_text(body[0])
+        if first.startswith(("```", "|", "- ", "#")):
+            return [label, *body]
+        return [f"{label} {body[0]}", *body[1:]]
+
+
+def _is_caption(element: Element) -> bool:
+    return element.tag == "figcaption" or element.has_class("wp-caption-text", "gallery-caption")
+
+
+def _is_block(element: Element) -> bool:
+    return element.tag in BLOCK_TAGS or (element.has_block and element.tag not in ("math", "svg"))
+
+
+def _anchor_of(heading: Element) -> str | None:
+    """Return the fragment that leads to a heading."""
+    own = heading.attribute("id")
+    if own:
+        return own
+    parent = heading.parent
+    if parent is not None and parent.attribute("id"):
+        first = next((e for e in parent.elements() if e.tag in _HEADING_LEVELS), None)
+        is_section = parent.tag == "section" or parent.has_class("section")
+        if parent.elements()[0] is heading or (is_section and first is heading):
+            return parent.attribute("id")
+    named = ""
+    for child in heading.walk():
+        if child.tag == "a" and is_permalink(child):
+            fragment = child.attribute("href").partition("#")[2]
+            if fragment:
+                return fragment
+        named = child.attribute("id") or child.attribute("name") or named
+    return named or _anchor_before(heading)
+
+
+def _anchor_before(heading: Element) -> str | None:
+    """Return the name of an empty element right before a heading, or of its section."""
+    if heading.parent is None:
+        return None
+    before: Element | None = None
+    for sibling in heading.parent.elements():
+        if sibling is heading:
+            break
+        before = sibling
+    if before is not None and not collapse_spaces(before.text()):
+        named = before.attribute("id") or before.attribute("name")
+        inside = before.find("a")
+        if not named and inside is not None:
+            named = inside.attribute("id") or inside.attribute("name")
+        if named:
+            return named
+    if heading.parent.tag in ("section", "hgroup", "header") and before is None:
+        return heading.parent.attribute("id") or None
+    return None
+
+
+def _cells(table: Element) -> list[Element]:
+    caption = [child for child in table.elements() if child.tag == "caption"]
+    return caption + [cell for row in rows_of(table) for cell in row.elements()]
+
+
+def _code_of_numbered_table(table: Element) -> Element | None:
+    """Return the program text of a table whose first column only numbers the lines."""
+    if not table.names and table.find("pre") is None:
+        return None
+    cells = _cells(table)
+    if len(cells) != 2:
+        return None
+    numbers = collapse_spaces(cells[0].text()).replace(" ", "")
+    code = cells[1].find("pre")
+    return code if code is not None and numbers.isdecimal() else None

@@ -1,0 +1,97 @@
+"""Telling the parts of a page that stand around its content: menus, bars, banners, comments."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.tree import Element
+
+_TAGS = frozenset({"nav", "footer", "search", "dialog", "menu"})
+_ROLES = frozenset(
+    "navigation banner contentinfo search complementary menu menubar dialog alertdialog toolbar "
+    "tablist tooltip".split()
+)
+# Documentation generators put these inside the content they surround.
+_DOCUMENTATION_CHROME = re.compile(
+    r"(?<= )(?:related|sphinxsidebar\w*|wy-nav-\w+|rst-footer-buttons|rst-versions|prev-next-\w+"
+    r"|bd-(?:sidebar|toc|header|footer)\S*|md-(?:sidebar|footer|header|tabs|source|feedback)\S*"
+    r"|md-content__button|md-source-file|theme-doc-footer|theme-doc-breadcrumbs|theme-doc-toc-\S+"
+    r"|theme-edit-this-page|pagination-nav|table-of-contents|breadcrumbs|toc-(?:mobile|desktop)"
+    r"|nav-chapters|nav-wrapper|mobile-nav-chapters|menu-bar|edit-?this-?page|page-toc|toc-drawer"
+    r"|contents topic|topic contents|navheader|navfooter|vp-doc-footer|vpdocfooter|vpdocaside"
+    r"|sub-nav|flex-header|copyright|search-?box|feedback|helpful|was-this-helpful|localtoc"
+    r"|searchbox|footer|headerlink|sourcelink|skip-nav|skip-link|catlinks|printfooter|navbox"
+    r"|mw-jump-link|mw-editsection|toc|toctitle|versionselect\S*|article-footer|article-actions"
+    r"|on-github|metadata__\S*|baseline-indicator|reference-toc|in-page-toc|bottom-nav)(?= )"
+)
+# Words of class and id names; a name made of several words counts when one of them is here.
+_WORDS = re.compile(
+    r"(?:^|.*[-_])(?:"
+    r"comments?|commentlist|disqus\w*|respond|replies|trackbacks?|pingbacks?|\w*sidebars?|sidebox|aside"
+    r"|side-?bar|rail|\w*footer\w*|foot|fusszeile|nav|\w*navbar|navi|navigation|subnav|menus?"
+    r"|breadcrumbs?|share|shar(?:e|ing)\w*|shariff|social\w*|addtoany|addthis\w*|follow-?us|followers"
+    r"|related\w*|relacionad[ao]s|similar|recommend\w*|recirc\w*|you-may|also-like|read-?next|up-?next"
+    r"|more-?(?:from|stories|news|articles|posts|on|about|links)|further-reading|trending|ticker"
+    r"|most-?(?:read|popular|viewed)|popular|latest|teasers?|promo\w*|advert\w*|ads?|adv|adsense"
+    r"|ad-?(?:container|wrapper|slot|unit|box|label|block)|dfp|sponsor\w*|outbrain|taboola|plista"
+    r"|banner|cookies?|\w*cookie(?:law|info|bar|notice|consent)\w*|consent|gdpr|cli-\w+|newsletters?"
+    r"|subscri\w*|signup|sign-up|optin|login|paywall|popup|pop-up|modal|overlay|lightbox|widgets?"
+    r"|pagination|pager|paging|paginate|prev-?next|tag-?(?:list|cloud|links)|tags|tagged|categories"
+    r"|cat-links|keywords|topics|authors?|author-?\w+|about-?author|bio|biography|byline|by-line"
+    r"|dateline|timestamp|datetime|post-?(?:meta|info|date|footer|tags|categories|nav\w*)"
+    r"|entry-?(?:meta|footer|utility|date)|postmetadata|meta-?(?:data|info|bar)|read-?time"
+    r"|article-?(?:meta|info|tools|footer|tags|actions|date|share|topics|side)|toolbar|tool-?bar|tools"
+    r"|email-?(?:this|friend)|ratings?|votes?|voting|poll|feedback|search|suche|searchform|skip|toc"
+    r"|table-of-contents|inhaltsverzeichnis|copyright|imprint|disclaimer|credits?|credit-?line"
+    r"|photo-?credit|thumbs?|thumbnails?|carousel|slider|slideshow|playlist|marquee|noprint"
+    r"|wpcnt|sociable|like-?button|likes|fb|tweet-?button|whatsapp|flattr|vg-?wort|donat\w*|support-?us"
+    r"|buy-?now|buy-?box|cart|basket|wishlist|affiliate\w*|language-?(?:switcher|selector)|lang-?switch\w*"
+    r"|site-?(?:header|nav|info|logo)|masthead|top-?bar|header-?(?:top|bar|nav)|colophon|sitemap|\w*cta\d?"
+    r"|contact-?(?:form|box)|call-?to-?action|link-?(?:list|box)|linklist|weiterlesen|mehr-zum-thema"
+    r"|article-?list|post-?list|list-?posts|news-?list|story-?list|factbox-?links|jp-post-flair|sabox\w*"
+    r")(?:[-_].*|\d*)$"
+)
+# Layout says with such names what a page has, not what an element is.
+_LAYOUT_NAME = re.compile(r"(?:has|no|with|without|js|is|type|post|category|tag|status|format)-")
+# Names that hold content although one of the words above is beside them.
+_CONTENT_NAMES = re.compile(
+    r" (?:\S*(?:article|post|entry|story|page|main|blog)[-_]*(?:body|content|text|copy)\S*|hentry"
+    r"|content|main|blogpost) "
+)
+_FREE_TAGS = frozenset(
+    {"body", "main", "article", "html", "table", "tbody", "tr", "pre", "code", "math"}
+)
+
+
+def is_documentation_chrome(element: Element) -> bool:
+    """Return whether the element only serves finding one's way in a documentation site."""
+    if element.tag in _TAGS or element.attributes.get("role") in _ROLES:
+        return True
+    return bool(element.names) and _is_chrome_name(element.names)
+
+
+def is_surrounding(element: Element) -> bool:
+    """Return whether the element's tag, role or names say that it is not an article's text."""
+    if element.tag in _TAGS or element.tag == "aside":
+        return True
+    if element.attributes.get("role") in _ROLES:
+        return True
+    names = element.names
+    if not names or element.tag in _FREE_TAGS:
+        return False
+    if not any(_is_surrounding_name(name) for name in names.split()):
+        return False
+    return not _CONTENT_NAMES.search(names)
+
+
+@lru_cache(maxsize=8_192)
+def _is_chrome_name(names: str) -> bool:
+    return bool(_DOCUMENTATION_CHROME.search(names))
+
+
+@lru_cache(maxsize=16_384)
+def _is_surrounding_name(name: str) -> bool:
+    return bool(_WORDS.match(name)) and not _LAYOUT_NAME.match(name)

@@ -1,0 +1,117 @@
+"""Program text of a page as fenced Markdown with its language."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.tree import Element
+
+_LANGUAGE_CLASS = re.compile(
+    r"(?<= )(?:language|lang|highlight-source|highlight|brush|sourcecode|src|code)[-_:] ?([\w+#.-]+)(?= )"
+)
+_BARE_LANGUAGE = re.compile(
+    r" (?:hljs|highlight|sourcecode|prettyprint|prism|src|codehilite|chroma|listing)"
+    r"(?: notranslate)? (?:lang-)?([a-z][\w+#-]*) "
+)
+_ALIASES = {
+    "python3": "python",
+    "ipython3": "python",
+    "ipython": "python",
+    "py": "python",
+    "py3": "python",
+    "js": "javascript",
+    "ts": "typescript",
+    "c++": "cpp",
+    "sh": "shell",
+    "yml": "yaml",
+}
+_NO_LANGUAGE = frozenset(
+    "default none text plaintext plain nohighlight notranslate txt block wrapper code snippet "
+    "source highlight line-numbers undefined unknown auto output pre example inline toolbar "
+    "container literal-block literal numbers div box body area sample java-doc".split()
+)
+_NOT_CODE = re.compile(
+    r"(?<= )(?:linenos?|line-?numbers?(?:-rows)?|gutter|rouge-gutter|lnt?|lineno|linenodiv|blob-num"
+    r"|hljs-ln-numbers|copy(?:btn|-btn|-button|-code)?|clipboard\S*|btn\S*|toolbar-item"
+    r"|code-header|boring|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*)(?= )"
+)
+_LINE_TAGS = frozenset({"div", "p", "li", "tr"})
+_FENCE_RUN = re.compile(r"`{3,}")
+
+
+def render_code_block(pre: Element) -> str:
+    """Return the element's program text as a fenced block; "" when it has none."""
+    text = code_text(pre)
+    if not text.strip():
+        return ""
+    return fence(text, language_of(pre) or ("python" if text.startswith(">>> ") else ""))
+
+
+def fence(text: str, language: str = "") -> str:
+    """Return text between fences longer than any run of backticks inside it."""
+    longest = max((len(run) for run in _FENCE_RUN.findall(text)), default=2)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}{language}\n{text}\n{marks}"
+
+
+def code_text(element: Element) -> str:
+    """Return program text line by line, without line numbers and copy buttons."""
+    pieces: list[str] = []
+    _collect(element, pieces)
+    lines = "".join(pieces).replace("\r\n", "\n").replace("\xa0", " ").split("\n")
+    lines = [line.rstrip() for line in lines]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return "\n".join(lines)
+
+
+def language_of(pre: Element) -> str:
+    """Return the language named by the block, the code inside it or a wrapper around it."""
+    inside = pre.find("code")
+    wrappers = [parent for _, parent in zip(range(3), pre.ancestors(), strict=False)]
+    for element in (inside, pre, *wrappers):
+        if element is None or element.tag in ("body", "main", "article"):
+            continue
+        named = (
+            element.attribute("data-lang")
+            or element.attribute("data-language")
+            or element.attribute("data-code-language")
+            or _language_in_names(element.names)
+        )
+        language = _ALIASES.get(named.lower(), named.lower())
+        if language and language not in _NO_LANGUAGE and re.fullmatch(r"[\w+#.-]{1,20}", language):
+            return language
+    return ""
+
+
+def _language_in_names(names: str) -> str:
+    if not names:
+        return ""
+    for match in _LANGUAGE_CLASS.finditer(names):
+        if match.group(1) not in _NO_LANGUAGE:
+            return match.group(1)
+    bare = _BARE_LANGUAGE.search(names)
+    return bare.group(1) if bare else ""
+
+
+def _collect(element: Element, pieces: list[str]) -> None:
+    for child in element.children:
+        if isinstance(child, str):
+            pieces.append(child)
+        elif child.tag == "br":
+            pieces.append("\n")
+        elif (child.names and _NOT_CODE.search(child.names)) or (
+            "data-line-number" in child.attributes and not child.text().strip()
+        ):
+            continue
+        else:
+            starts_line = child.tag in _LINE_TAGS
+            if starts_line and pieces and not pieces[-1].endswith("\n"):
+                pieces.append("\n")
+            _collect(child, pieces)
+            if starts_line and not (pieces and pieces[-1].endswith("\n")):
+                pieces.append("\n")

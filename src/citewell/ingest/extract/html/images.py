@@ -1,0 +1,62 @@
+"""The address of an image, wherever lazy loading hides it, and whether it is worth a record."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.tree import Element
+
+_LAZY = ("data-src", "data-original", "data-lazy-src", "data-original-src", "data-hi-res-src")
+_LAZY_SETS = ("srcset", "data-srcset", "data-lazy-srcset")
+_PLACEHOLDER = re.compile(
+    r"^data:|(?:^|/)(?:blank|spacer|pixel|placeholder|transparent|1x1|loading|clear)[^/]*\.\w+$",
+    re.IGNORECASE,
+)
+_TRACKER = re.compile(
+    r"(?:^|//|\.)(?:pixel|stats|analytics|doubleclick|scorecardresearch|quantserve|b\.scorecard)"
+    r"[./]|/(?:pixel|track(?:ing)?|beacon)[/.?]|facebook\.com/tr\b|google-analytics\.com",
+    re.IGNORECASE,
+)
+_CANDIDATE = re.compile(r"(\S+?)(?:\s+(\d+(?:\.\d+)?)([wx]))?\s*(?:,\s|,?\s*$)")
+
+
+def image_reference(image: Element) -> str:
+    """Return the image's address as written; "" for placeholders and tracking pixels."""
+    if _is_tiny(image):
+        return ""
+    source = image.attribute("src")
+    if not source or _PLACEHOLDER.search(source):
+        source = _lazy_source(image)
+    if not source or _PLACEHOLDER.search(source) or _TRACKER.search(source):
+        return ""
+    return source
+
+
+def _lazy_source(image: Element) -> str:
+    for name in _LAZY:
+        if image.attribute(name):
+            return image.attribute(name)
+    sets = [image.attribute(name) for name in _LAZY_SETS]
+    if image.parent is not None and image.parent.tag == "picture":
+        sources = [child for child in image.parent.elements() if child.tag == "source"]
+        sets.extend(source.attribute(name) for source in sources for name in _LAZY_SETS)
+    return next((_largest(candidates) for candidates in sets if candidates), "")
+
+
+def _largest(candidates: str) -> str:
+    """Return the address of the largest image of a srcset."""
+    best, best_size = "", -1.0
+    for address, size, _ in _CANDIDATE.findall(candidates):
+        if float(size or 1) > best_size:
+            best, best_size = address, float(size or 1)
+    return best
+
+
+def _is_tiny(image: Element) -> bool:
+    for name in ("width", "height"):
+        value = image.attribute(name).removesuffix("px")
+        if value.isdecimal() and int(value[:6]) <= 2:
+            return True
+    return False

@@ -1,0 +1,203 @@
+"""Running text as Markdown: links, emphasis, code, mathematics and images within a paragraph."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.canonical import visible_text
+from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.html.code import code_text
+from citewell.ingest.extract.html.images import image_reference
+from citewell.ingest.extract.html.math import (
+    between_dollars,
+    convert_tex_delimiters,
+    is_math,
+    is_tex_container,
+    render_math,
+    render_tex_container,
+)
+from citewell.ingest.extract.html.tree import BLOCK_TAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.ingest.extract.canonical import CanonicalWriter
+    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.links import LinkResolver
+
+# Stands for <br> until white space has been collapsed around it.
+_BREAK = "\ufdd2"
+_BREAKS = re.compile(f" ?{_BREAK}[ {_BREAK}]*")
+_EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*", "dfn": "*", "var": "*", "cite": "*",
+             "del": "~~", "s": "~~", "strike": "~~"}  # fmt: skip
+_CODE_TAGS = frozenset({"code", "tt", "samp", "kbd"})
+_PERMALINK_CLASS = re.compile(
+    r"(?<= )(?:headerlink|header-?link|permalink|header-?anchor|heading-?anchor|hash-link|anchorjs-link"
+    r"|anchor|anchor-link|headinglink|self-link|sectionlink|direct-link|doc-anchor|link-anchor"
+    r"|viewcode-link|mw-editsection|edit-link)(?= )"
+)
+_PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]"})
+_POWER = re.compile(r"[-+−]?[\dn.]+")
+_FENCE_AT_LINE_START = re.compile(r"^(```|~~~)", re.MULTILINE)
+
+
+class InlineRenderer:
+    """Renders runs of inline content of one page."""
+
+    def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
+        self._writer = writer
+        self._links = links
+
+    def paragraphs(self, children: Sequence[Element | str]) -> list[str]:
+        """Return the content as paragraphs; two line breaks in a row part them."""
+        marked = self._collapsed(children)
+        if _BREAK not in marked:
+            return [marked] if marked else []
+        pieces: list[str] = [""]
+        last = 0
+        for gap in _BREAKS.finditer(marked):
+            pieces[-1] += marked[last : gap.start()]
+            last = gap.end()
+            if gap.group().count(_BREAK) > 1:
+                pieces.append("")
+            else:
+                pieces[-1] += "\n"
+        pieces[-1] += marked[last:]
+        return [piece.strip() for piece in pieces if piece.strip()]
+
+    def line(self, children: Sequence[Element | str]) -> str:
+        """Return the content on one line."""
+        return _BREAKS.sub(" ", self._collapsed(children)).strip()
+
+    def image(self, image: Element, *, caption: str = "") -> str:
+        """Return an image as Markdown with its mark; one without words is the mark alone."""
+        alt = collapse_spaces(image.attribute("alt"))
+        if "mwe-math" in image.names:
+            return between_dollars(alt, display="display" in image.names)
+        reference = image_reference(image)
+        url = self._links.resolve(reference)
+        if url is None:
+            return ""
+        if alt and reference.endswith(alt.rpartition("/")[2]):
+            alt = ""  # a file name describes nothing
+        mark = self._writer.mark_image(url, alt=alt, caption=caption)
+        if not alt and not caption:
+            return mark
+        title = visible_text(caption).replace('"', "”")
+        target = f'{url} "{title}"' if title else url
+        return f"{mark}![{alt}]({target})"
+
+    def _collapsed(self, children: Sequence[Element | str]) -> str:
+        pieces: list[str] = []
+        self._emit(children, pieces)
+        text = collapse_spaces("".join(pieces))
+        return _FENCE_AT_LINE_START.sub(r"\\\1", text) if text[:3] in ("```", "~~~") else text
+
+    def _emit(self, children: Sequence[Element | str], pieces: list[str]) -> None:
+        for child in children:
+            if isinstance(child, str):
+                has_tex = "\\(" in child or "\\[" in child
+                pieces.append(convert_tex_delimiters(child) if has_tex else child)
+            else:
+                self._emit_element(child, pieces)
+
+    def _emit_element(self, element: Element, pieces: list[str]) -> None:
+        tag = element.tag
+        if tag == "a":
+            self._emit_link(element, pieces)
+        elif tag in _CODE_TAGS:
+            pieces.append(_inline_code(element))
+        elif tag in _EMPHASIS:
+            self._emit_emphasis(element, pieces)
+        elif tag == "br":
+            pieces.append(_BREAK)
+        elif tag == "img":
+            pieces.append(self.image(element))
+        elif is_math(element):
+            pieces.append(render_math(element))
+        elif " math" in element.names and is_tex_container(element) and not element.elements():
+            pieces.append(render_tex_container(element))
+        elif tag in ("svg", "rt", "wbr"):
+            return
+        elif tag == "sup":
+            self._emit_superscript(element, pieces)
+        elif tag == "q":
+            pieces.append("“")
+            self._emit(element.children, pieces)
+            pieces.append("”")
+        elif element.names and is_permalink(element):
+            return
+        elif tag in BLOCK_TAGS:
+            pieces.append(" ")
+            self._emit(element.children, pieces)
+            pieces.append(" ")
+        else:
+            self._emit(element.children, pieces)
+
+    def _inner(self, element: Element) -> str:
+        pieces: list[str] = []
+        self._emit(element.children, pieces)
+        return "".join(pieces)
+
+    def _emit_link(self, element: Element, pieces: list[str]) -> None:
+        if is_permalink(element):
+            return
+        inner = self._inner(element)
+        text = collapse_spaces(inner.replace(_BREAK, " "))
+        href = element.attribute("href")
+        url = None if href.startswith("#") else self._links.resolve(href)
+        shown = visible_text(text)
+        if url is None or not shown or not self._links.leads_elsewhere(url):
+            pieces.append(inner)
+            return
+        mark = self._writer.mark_link(url.partition("#")[0], text)
+        before = " " if inner[0] in " \n\t" else ""
+        after = " " if inner[-1] in " \n\t" else ""
+        pieces.append(f"{before}{mark}[{text}]({url}){after}")
+
+    def _emit_emphasis(self, element: Element, pieces: list[str]) -> None:
+        sign = _EMPHASIS[element.tag]
+        inner = self._inner(element)
+        text = inner.strip()
+        plain = visible_text(text)
+        # Nested or broken emphasis would show as stray signs.
+        if not plain or _BREAK in text or plain.startswith("*") or plain.endswith("*"):
+            pieces.append(inner)
+            return
+        before = " " if inner[0].isspace() else ""
+        after = " " if inner[-1].isspace() else ""
+        pieces.append(f"{before}{sign}{text}{sign}{after}")
+
+    def _emit_superscript(self, element: Element, pieces: list[str]) -> None:
+        inner = self._inner(element)
+        follows_word = bool(pieces) and pieces[-1][-1:].isalnum()
+        if follows_word and element.find("a") is None and _POWER.fullmatch(inner.strip()):
+            pieces.append("^" + inner.strip())
+        else:
+            pieces.append(inner)
+
+
+def is_permalink(element: Element) -> bool:
+    """Return whether the element is only a heading's link to itself, an edit or a source link."""
+    if element.names and _has_permalink_name(element.names):
+        words = element.text().strip()
+        return len(words) <= 8 or element.has_class("viewcode-link", "mw-editsection")
+    if element.tag != "a" or not (element.attributes.get("href") or "").startswith("#"):
+        return False
+    return element.text().strip().lower() in _PERMALINK_TEXT and element.find("img") is None
+
+
+@lru_cache(maxsize=8_192)
+def _has_permalink_name(names: str) -> bool:
+    return bool(_PERMALINK_CLASS.search(names))
+
+
+def _inline_code(element: Element) -> str:
+    text = collapse_spaces(code_text(element))
+    if not text:
+        return ""
+    if "`" not in text:
+        return f"`{text}`"
+    return f"`` {text} ``" if "``" not in text else f"``` {text} ```"

@@ -1,0 +1,108 @@
+"""Lists and definition lists as Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.canonical import join_blocks, visible_text
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.blocks import BlockRenderer
+    from citewell.ingest.extract.html.tree import Element
+
+
+def render_list(element: Element, renderer: BlockRenderer) -> list[str]:
+    """Return the list as one block, nested lists indented below their item."""
+    number = _start_number(element) if element.tag == "ol" else None
+    items: list[str] = []
+    for child in element.children:
+        if isinstance(child, str):
+            blocks = renderer.paragraphs([child]) if child.strip() else []
+        elif child.tag in ("ul", "ol") and items:
+            # A list that is a child of a list belongs to the item before it.
+            nested = join_blocks(renderer.block(child))
+            items[-1] += "\n" + _indent(nested, "  ") if nested else ""
+            continue
+        else:
+            blocks = renderer.blocks(child) if child.tag == "li" else renderer.block(child)
+        if number is not None and not isinstance(child, str) and child.tag == "li":
+            value = child.attribute("value")
+            number = int(value) if value.isdecimal() and len(value) < 9 else number
+        item = _item(blocks, "- " if number is None else f"{number}. ")
+        if item:
+            items.append(item)
+            number = number if number is None else number + 1
+    return [join_blocks(items, "\n")] if items else []
+
+
+def render_definitions(element: Element, renderer: BlockRenderer) -> list[str]:
+    """Return each term in bold with its definition after it."""
+    blocks: list[str] = []
+    terms: list[str] = []
+    for child in definition_parts(element):
+        if child.tag == "dt":
+            term = renderer.line(child.children).rstrip(":")
+            if visible_text(term):
+                terms.append(_bold(term))
+        elif child.tag == "dd":
+            blocks.extend(_defined(terms, renderer.blocks(child)))
+            terms = []
+        else:
+            blocks.extend(renderer.block(child))
+    if terms:
+        blocks.append(", ".join(terms))
+    return blocks
+
+
+def definition_parts(element: Element) -> list[Element]:
+    """Return the terms and definitions of a list, those grouped in a <div> included."""
+    parts: list[Element] = []
+    for child in element.elements():
+        if child.tag == "div" and any(e.tag in ("dt", "dd") for e in child.elements()):
+            parts.extend(child.elements())
+        else:
+            parts.append(child)
+    return parts
+
+
+def _defined(terms: list[str], definition: list[str]) -> list[str]:
+    if not terms:
+        return definition
+    if not definition:
+        return [", ".join(terms)]
+    heading = ", ".join(terms) + ":"
+    if definition and _is_paragraph(definition[0]):
+        return [f"{heading} {definition[0]}", *definition[1:]]
+    return [heading, *definition]
+
+
+def _bold(term: str) -> str:
+    return term if visible_text(term).startswith("**") else f"**{term}**"
+
+
+def _is_paragraph(block: str) -> bool:
+    first = visible_text(block).lstrip()
+    return not first.startswith(("```", "~~~", "- ", "1. ", "|", "#", ">", "**", "ℹ️", "⚠️"))
+
+
+def _item(blocks: list[str], bullet: str) -> str:
+    tight: list[str] = []
+    for block in blocks:
+        # A nested list or code follows its text directly; further paragraphs keep a blank line.
+        if tight and visible_text(block).startswith(("- ", "1. ")):
+            tight[-1] += "\n" + block
+        else:
+            tight.append(block)
+    body = join_blocks(tight)
+    if not visible_text(body).strip():
+        return body
+    return bullet + _indent(body, " " * len(bullet)).lstrip(" ")
+
+
+def _indent(text: str, prefix: str) -> str:
+    return "\n".join(prefix + line if line else line for line in text.split("\n"))
+
+
+def _start_number(element: Element) -> int:
+    start = element.attribute("start")
+    return int(start) if start.isdecimal() and len(start) < 9 else 1

@@ -1,0 +1,285 @@
+"""Finding the main content of a page, on documentation sites and in articles."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.html.admonitions import read_admonition
+from citewell.ingest.extract.html.boilerplate import is_documentation_chrome, is_surrounding
+from citewell.ingest.extract.html.tree import BLOCK_TAGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from citewell.ingest.extract.html.tree import Document, Element
+
+# Containers that generators write around the text of a documentation page, best first.
+_DOCUMENTATION_CONTAINERS = (
+    re.compile(r" (?:theme-doc-markdown|vp-doc|md-content__inner|markdown-section|bd-article) "),
+    re.compile(r" (?:rst-content|md-content|markdown-body|mw-parser-output|docs-content) "),
+)
+_SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*(?:\s|$)|[。！？]")
+_HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_LIST_TAGS = frozenset({"div", "section", "ul", "ol", "aside"})
+_RELATED_TAGS = _HEADING_TAGS | {"p", "div", "span", "strong", "b", "li"}
+# How sites in the languages of the benchmarks lead over to other pages.
+_RELATED = re.compile(
+    r"(?:related|recommended|more (?:from|on|in|stories|articles|news)|read (?:more|also|next|this)"
+    r"|also read|see also:|you (?:may|might) (?:also )?(?:like|enjoy|be interested)|don't miss"
+    r"|most (?:read|popular)|popular (?:posts|articles)|latest (?:news|posts|articles)|trending"
+    r"|share (?:this|on|article)|tags?:?$|filed under|topics:?$|comments?$|leave a (?:reply|comment)"
+    r"|advertisement|advert$|sponsored|anzeige$|werbung$|previous article|next article|newsletter"
+    r"|mehr zum thema|(?:das )?könnte (?:sie|dich|euch) auch|auch interessant|ähnliche (?:beiträge|artikel)"
+    r"|weitere (?:artikel|themen|beiträge|informationen|meldungen)|lesen sie (?:auch|mehr)|schon gelesen"
+    r"|schlagw[oö]rte?r?|das thema könnte|teilen (?:mit|auf)|kommentare|weiterlesen|verwandte"
+    r"|lea (?:también|más|además)|lea:|te puede interesar|à lire aussi|lire aussi|sur le même (?:sujet|thème)"
+    r"|leggi anche|czytaj (?:także|też|również)|zobacz (?:także|też|również)|ezek is érdekelhetnek"
+    r"|関連記事|関連リンク|おすすめ記事|こちらも(?:おすすめ|読まれて)|читайте также|lees ook)",
+    re.IGNORECASE,
+)
+_DOMINANT_SHARE = 0.85
+_CONTAINER_TAGS = frozenset(
+    {"article", "center", "div", "form", "main", "section", "td", "table", "tbody", "tr"}
+)
+_ARTICLE_NAMES = re.compile(
+    r" (?:hentry|(?:entry|post|article|story|news|blog)[-_]?(?:content|body|text|main)|articlebody"
+    r"|storytext|main-?content|page-content) "
+)
+_MIN_PARAGRAPH_CHARACTERS = 25
+_MAX_LINK_DENSITY = 0.5
+
+
+@dataclass(slots=True)
+class _Measure:
+    """What lies inside an element."""
+
+    characters: int = 0
+    linked: int = 0
+    weight: float = 0.0
+    """Characters of paragraphs that read like text, links left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MainContent:
+    """The element that holds the main content, with the rest taken out of it."""
+
+    element: Element
+    is_article: bool
+    """Whether it was found by its running text, not by a documentation site's own names."""
+
+
+def find_main_content(document: Document) -> MainContent:
+    """Return what a page is read for."""
+    container = _documentation_container(document)
+    if container is not None:
+        _prune(container, is_documentation_chrome)
+        return MainContent(element=container, is_article=False)
+    return MainContent(element=_article(document), is_article=True)
+
+
+def _documentation_container(document: Document) -> Element | None:
+    for pattern in _DOCUMENTATION_CONTAINERS:
+        for element in document.elements:
+            if element.names and pattern.search(element.names):
+                return element
+    generator = document.parsed.css_first('meta[name="generator"]')
+    name = (generator.attributes.get("content") or "").lower() if generator is not None else ""
+    is_documentation = re.match(
+        r"sphinx|docutils|mkdocs|docusaurus|asciidoc|mdbook|docbook|javadoc|hugo-doc|vitepress|pdoc|doxygen|dblatex",
+        name,
+    )
+    for element in document.elements:
+        if element.attributes.get("role") == "main" and element.has_class("body", "document"):
+            return element
+    if not is_documentation and not document.parsed.css_matches(
+        ".sphinxsidebar, .sidebar-scrollbox, #mdbook-sidebar, .book-summary, .sig-object, dl.py"
+    ):
+        return None
+    for element in document.elements:
+        if element.tag == "main" or element.attributes.get("role") == "main":
+            return element
+    return document.body if is_documentation else None
+
+
+def _article(document: Document) -> Element:
+    body = document.body
+    measures = _measure(document.elements)
+    total = measures[body].weight
+    pruned = _prune(body, lambda element: _is_outside(element, measures, total))
+    measures = _measure([body, *body.walk()]) if pruned else measures
+    container = _dominant(body, measures)
+    density = measures[container].linked / max(measures[container].characters, 1)
+    if density < _MAX_LINK_DENSITY:
+        weight = measures[container].weight
+        _prune(
+            container,
+            lambda element: (
+                _is_link_list(element, measures) or _is_teaser_list(element, measures, weight)
+            ),
+        )
+        _drop_related(container)
+    return container
+
+
+def _is_teaser_list(element: Element, measures: dict[Element, _Measure], total: float) -> bool:
+    """Return whether the element lists other pages, each by a heading that is a link."""
+    if element.tag not in _LIST_TAGS or measures[element].weight > 0.4 * total:
+        return False
+    linked = unlinked = 0
+    for below in element.walk():
+        if below.tag in _HEADING_TAGS and measures[below].characters:
+            if 2 * measures[below].linked > measures[below].characters or _inside_link(below):
+                linked += 1
+            else:
+                unlinked += 1
+    return linked >= 2 and linked > unlinked
+
+
+def _inside_link(element: Element) -> bool:
+    return any(parent.tag == "a" for _, parent in zip(range(3), element.ancestors(), strict=False))
+
+
+def _drop_related(container: Element) -> None:
+    """Take out headings such as "Related articles" with what follows them."""
+    for heading in list(container.walk()):
+        if heading.tag not in _RELATED_TAGS or heading.parent is None:
+            continue
+        words = " ".join(heading.text().split())
+        if len(words) > 60 or not _RELATED.match(words):
+            continue
+        siblings = heading.parent.children
+        at = siblings.index(heading)
+        end = at + 1
+        if heading.tag in _HEADING_TAGS or words.endswith((":", "…", "?")):
+            while end < len(siblings):
+                sibling = siblings[end]
+                if not isinstance(sibling, str) and not _is_after_related(sibling):
+                    break
+                end += 1
+        heading.parent.children = siblings[:at] + siblings[end:]
+
+
+def _is_after_related(sibling: Element) -> bool:
+    """Return whether an element after such a heading still belongs to it."""
+    if sibling.tag in _HEADING_TAGS:
+        return False
+    text = len("".join(sibling.text().split()))
+    linked = sum(len("".join(e.text().split())) for e in sibling.walk() if e.tag == "a")
+    return not text or linked > 0.5 * text or sibling.tag == "a"
+
+
+def _is_outside(element: Element, measures: dict[Element, _Measure], total: float) -> bool:
+    if not is_surrounding(element):
+        return False
+    if measures[element].weight > 0.4 * total:
+        return False
+    return read_admonition(element) is None or element.tag in ("nav", "footer")
+
+
+def _dominant(body: Element, measures: dict[Element, _Measure]) -> Element:
+    """Return the smallest element that holds nearly all of the page's running text."""
+    at = _named_container(body, measures) or body
+    while not _is_named(at):
+        children = [child for child in at.elements() if child.tag in _CONTAINER_TAGS]
+        best = max(children, key=lambda child: measures[child].weight, default=None)
+        if best is None or measures[best].weight < _DOMINANT_SHARE * measures[at].weight:
+            return at
+        at = best
+    return at
+
+
+def _named_container(body: Element, measures: dict[Element, _Measure]) -> Element | None:
+    """Return the outermost element called an article that holds most of the running text."""
+    total = measures[body].weight
+    for is_named, share in ((_is_article, 0.5), (_is_named, 0.6)):
+        found = [
+            element
+            for element in measures
+            if is_named(element) and measures[element].weight >= share * total
+        ]
+        if found and total:
+            return found[0]
+    return None
+
+
+def _is_article(element: Element) -> bool:
+    return element.tag == "article" or bool(element.names and " hentry " in element.names)
+
+
+def _is_named(element: Element) -> bool:
+    return (
+        element.tag == "article"
+        or element.attributes.get("itemprop") == "articleBody"
+        or bool(element.names and _ARTICLE_NAMES.search(element.names))
+    )
+
+
+def _is_link_list(element: Element, measures: dict[Element, _Measure]) -> bool:
+    """Return whether the element is a list or box of links rather than text with links."""
+    if element.tag not in ("ul", "ol", "div", "section", "p", "table", "dl", "aside", "li"):
+        return False
+    measure = measures[element]
+    if not measure.characters or element.tag == "li":
+        return False
+    share = measure.linked / measure.characters
+    if element.tag == "p":
+        return share > 0.9 and measure.characters < 60
+    return share > 0.6 and measure.weight < 120
+
+
+def _measure(elements: Iterable[Element]) -> dict[Element, _Measure]:
+    """Measure elements given in document order."""
+    ordered = list(elements)
+    measures = {element: _Measure() for element in ordered}
+    for element in reversed(ordered):
+        measure = measures[element]
+        own = "".join(child for child in element.children if isinstance(child, str))
+        measure.characters += len(own.strip())
+        if element.tag == "a":
+            measure.linked = measure.characters
+        if element.tag in BLOCK_TAGS and not measure.weight and not element.has_block:
+            measure.weight = _paragraph_weight(element, measure)
+        elif element.has_block and len(own) > 80:
+            measure.weight += _text_weight(own, len(own.strip()))
+        parent = measures.get(element.parent) if element.parent is not None else None
+        if parent is not None:
+            parent.characters += measure.characters
+            parent.linked += measure.linked
+            parent.weight += measure.weight
+    return measures
+
+
+def _paragraph_weight(element: Element, measure: _Measure) -> float:
+    unlinked = measure.characters - 1.5 * measure.linked
+    if unlinked < _MIN_PARAGRAPH_CHARACTERS or element.tag in _HEADING_TAGS:
+        return 0.0
+    weight = unlinked if element.tag == "pre" else _text_weight(element.text(), unlinked)
+    return weight if element.tag in ("p", "pre", "blockquote") else 0.7 * weight
+
+
+def _text_weight(text: str, unlinked: float) -> float:
+    """Return how much text counts: sentences in full, labels and titles little."""
+    sentences = len(_SENTENCE_END.findall(text))
+    return unlinked * min(1.0, 0.2 + 0.4 * sentences)
+
+
+def _prune(root: Element, is_unwanted: Callable[[Element], bool]) -> bool:
+    """Take unwanted elements out of `root`; return whether there were any."""
+    pruned = False
+    stack = [root]
+    while stack:
+        parent = stack.pop()
+        kept: list[Element | str] = []
+        for child in parent.children:
+            if isinstance(child, str):
+                kept.append(child)
+            elif not is_unwanted(child):
+                kept.append(child)
+                if child.children:
+                    stack.append(child)
+        if len(kept) != len(parent.children):
+            parent.children = kept
+            pruned = True
+    return pruned

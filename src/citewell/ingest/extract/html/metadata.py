@@ -1,0 +1,185 @@
+"""What the head of a page says of it: title, description, dates, canonical address, JSON-LD."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selectolax.lexbor import LexborHTMLParser
+
+_MAX_JSON_LD_CHARACTERS = 100_000
+_MAX_JSON_LD_OBJECTS = 50
+_MAX_TITLE_CHARACTERS = 300
+_MAX_DESCRIPTION_CHARACTERS = 1_000
+_DASHES = "|–—·•»:-"
+_TITLE_SEPARATOR = re.compile(rf"\s+[{_DASHES}]\s+|\s*[|»]\s*")
+_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
+_PUBLISHED = ("article:published_time", "datepublished", "dc.date.issued", "dcterms.created",
+              "dc.date", "dcterms.date", "date", "pubdate", "sailthru.date", "parsely-pub-date",
+              "citation_publication_date", "publish-date", "og:published_time")  # fmt: skip
+_MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterms.modified",
+             "last-modified", "lastmod", "revised")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metadata:
+    """What a page says about itself outside its text."""
+
+    title: str
+    """Open Graph's title, else that of the window, the site's name included."""
+    site_name: str
+    headings: tuple[str, ...]
+    """Those of the first level, wherever they stand."""
+    description: str
+    canonical_href: str
+    base_href: str
+    published_at: str | None
+    modified_at: str | None
+    structured_data: str
+
+
+def read_metadata(parsed: LexborHTMLParser) -> Metadata:
+    """Read the head of a page."""
+    meta = _meta_values(parsed)
+    objects = list(_json_ld(parsed))
+    return Metadata(
+        title=_title(parsed, meta),
+        site_name=meta.get("og:site_name", ""),
+        headings=_headings(parsed),
+        description=_description(meta),
+        canonical_href=_href(parsed, "link[rel='canonical' i]"),
+        base_href=_href(parsed, "base[href]"),
+        published_at=_date(meta, _PUBLISHED, objects, "datePublished") or _time(parsed, "pubdate"),
+        modified_at=_date(meta, _MODIFIED, objects, "dateModified"),
+        structured_data=_as_list(objects),
+    )
+
+
+def _meta_values(parsed: LexborHTMLParser) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for node in parsed.css("meta[content]"):
+        attributes = node.attributes
+        name = attributes.get("property") or attributes.get("name") or attributes.get("itemprop")
+        content = attributes.get("content")
+        if name and content and content.strip():
+            values.setdefault(name.strip().lower(), collapse_spaces(clean_plain_text(content)))
+    return values
+
+
+def _description(meta: dict[str, str]) -> str:
+    for name in ("description", "og:description", "twitter:description"):
+        if meta.get(name):
+            return meta[name][:_MAX_DESCRIPTION_CHARACTERS]
+    return ""
+
+
+def choose_title(metadata: Metadata, headings: list[str]) -> str:
+    """Return the page's name: the heading that its title repeats, or the title without the site's.
+
+    `headings` are those of the first level in the main content.
+    """
+    title = metadata.title
+    if not title:
+        return next(iter(headings or metadata.headings), "")[:_MAX_TITLE_CHARACTERS]
+    for heading in (*headings, *metadata.headings):
+        if len(heading) >= 3 and heading.lower() in title.lower():
+            return heading
+    return _without_site_name(title, metadata.site_name)
+
+
+def _without_site_name(title: str, site_name: str) -> str:
+    if site_name:
+        name = re.escape(site_name)
+        stripped = re.sub(rf"\s*[{_DASHES}]\s*{name}$|^{name}\s*[{_DASHES}]\s*", "", title)
+        if stripped and stripped != title:
+            return stripped
+    parts = _TITLE_SEPARATOR.split(title)
+    if len(parts) == 1:
+        return title
+    # The site's name is the short part at the end; a short part at the start may be the subject.
+    kept = title[: title.rfind(parts[-1])].rstrip(f" {_DASHES}")
+    return kept if len(parts[-1].split()) <= 5 and len(kept) >= 4 else title
+
+
+def _headings(parsed: LexborHTMLParser) -> tuple[str, ...]:
+    headings = [_words(node.text()) for node in parsed.css("h1")]
+    return tuple(heading for heading in headings if heading)
+
+
+def _title(parsed: LexborHTMLParser, meta: dict[str, str]) -> str:
+    node = parsed.css_first("head title") or parsed.css_first("title")
+    title = meta.get("og:title") or (_words(node.text()) if node is not None else "")
+    return title[:_MAX_TITLE_CHARACTERS]
+
+
+def _words(text: str) -> str:
+    return collapse_spaces(clean_plain_text(text)).rstrip("¶#§ ").strip()
+
+
+def _href(parsed: LexborHTMLParser, selector: str) -> str:
+    node = parsed.css_first(selector)
+    return (node.attributes.get("href") or "").strip() if node is not None else ""
+
+
+def _date(
+    meta: dict[str, str], names: tuple[str, ...], objects: list[dict[str, Any]], key: str
+) -> str | None:
+    found = [meta[name] for name in names if name in meta]
+    found.extend(str(item[key]) for item in objects if isinstance(item.get(key), str))
+    for value in found:
+        match = _DATE.search(value)
+        if match:
+            return match.group()
+    return None
+
+
+def _time(parsed: LexborHTMLParser, attribute: str) -> str | None:
+    selectors = (f"time[{attribute}]", "[itemprop='datePublished']", "article time[datetime]")
+    for selector in selectors:
+        node = parsed.css_first(selector)
+        if node is None:
+            continue
+        value = node.attributes.get("datetime") or node.attributes.get("content") or node.text()
+        match = _DATE.search(value or "")
+        if match:
+            return match.group()
+    return None
+
+
+def _json_ld(parsed: LexborHTMLParser) -> Iterator[dict[str, Any]]:
+    size = 0
+    for node in parsed.css("script[type='application/ld+json']"):
+        source = node.text().strip()
+        size += len(source)
+        if size > _MAX_JSON_LD_CHARACTERS:
+            return
+        try:
+            value = json.loads(source, strict=False)
+        except (ValueError, RecursionError):
+            continue  # a broken block says nothing; the page's text is still good
+        yield from _objects(value)
+
+
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    items = value if isinstance(value, list) else [value]
+    for item in items:
+        if not isinstance(item, dict):
+            continue
+        graph = item.get("@graph")
+        if isinstance(graph, list):
+            yield from (node for node in graph if isinstance(node, dict))
+        else:
+            yield item
+
+
+def _as_list(objects: list[dict[str, Any]]) -> str:
+    return clean_plain_text(json.dumps(objects[:_MAX_JSON_LD_OBJECTS], ensure_ascii=False))

@@ -1,0 +1,156 @@
+"""Tables of a page as aligned pipe tables, spans flattened."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.canonical import visible_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from citewell.ingest.extract.html.tree import Element
+
+# Wider cells are written out but not padded to: one long cell would fill every row with spaces.
+_MAX_PADDING = 40
+_MAX_COLUMNS = 60
+_MAX_CELLS = 60_000
+_BLOCKS_OF_LAYOUT = frozenset({"table", "h1", "h2", "h3", "form", "article", "section", "nav"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    cells: list[str]
+    is_header: bool
+
+
+def is_data_table(table: Element) -> bool:
+    """Return whether a table holds data; others only lay out the page."""
+    role = table.attribute("role")
+    if role in ("presentation", "none"):
+        return False
+    rows = rows_of(table)
+    widths = [len(row.elements()) for row in rows]
+    if not rows or max(widths) < 2:
+        return any(cell.tag == "th" for row in rows for cell in row.elements()) and len(rows) > 1
+    below = {element.tag for element in table.walk()}
+    if below & _BLOCKS_OF_LAYOUT:
+        return False
+    if below & {"th", "caption", "thead"} or role in ("table", "grid"):
+        return True
+    longest = max(len(cell.text()) for row in rows for cell in row.elements())
+    return longest <= 400 and (len(rows) > 1 or "border" in table.attributes)
+
+
+def rows_of(table: Element) -> list[Element]:
+    """Return the table's own rows, those of tables inside it left out."""
+    rows: list[Element] = []
+    for child in table.elements():
+        if child.tag == "tr":
+            rows.append(child)
+        elif child.tag in ("thead", "tbody", "tfoot"):
+            rows.extend(row for row in child.elements() if row.tag == "tr")
+    return rows
+
+
+def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[str]:
+    """Return the caption, if any, and the pipe table."""
+    rows = _grid(rows_of(table), cell_text)
+    rows = [row for row in rows if any(cell.strip() for cell in row.cells)]
+    if not rows:
+        return []
+    headers = [row for row in rows if row.is_header]
+    leading = 0
+    while leading < len(rows) and rows[leading].is_header:
+        leading += 1
+    if headers and leading:
+        head = _merge_headers(rows[:leading])
+    else:
+        head = [""] * len(rows[0].cells)
+    blocks = [pipe_table(head, [row.cells for row in rows[leading:]])]
+    caption = next((child for child in table.elements() if child.tag == "caption"), None)
+    words = cell_text(caption) if caption is not None else ""
+    return [words, *blocks] if words else blocks
+
+
+def pipe_table(head: list[str], body: list[list[str]]) -> str:
+    """Return rows of equal length as an aligned pipe table."""
+    widths = [3] * len(head)
+    for row in (head, *body):
+        for column, cell in enumerate(row):
+            widths[column] = max(widths[column], min(_width(cell), _MAX_PADDING))
+    lines = [_line(head, widths), "|" + "|".join("-" * (width + 2) for width in widths) + "|"]
+    lines.extend(_line(row, widths) for row in body)
+    return "\n".join(lines)
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    padded = [
+        cell + " " * max(width - _width(cell), 0) for cell, width in zip(cells, widths, strict=True)
+    ]
+    return "| " + " | ".join(padded) + " |"
+
+
+def _width(cell: str) -> int:
+    plain = visible_text(cell)
+    if plain.isascii():
+        return len(plain)
+    return len(plain) + sum(unicodedata.east_asian_width(letter) in "WF" for letter in plain)
+
+
+def _grid(rows: list[Element], cell_text: Callable[[Element], str]) -> list[_Row]:
+    """Lay cells into columns; a cell that spans rows is repeated, across columns it is not.
+
+    A header that spans columns is repeated as well, so that each column is named.
+    """
+    grid: list[_Row] = []
+    reaching_down: dict[int, tuple[int, str]] = {}
+    count = 0
+    for row in rows:
+        cells: dict[int, str] = {}
+        for column in list(reaching_down):
+            left, text = reaching_down.pop(column)
+            cells[column] = text
+            if left > 1:
+                reaching_down[column] = (left - 1, text)
+        own = [cell for cell in row.elements() if cell.tag in ("td", "th")]
+        column = 0
+        for cell in own:
+            while column in cells:
+                column += 1
+            if column >= _MAX_COLUMNS:
+                break
+            text = cell_text(cell).replace("|", "\\|").replace("\n", " ")
+            for step in range(min(_span(cell, "colspan"), _MAX_COLUMNS - column)):
+                shown = text if step == 0 or cell.tag == "th" else ""
+                cells[column] = shown
+                if _span(cell, "rowspan") > 1:
+                    reaching_down[column] = (_span(cell, "rowspan") - 1, shown)
+                column += 1
+        in_head = row.parent is not None and row.parent.tag == "thead"
+        is_header = bool(own) and (in_head or all(cell.tag == "th" for cell in own))
+        width = max(cells, default=-1) + 1
+        grid.append(_Row([cells.get(at, "") for at in range(width)], is_header))
+        count += width
+        if count > _MAX_CELLS:
+            break
+    width = max((len(row.cells) for row in grid), default=0)
+    return [_Row(row.cells + [""] * (width - len(row.cells)), row.is_header) for row in grid]
+
+
+def _span(cell: Element, name: str) -> int:
+    value = cell.attribute(name)
+    return min(max(int(value), 1), 1000) if value.isdecimal() and len(value) < 6 else 1
+
+
+def _merge_headers(rows: list[_Row]) -> list[str]:
+    merged: list[str] = []
+    for column in range(len(rows[0].cells)):
+        names: list[str] = []
+        for row in rows:
+            if row.cells[column] and row.cells[column] not in names:
+                names.append(row.cells[column])
+        merged.append(" / ".join(names))
+    return merged

@@ -1,0 +1,223 @@
+"""HTML as a light tree of what a reader could see, in document order and of bounded depth."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from selectolax.lexbor import LexborHTMLParser
+
+from citewell.ingest.extract.characters import drop_invisible
+from citewell.ingest.extract.html.visibility import (
+    HiddenNames,
+    hidden_names,
+    is_hidden,
+    is_hidden_by_sheet,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from selectolax.lexbor import LexborNode
+
+# Deeper elements become children of the one at this depth. Walkers take at most four frames a
+# level, and Python allows a thousand; real pages stay below forty levels.
+MAX_DEPTH = 110
+
+BLOCK_TAGS = frozenset(
+    "address article aside blockquote body center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol "
+    "p pre search section summary table tbody td tfoot th thead tr ul caption".split()
+)
+_NEVER_READ = frozenset(
+    "script style template iframe object embed applet audio video canvas head link meta "
+    "title select option datalist progress meter input textarea button dialog map area "
+    "noframes noembed rp noscript svg".split()
+)
+
+
+# XHTML served as HTML: a browser would let such an anchor run on over all that follows.
+_SELF_CLOSED_ANCHOR = re.compile(r"<a(\s+(?:id|name)=[^<>]*)/>")
+_VOID_TAGS = frozenset({"br", "hr", "img", "wbr", "source"})
+_CODE_TAGS = frozenset({"pre", "code", "tt", "samp", "kbd"})
+# Anything but plain highlighting spans: line numbers, buttons, links, hidden text.
+_MARKED_UP_CODE = re.compile(
+    r"<(?!/?span\b)|style=|hidden|lineno|line-number|gutter|sr-only|class=\"ln|copy|btn|boring"
+)
+
+
+class Element:
+    """An element with its visible children; a text child is a plain string."""
+
+    __slots__ = ("attributes", "children", "has_block", "names", "parent", "tag")
+
+    def __init__(self, tag: str, attributes: dict[str, str | None], parent: Element | None) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.children: list[Element | str] = []
+        self.parent = parent
+        self.has_block = False
+        """Whether a block element stands somewhere below."""
+        self.names = ""
+        """Class and id in lower case, with a space before, between and after."""
+        if attributes:
+            class_names, own_id = attributes.get("class"), attributes.get("id")
+            if class_names or own_id:
+                self.names = f" {class_names or ''} {own_id or ''} ".lower()
+
+    def attribute(self, name: str) -> str:
+        """Return an attribute without surrounding space; "" when it is missing."""
+        value = self.attributes.get(name)
+        return drop_invisible(value).strip() if value else ""
+
+    def has_class(self, *names: str) -> bool:
+        """Return whether the element has one of the class names (or that id)."""
+        own = self.names
+        return bool(own) and any(f" {name} " in own for name in names)
+
+    def elements(self) -> list[Element]:
+        """Return the child elements."""
+        return [child for child in self.children if not isinstance(child, str)]
+
+    def walk(self) -> Iterator[Element]:
+        """Yield the elements below, in document order."""
+        stack = self.elements()[::-1]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack.extend(element.elements()[::-1])
+
+    def find(self, *tags: str) -> Element | None:
+        """Return the first element below that has one of the tags."""
+        return next((element for element in self.walk() if element.tag in tags), None)
+
+    def ancestors(self) -> Iterator[Element]:
+        """Yield the parent, its parent and so on."""
+        at = self.parent
+        while at is not None:
+            yield at
+            at = at.parent
+
+    def text(self) -> str:
+        """Return all text below, as it stands."""
+        pieces: list[str] = []
+        stack: list[Element | str] = [self]
+        while stack:
+            at = stack.pop()
+            if isinstance(at, str):
+                pieces.append(at)
+            else:
+                stack.extend(at.children[::-1])
+        return "".join(pieces)
+
+    def remove(self) -> None:
+        """Take the element out of its parent."""
+        if self.parent is not None:
+            self.parent.children = [c for c in self.parent.children if c is not self]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A parsed page: the parser's own tree for the head, the light tree for the body."""
+
+    parsed: LexborHTMLParser
+    body: Element
+    elements: list[Element]
+    """Every element of the body in document order, the body first."""
+
+
+def parse_document(html: str) -> Document:
+    """Parse as a browser would and keep what its reader could see."""
+    # With scripting on, <noscript> holds text that no reader sees, but for image fallbacks.
+    closed = _SELF_CLOSED_ANCHOR.sub(r"<a\1></a>", html)
+    parsed = LexborHTMLParser(closed.encode("utf-8", "replace"), scripting=True)
+    body = Element("body", {}, None)
+    elements = [body]
+    root = parsed.body
+    if root is not None:
+        sheets = [style.text() for style in parsed.css("style")]
+        body.attributes = root.attributes
+        _read_children(root, body, elements=elements, hidden=hidden_names(sheets))
+    for element in reversed(elements):
+        if element.parent is not None and (element.has_block or element.tag in BLOCK_TAGS):
+            element.parent.has_block = True
+    return Document(parsed=parsed, body=body, elements=elements)
+
+
+def _read_children(
+    root: LexborNode, into: Element, *, elements: list[Element], hidden: HiddenNames
+) -> None:
+    stack: list[tuple[LexborNode, Element]] = []
+    parent = into
+    node = root.first_child
+    while True:
+        if node is None:
+            if not stack:
+                return
+            node, parent = stack.pop()
+            node = node.next
+            continue
+        tag = node.tag
+        if tag == "-text":
+            text = node.text_content or ""
+            parent.children.append(text if text.isascii() else drop_invisible(text))
+            node = node.next
+            continue
+        element = _read_element(tag, node, parent, hidden=hidden) if tag else None
+        if element is None:
+            if tag == "noscript":
+                _read_noscript_images(node, parent, elements)
+            node = node.next
+            continue
+        parent.children.append(element)
+        elements.append(element)
+        if element.children or element.tag in _VOID_TAGS:
+            node = node.next
+            continue
+        stack.append((node, parent))
+        parent = element if len(stack) < MAX_DEPTH else parent
+        node = node.first_child
+
+
+def _read_element(
+    tag: str, node: LexborNode, parent: Element, *, hidden: HiddenNames
+) -> Element | None:
+    """Return the element, or None when no reader sees it; program text has its text already."""
+    if tag in _NEVER_READ and not _is_math(tag, node) or tag[0] == "-":
+        return None
+    element = Element(tag, node.attributes, parent)
+    if element.attributes and _is_invisible(element, node, hidden=hidden):
+        return None
+    if tag in _CODE_TAGS and not _MARKED_UP_CODE.search(node.inner_html or ""):
+        # Highlighting takes one element per token: a third of all elements of a reference manual.
+        text = node.text()
+        element.children.append(text if text.isascii() else drop_invisible(text))
+    return element
+
+
+def _is_invisible(element: Element, node: LexborNode, *, hidden: HiddenNames) -> bool:
+    if is_hidden(element):
+        return True
+    if not hidden or not is_hidden_by_sheet(element, hidden):
+        return False
+    # What holds much of the page is hidden only until a script has run.
+    body = node.parser.body
+    return body is None or 4 * len(node.text_lexbor()) < len(body.text_lexbor())
+
+
+def _is_math(tag: str, node: LexborNode) -> bool:
+    """Return whether a script holds TeX, as MathJax 2 writes it."""
+    return tag == "script" and (node.attributes.get("type") or "").startswith("math/tex")
+
+
+def _read_noscript_images(node: LexborNode, parent: Element, elements: list[Element]) -> None:
+    source = node.text()
+    if "<img" not in source:
+        return
+    fragment = LexborHTMLParser(source.encode("utf-8", "replace"))
+    for image in fragment.css("img"):
+        element = Element("img", image.attributes, parent)
+        element.attributes["data-fallback"] = "noscript"
+        parent.children.append(element)
+        elements.append(element)

@@ -1,0 +1,29 @@
+"""Where the links and images of a page lead."""
+
+from __future__ import annotations
+
+from citewell.web.urls import resolve_url
+
+# Markdown ends a link target at a bare parenthesis or space.
+_ESCAPES = str.maketrans({"(": "%28", ")": "%29", " ": "%20", "<": "%3C", ">": "%3E"})
+
+
+class LinkResolver:
+    """Resolves the references of one page; each distinct one is resolved once."""
+
+    def __init__(self, page_url: str, *, base_href: str = "") -> None:
+        self._page = page_url.partition("#")[0]
+        self._base = resolve_url(page_url, base_href) if base_href else None
+        self._known: dict[str, str | None] = {}
+
+    def resolve(self, reference: str) -> str | None:
+        """Return the absolute URL, fragment kept, fit for a Markdown target; None if not web."""
+        if reference in self._known:
+            return self._known[reference]
+        url = resolve_url(self._base or self._page, reference.strip()) if reference else None
+        self._known[reference] = url.translate(_ESCAPES) if url else None
+        return self._known[reference]
+
+    def leads_elsewhere(self, url: str) -> bool:
+        """Return whether a resolved URL is of another page than this one."""
+        return url.partition("#")[0] != self._page

@@ -1,0 +1,117 @@
+"""Call-outs of Markdown dialects, rewritten as labelled paragraphs."""
+
+from __future__ import annotations
+
+import re
+
+from citewell.ingest.extract.html.admonitions import is_kind, label_of
+
+_MKDOCS = re.compile(r"^([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)[^\"\n]*(?:\"(.*)\")?[ \t]*$")
+_COLONS = re.compile(
+    r"^([ \t]*)(:{3,})[ \t]*\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?))?(?:\{[^{}]*\})?[ \t]*$"
+)
+_SLASHES = re.compile(r"^([ \t]*)(/{3,})[ \t]*([\w-]+)(?:[ \t]*\|[ \t]*(.*))?$")
+_CLOSING = re.compile(r"^[ \t]*(:{3,}|/{3,})[ \t]*$")
+_GITHUB = re.compile(r"^([ \t]*>)[ \t]*\[!(\w+)\][+-]?[ \t]*(.*)$")
+_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
+
+
+class AdmonitionReader:
+    """Goes through the lines of a file and labels its call-outs."""
+
+    def __init__(self) -> None:
+        self._output: list[str] = []
+        self._fence = ""
+        self._label = ""
+        """A label that waits for the first words of its call-out."""
+        self._indents: list[int] = []
+        """How far the content of each open MkDocs call-out is indented."""
+        self._in_quote = False
+
+    def rewrite(self, lines: list[str]) -> list[str]:
+        """Return the lines with each call-out starting with its label."""
+        for line in lines:
+            self._read(line)
+        self._flush()
+        return self._output
+
+    def _read(self, source: str) -> None:
+        line = self._dedented(source)
+        if self._fence:
+            words = line.strip(" \t>")
+            if words.startswith(self._fence) and not words.strip(self._fence[0]):
+                self._fence = ""
+            self._output.append(line)
+            return
+        fence = _FENCE.match(line)
+        if fence:
+            self._flush()
+            self._fence = fence.group(1)
+            self._output.append(line)
+        elif not self._opens(line):
+            self._write(line)
+
+    def _opens(self, line: str) -> bool:
+        """Open or close a call-out if the line does so."""
+        mkdocs = _MKDOCS.match(line)
+        if mkdocs:
+            indent, kind, title = mkdocs.groups()
+            self._start(kind, title)
+            self._indents.append(len(indent) + 4)
+            return True
+        blocks = _COLONS.match(line) or _SLASHES.match(line)
+        if blocks and (is_kind(blocks.group(3)) or blocks.group(2)[0] == "/"):
+            titles = [title for title in blocks.groups()[3:] if title]
+            if is_kind(blocks.group(3)):
+                self._start(blocks.group(3), titles[0] if titles else None)
+            return True
+        if _CLOSING.match(line):
+            self._flush()
+            return True
+        github = _GITHUB.match(line)
+        if github and is_kind(github.group(2)):
+            self._start(github.group(2), github.group(3))
+            self._in_quote = True
+            return True
+        return False
+
+    def _start(self, kind: str, title: str | None) -> None:
+        self._flush()
+        if self._output and self._output[-1].strip():
+            self._output.append("")
+        self._label = label_of(kind)
+        if title and title.strip().lower() != kind.lower():
+            self._output.extend((f"{self._label} {title.strip()}", ""))
+            self._label = ""
+
+    def _write(self, line: str) -> None:
+        if self._in_quote:
+            if not line.lstrip().startswith(">"):
+                self._in_quote = False
+            else:
+                line = re.sub(r"^[ \t]*> ?", "", line)
+        if self._label and line.strip():
+            if line.lstrip().startswith(("- ", "* ", "|", "#", "1. ")):
+                self._flush()
+            else:
+                line, self._label = f"{self._label} {line.strip()}", ""
+        if not self._label or line.strip():
+            self._output.append(line)
+
+    def _flush(self) -> None:
+        """Write a label whose call-out does not start with words."""
+        if self._label:
+            self._output.extend((self._label, ""))
+            self._label = ""
+
+    def _dedented(self, line: str) -> str:
+        if not self._indents:
+            return line
+        if not line.strip():
+            return line
+        width = len(line) - len(line.lstrip())
+        if not self._fence:
+            while self._indents and width < self._indents[-1]:
+                self._indents.pop()
+        inner = 4 * len(self._indents)
+        return line[min(inner, width) :]

@@ -1,0 +1,220 @@
+"""A Markdown file as canonical Markdown: the author's text without what readers do not see."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import EmptyPage
+from citewell.core.language import detect_language
+from citewell.core.records import ExtractedPage
+from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, plain_text
+from citewell.ingest.extract.characters import clean_plain_text
+from citewell.ingest.extract.html.fragment import render_fragment
+from citewell.ingest.extract.links import LinkResolver
+from citewell.ingest.extract.markdown.admonitions import AdmonitionReader
+from citewell.ingest.extract.markdown.front_matter import split_front_matter
+from citewell.ingest.extract.markdown.inline import MarkdownInline, reference_key
+from citewell.ingest.extract.markdown.slug import SlugCounter
+
+if TYPE_CHECKING:
+    from citewell.core.records import FetchedPage
+
+_FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
+_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([^\s{}]+)[^{}]*\}$")
+_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[.#][^{}]*\}$")
+_NAMED_ANCHOR = re.compile(r"<a\s[^>]*(?:name|id)=[\"']([^\"']+)[\"'][^>]*>\s*(?:</a>)?")
+_UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
+_DEFINITION = re.compile(r"^ {0,3}\[([^\[\]^]+)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+[\"'(].*)?$")
+_MDX_LINE = re.compile(
+    r"^(?:import\s.+\sfrom\s+['\"].+['\"];?|export\s+(?:const|default|function)\b.*)$"
+)
+_HTML_BLOCK = re.compile(
+    r"^ {0,3}<(math|table|div|details|figure|p|ul|ol|dl|section|aside|center|script|style|template|iframe"
+    r"|svg|noscript|picture|video|h[1-6]|pre|blockquote|span|form|button)\b",
+    re.IGNORECASE,
+)
+
+
+_WHOLE_ELEMENTS = frozenset(
+    {"iframe", "math", "noscript", "pre", "script", "style", "svg", "table", "template"}
+)
+
+
+def extract_markdown(fetched: FetchedPage) -> ExtractedPage:
+    """Return a Markdown file with absolute links and labelled call-outs.
+
+    Raises:
+        EmptyPage: nothing but settings or comments.
+    """
+    fields, body = split_front_matter(clean_plain_text(fetched.text))
+    writer = CanonicalWriter()
+    reader = _MarkdownReader(writer, LinkResolver(fetched.final_url))
+    canonical = writer.finish(reader.read(body))
+    if not canonical.text.strip():
+        raise EmptyPage(f"{fetched.final_url} holds no readable text")
+    headings = [section for section in canonical.sections if section.heading]
+    first = min(headings, key=lambda section: section.level).heading if headings else ""
+    return ExtractedPage(
+        title=plain_text(fields.get("title", "")) or first or _file_name(fetched.final_url),
+        text=canonical.text,
+        kind="markdown",
+        language=detect_language(canonical.text),
+        sections=canonical.sections,
+        links=canonical.links,
+        images=canonical.images,
+        description=fields.get("description", ""),
+        published_at=fields.get("date") or None,
+        modified_at=fields.get("last_modified_at") or fields.get("lastmod") or None,
+    )
+
+
+class _MarkdownReader:
+    """Goes through a file line by line."""
+
+    def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
+        self._writer = writer
+        self._links = links
+        self._slugs = SlugCounter()
+        self._inline = MarkdownInline(writer, links, {})
+        self._output: list[str] = []
+
+    def read(self, body: str) -> str:
+        lines = AdmonitionReader().rewrite(_without_comments(body).split("\n"))
+        lines, definitions = _split_definitions(lines)
+        self._inline = MarkdownInline(self._writer, self._links, definitions)
+        at = 0
+        while at < len(lines):
+            at = self._read_block(lines, at)
+        return "\n".join(self._output)
+
+    def _read_block(self, lines: list[str], at: int) -> int:
+        """Write what starts at a line; return where the next thing starts."""
+        line = lines[at]
+        fence = _FENCE.match(line)
+        if fence:
+            end = fence_end(lines, at + 1, fence.group(2))
+            self._output.extend(lines[at:end])
+            return end
+        heading = _HEADING.match(line)
+        if heading:
+            self._write_heading(len(heading.group(1)), heading.group(2))
+            return at + 1
+        if self._is_underlined(lines, at):
+            self._write_heading(1 if "=" in lines[at + 1] else 2, line.strip())
+            return at + 2
+        if _HTML_BLOCK.match(line):
+            return self._read_html(lines, at)
+        if not _MDX_LINE.match(line):
+            self._output.append(self._inline.rewrite(line))
+        return at + 1
+
+    def _is_underlined(self, lines: list[str], at: int) -> bool:
+        line = lines[at]
+        if not line.strip() or at + 1 >= len(lines) or not _UNDERLINE.match(lines[at + 1]):
+            return False
+        starts_paragraph = at == 0 or not lines[at - 1].strip()
+        return (
+            starts_paragraph
+            and line.lstrip()[0] not in "|>-*+"
+            and len(line) - len(line.lstrip()) < 4
+        )
+
+    def _write_heading(self, level: int, source: str) -> None:
+        own_id = _HEADING_ID.search(source)
+        text = _ATTRIBUTES.sub("", _HEADING_ID.sub("", source))
+        named = _NAMED_ANCHOR.search(text)
+        text = self._inline.rewrite(_NAMED_ANCHOR.sub("", text)).strip()
+        words = plain_text(text)
+        if not words:
+            return
+        slug = self._slugs.slug(words)
+        anchor = own_id.group(1) if own_id else named.group(1) if named else slug
+        mark = self._writer.mark_section(level, text, anchor)
+        if self._output and self._output[-1].strip():
+            self._output.append("")
+        self._output.append(f"{mark}{'#' * level} {text}")
+
+    def _read_html(self, lines: list[str], at: int) -> int:
+        """Render HTML up to the blank line, or the closing tag, that ends it."""
+        end = at + 1
+        while end < len(lines) and lines[end].strip():
+            end += 1
+        tag = _HTML_BLOCK.match(lines[at])
+        name = tag.group(1).lower() if tag else ""
+        if _reads_to_closing_tag(name, lines[at]):
+            closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
+            last = next((i for i in range(at, len(lines)) if closing.search(lines[i])), None)
+            end = end if last is None else last + 1
+        source = "\n".join(lines[at:end])
+        if _holds_markdown(source):
+            self._output.extend(self._inline.rewrite(line) for line in lines[at:end])
+        else:
+            self._output.append(join_blocks(render_fragment(source, self._writer, self._links)))
+        return end
+
+
+def fence_end(lines: list[str], at: int, marks: str) -> int:
+    """Return the line after the closing fence; an open fence ends with the file."""
+    for i in range(at, len(lines)):
+        words = lines[i].strip(" \t>")
+        if words.startswith(marks) and not words.strip(marks[0]):
+            return i + 1
+    return len(lines)
+
+
+def _reads_to_closing_tag(name: str, line: str) -> bool:
+    if name in _WHOLE_ELEMENTS:
+        return True
+    return bool(re.search(r"\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden", line))
+
+
+def _holds_markdown(source: str) -> bool:
+    """Return whether an HTML block wraps Markdown, as centred badges and images often do."""
+    return bool(re.search(r"\]\(|^#{1,6} ", source, re.MULTILINE)) and "<table" not in source
+
+
+def _without_comments(body: str) -> str:
+    if "<!--" not in body:
+        return body
+    # Comments inside code are code.
+    kept: list[str] = []
+    lines = body.split("\n")
+    at = start = 0
+    while at < len(lines):
+        fence = _FENCE.match(lines[at])
+        if not fence:
+            at += 1
+            continue
+        end = fence_end(lines, at + 1, fence.group(2))
+        kept.extend((_COMMENT.sub("", "\n".join(lines[start:at])), "\n".join(lines[at:end])))
+        at = start = end
+    kept.append(_COMMENT.sub("", "\n".join(lines[start:])))
+    return "\n".join(kept)
+
+
+def _split_definitions(lines: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the lines without reference definitions, and the definitions."""
+    kept: list[str] = []
+    definitions: dict[str, str] = {}
+    at = 0
+    while at < len(lines):
+        fence = _FENCE.match(lines[at])
+        if fence:
+            end = fence_end(lines, at + 1, fence.group(2))
+            kept.extend(lines[at:end])
+            at = end
+            continue
+        found = _DEFINITION.match(lines[at])
+        if found:
+            definitions.setdefault(reference_key(found.group(1)), found.group(2))
+        else:
+            kept.append(lines[at])
+        at += 1
+    return kept, definitions
+
+
+def _file_name(url: str) -> str:
+    return url.rstrip("/").rpartition("/")[2] or url

@@ -1,0 +1,142 @@
+"""What a question asks for: its intent and the questions it is made of; rules only."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import Intent
+
+MAX_SUB_QUERIES = 4
+
+_COMPARISON = re.compile(
+    r"\b(?:compar(?:e[ds]?|ison|ing)|versus|vs\.?|difference(?:s)?|differ(?:s|ent)? from"
+    r"|better than|trade-?offs?)\b|比較|違い|どちら|と比べ",
+    re.IGNORECASE,
+)
+_HOW_TO = re.compile(
+    r"^\s*(?:how (?:do|can|to|should|would|does one)\b|(?:what are )?(?:the )?steps? (?:to|for)\b"
+    r"|guide to\b|(?:set up|install|configure|deploy|create|enable|disable)\b)"
+    r"|方法|やり方|手順|どうやって|するには|使い方",
+    re.IGNORECASE,
+)
+_EXPLORATORY = re.compile(
+    r"\b(?:overview|explain|tell me about|everything about|what are the (?:main|options|ways)"
+    r"|introduction|summar(?:y|ise|ize)|explore)\b|概要|について教えて|説明",
+    re.IGNORECASE,
+)
+
+_QUESTION_END = re.compile(r"(?<=[?？])\s*")
+_ASKING = r"(?:how|what|why|when|where|which|who|whose|does|do|is|are|can|should)"
+_CONJUNCTION = re.compile(rf",?\s+(?:and|but)\s+(?:also\s+)?(?={_ASKING}\b)", re.IGNORECASE)
+_DOUBLE_ASKING = re.compile(
+    r"^(?P<first>how|what|why|when|where|who)\s*(?:and|/|,)\s*(?P<second>how|what|why|when|where|who)\s+"
+    r"(?P<rest>.+)$",
+    re.IGNORECASE,
+)
+_SIDES = (
+    re.compile(
+        r"\b(?:differences?|distinction|trade-?offs?|comparison)\s+(?:between|of)\s+(?P<a>.+?)\s+and\s+"
+        r"(?P<b>.+?)(?P<topic>\s+(?:in|for|when|with|regarding|on)\s+.+)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\bcompar(?:e|ing)\s+(?:how\s+)?(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>\S+(?:\s+\S+){0,3}?)"
+        r"(?P<topic>\s+(?:in|for|when|with|regarding|on|handle|handles|support|supports)\s+.+)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?:.*\bis\s+)?(?P<a>\S+(?:\s+\S+){0,3}?)\s+(?:vs\.?|versus|better than)\s+"
+        r"(?P<b>\S+(?:\s+\S+){0,3}?)(?P<topic>[,:]?\s+(?:in|for|when|with|regarding|on)\s+.+)?$",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"^(?P<a>.{1,30}?)(?:と|、)(?P<b>.{1,30}?)(?:の違い|を比較|の比較|はどちら|では、?どちら)(?P<topic>.*)$"
+    ),
+)
+_WANTS_CODE = re.compile(r"\b(?:code|snippet|example)s?\b|コード|サンプル", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:must|should|please|only)?\s*(?:include|have|contain|focus(?:ing)? on|mention|cover)\s+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAnalysis:
+    """A question taken apart."""
+
+    intent: Intent
+    sub_queries: tuple[str, ...]
+    """At least one; the whole question where it has no parts."""
+    wants_code: bool
+    focus_words: frozenset[str]
+    """Words of the constraints: blocks that hold them come first."""
+    known_words: frozenset[str]
+    """Words of what the caller knows: blocks that say no more come last."""
+
+
+def analyse_query(
+    query: str,
+    *,
+    intent: Intent | None = None,
+    constraints: Sequence[str] = (),
+    known_context: str = "",
+) -> QueryAnalysis:
+    """Return the intent of `query`, or the one given, and what it is made of."""
+    wanted = [_LEAD.sub("", constraint.strip()) for constraint in constraints]
+    return QueryAnalysis(
+        intent=intent or _infer_intent(query),
+        sub_queries=_split(query),
+        wants_code=any(_WANTS_CODE.search(constraint) for constraint in wanted),
+        focus_words=frozenset(word for text in wanted for word in content_words(text)),
+        known_words=frozenset(content_words(known_context))
+        if known_context.strip()
+        else frozenset(),
+    )
+
+
+def _infer_intent(query: str) -> Intent:
+    if _COMPARISON.search(query):
+        return "comparison"
+    if _HOW_TO.search(query):
+        return "how_to"
+    if _EXPLORATORY.search(query):
+        return "exploratory"
+    return "factual"
+
+
+def _split(query: str) -> tuple[str, ...]:
+    whole = " ".join(query.split())
+    if sides := _sides_of_comparison(whole):
+        return sides
+    questions = [part for part in _QUESTION_END.split(whole) if content_words(part)]
+    parts = [piece for question in questions for piece in _split_question(question)]
+    distinct = tuple(dict.fromkeys(parts))[:MAX_SUB_QUERIES]
+    return distinct if len(distinct) > 1 else (whole,)
+
+
+def _split_question(question: str) -> list[str]:
+    if both := _DOUBLE_ASKING.match(question):
+        rest = both["rest"]
+        return [f"{both['first']} {rest}", f"{both['second']} {rest}"]
+    pieces = _CONJUNCTION.split(question)
+    # "What is X and what is Y" are two questions; a piece of one word is part of the other.
+    if all(len(content_words(piece)) >= 1 and len(piece.split()) >= 3 for piece in pieces):
+        return pieces
+    return [question]
+
+
+def _sides_of_comparison(query: str) -> tuple[str, ...]:
+    plain = query.rstrip(" ?？.。")
+    for pattern in _SIDES:
+        if found := pattern.search(plain):
+            topic = found["topic"] or ""
+            sides = tuple(f"{found[side].strip(' ,、')}{topic}".strip() for side in ("a", "b"))
+            return sides if all(content_words(side) for side in sides) else ()
+    return ()

@@ -1,0 +1,139 @@
+"""Assembling a result: what to show, quotes that are checked, and what a reader should know."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from citewell.answer.quote import pick_quotes, refuse_inexact
+from citewell.core.results import (
+    FailedUrl,
+    OpenLink,
+    OrchestrationResult,
+    PageChecked,
+    Progress,
+    Timing,
+)
+from citewell.research.evidence import choose_blocks
+from citewell.research.whole_pages import whole_page_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import Block, Page, Quote
+    from citewell.core.results import Mode
+    from citewell.ingest.pipeline import IngestOutcome
+    from citewell.research.run import ResearchRun, Spent
+
+_LISTED_LINKS = 5
+_LISTED_PAGES = 10
+
+
+async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationResult:
+    """Return the result of a run: its best blocks with citations, or why there are none."""
+    assert run.found is not None, "a run is assembled after it has searched"
+    began = time.monotonic()
+    unsupported = run.unsupported()
+    answered = len(unsupported) < len(run.analysis.sub_queries)
+    mode, blocks = await _choose(run) if answered else ("chunk", [])
+    tokens = sum(block.tokens for block in blocks)
+    message = f"Assembling results ({len(blocks)} chunks, {tokens} tokens)..."
+    await run.on_progress(Progress(phase="merge", message=message))
+    pages = await _pages(run, {block.source_id for block in blocks})
+    quotes = _cite(run, blocks, pages)
+    run.spent.merge_ms += (time.monotonic() - began) * 1000
+    return OrchestrationResult(
+        query=run.question.query,
+        intent=run.analysis.intent,
+        sub_queries=run.analysis.sub_queries,
+        mode=mode,
+        answered=answered,
+        blocks=tuple(blocks),
+        quotes=tuple(quotes),
+        steps=tuple(run.steps),
+        stop_reason=run.stop_reason,
+        documents_searched=run.documents_searched,
+        documents_matched=len({block.source_id for block in run.blocks}),
+        chunks_evaluated=run.found.chunks_evaluated,
+        iterations=run.iterations,
+        expansion_budget=run.question.expansion_budget,
+        max_depth=run.limits.max_depth,
+        urls_ingested=sum(outcome.changed for outcome in run.outcomes) + len(run.followed),
+        timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
+        failures=tuple(_failed(outcome) for outcome in run.outcomes if outcome.page is None),
+        notes=(*run.found.notes, *run.notes, *_notes(run, unsupported if answered else ())),
+        partial=partial,
+        checked=() if answered else await _checked(run),
+        open_links=() if answered else _open_links(run),
+    )
+
+
+async def _choose(run: ResearchRun) -> tuple[Mode, list[Block]]:
+    if run.source_ids and not run.followed:
+        pages = list((await _pages(run, set(run.source_ids))).values())
+        if sum(page.info.tokens for page in pages) <= run.limits.full_context_tokens:
+            best = {block.source_id: block for block in reversed(run.blocks)}
+            return "full_context", whole_page_blocks(pages, best)
+    blocks = choose_blocks(
+        run.blocks,
+        sub_queries=run.analysis.sub_queries,
+        followed=run.followed,
+        limit=run.max_blocks,
+    )
+    return "chunk", blocks
+
+
+def _cite(run: ResearchRun, blocks: Sequence[Block], pages: dict[int, Page]) -> list[Quote]:
+    quotes = pick_quotes(run.question.query, blocks, limit=len(blocks))
+    return refuse_inexact(quotes, {source_id: page.text for source_id, page in pages.items()})
+
+
+async def _pages(run: ResearchRun, source_ids: set[int]) -> dict[int, Page]:
+    pages = [await run.parts.store.get_page(source_id) for source_id in sorted(source_ids)]
+    return {page.info.source_id: page for page in pages if page is not None}
+
+
+async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:
+    pages = await _pages(run, set(run.source_ids[:_LISTED_PAGES]))
+    return tuple(PageChecked(url=page.info.url, title=page.info.title) for page in pages.values())
+
+
+def _open_links(run: ResearchRun) -> tuple[OpenLink, ...]:
+    leads = run.frontier.leads(
+        run.analysis.sub_queries,
+        evidence=run.blocks,
+        limit=_LISTED_LINKS,
+        max_depth=run.limits.max_depth + 1,
+    )
+    return tuple(OpenLink(url=lead.url, text=lead.text) for lead in leads if lead.score > 0)
+
+
+def _notes(run: ResearchRun, unsupported: Sequence[str]) -> list[str]:
+    missing = [f'Nothing found supports the part "{query}".' for query in unsupported]
+    stale = [
+        f"{outcome.url} could not be fetched again; the copy of "
+        f"{outcome.page.fetched_at:%Y-%m-%d} was used."
+        for outcome in run.outcomes
+        if outcome.page is not None and outcome.error is not None
+    ]
+    return [*missing, *stale]
+
+
+def _failed(outcome: IngestOutcome) -> FailedUrl:
+    assert outcome.error is not None, "an outcome without a page has an error"
+    return FailedUrl(
+        url=outcome.url, reason=outcome.error.message, suggestion=outcome.error.suggestion
+    )
+
+
+def _timing(spent: Spent, *, total_ms: float) -> Timing:
+    return Timing(
+        total_ms=total_ms,
+        ingest_ms=spent.ingest_ms,
+        query_analysis_ms=spent.analysis_ms,
+        retrieval_ms=spent.retrieval_ms,
+        reranking_ms=spent.reranking_ms,
+        expansion_ms=spent.expansion_ms,
+        locality_ms=spent.locality_ms,
+        merge_ms=spent.merge_ms,
+    )

@@ -1,0 +1,72 @@
+"""Choosing what to show: constraints, what is known already, every side of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from citewell.core.words import content_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from citewell.core.records import Block
+    from citewell.research.analyse import QueryAnalysis
+
+_WITHOUT_CODE = 0.5
+_WITHOUT_FOCUS = 0.7
+_WHOLLY_KNOWN = 0.4
+# A block this much weaker than the best only costs the reader tokens.
+_LEAST_SHARE_OF_BEST = 0.12
+
+
+def weigh_blocks(blocks: Iterable[Block], analysis: QueryAnalysis) -> list[Block]:
+    """Return the blocks with their relevance adjusted to the caller's wishes, best first."""
+    weighed = [
+        replace(block, relevance=block.relevance * _factor(block, analysis)) for block in blocks
+    ]
+    return sorted(weighed, key=lambda block: -block.relevance)
+
+
+def choose_blocks(
+    blocks: Sequence[Block],
+    *,
+    sub_queries: Sequence[str],
+    followed: Iterable[int],
+    limit: int,
+) -> list[Block]:
+    """Return at most `limit` of the blocks, which come best first, in that order.
+
+    Each sub-query keeps its best block, so that a comparison has evidence for both sides, and so
+    does each page that was followed to, so that the reader sees why.
+    """
+    if not blocks:
+        return []
+    floor = _LEAST_SHARE_OF_BEST * blocks[0].relevance
+    required = [
+        next((block for block in blocks if block.sub_query == query), None) for query in sub_queries
+    ] + [
+        next((block for block in blocks if block.source_id == source_id), None)
+        for source_id in followed
+    ]
+    chosen = {id(block) for block in required[:limit] if block is not None}
+    for block in blocks:
+        if len(chosen) >= limit:
+            break
+        if block.relevance >= floor:
+            chosen.add(id(block))
+    return [block for block in blocks if id(block) in chosen]
+
+
+def _factor(block: Block, analysis: QueryAnalysis) -> float:
+    factor = 1.0
+    if analysis.wants_code and "```" not in block.text:
+        factor *= _WITHOUT_CODE
+    words = frozenset(content_words(block.text))
+    if analysis.focus_words:
+        held = len(analysis.focus_words & words) / len(analysis.focus_words)
+        factor *= _WITHOUT_FOCUS + (1 - _WITHOUT_FOCUS) * held
+    if analysis.known_words and words:
+        new = len(words - analysis.known_words) / len(words)
+        factor *= _WHOLLY_KNOWN + (1 - _WHOLLY_KNOWN) * new
+    return factor

@@ -1,0 +1,179 @@
+"""Finding candidates: by words and by vectors at the same time, each with all its scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.core.errors import InferenceError
+from citewell.retrieve.fuse import fuse_by_reciprocal_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from citewell.core.records import Hit, MatchedBy, SearchFilter, StoredChunk
+    from citewell.inference.protocols import Embedder
+    from citewell.retrieve.query import Query, QueryKind
+    from citewell.store.protocol import Store
+
+    Vector = npt.NDArray[np.float32]
+
+# Words against vectors in fusion. A symbol is a matter of spelling; a long statement paraphrases,
+# and equal weights cost it hit@1 (.546 → .479 on documentation sites).
+_VECTOR_WEIGHT: dict[QueryKind, float] = {
+    "symbol": 0.3,
+    "keywords": 0.8,
+    "question": 1.0,
+    "statement": 1.0,
+}
+# Chunks without a vector that one query may embed: about half a second on two cores.
+EMBED_LIMIT = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundChunk:
+    """A candidate: a chunk with the evidence gathered for it."""
+
+    chunk: StoredChunk
+    word_score: float
+    vector_score: float | None
+    fused_score: float
+    matched_by: MatchedBy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """The candidates of one query, best fused score first, and what went wrong on the way."""
+
+    found: tuple[FoundChunk, ...]
+    chunks_matched: int
+    """How many chunks words or vectors named, before the cut."""
+    notes: tuple[str, ...] = ()
+
+
+class _VectorSide:
+    """What the vector half of a search brought; empty when there is no model for the query."""
+
+    def __init__(self) -> None:
+        self.query_vector: Vector | None = None
+        self.hits: list[Hit] = []
+        self.notes: list[str] = []
+
+
+async def find_candidates(
+    query: Query,
+    *,
+    store: Store,
+    embedder: Embedder | None,
+    where: SearchFilter,
+    depth: int,
+    embed_limit: int = EMBED_LIMIT,
+) -> Candidates:
+    """Return up to `depth` chunks for `query`, best fused score first.
+
+    Word candidates that have no vector yet are embedded, the best `embed_limit` of them, and their
+    vectors kept. When the model fails the words alone decide and a note says so.
+    """
+    word_hits: list[Hit] = []
+    side = _VectorSide()
+
+    async def by_words() -> None:
+        if query.words:
+            word_hits.extend(await store.search_words(query.words, where=where, limit=2 * depth))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(by_words)
+        if embedder is not None and embedder.supports(query.text):
+            tasks.start_soon(_search_by_vectors, query, side, store, embedder, where, 2 * depth)
+    cosines = {hit.chunk_id: hit.score for hit in side.hits}
+    if embedder is not None and side.query_vector is not None:
+        cosines |= await _cosines_of_words_hits(
+            side, word_hits, cosines, store=store, embedder=embedder, embed_limit=embed_limit
+        )
+    return await _fused(query, word_hits, cosines, side, store=store, depth=depth)
+
+
+async def _search_by_vectors(
+    query: Query,
+    side: _VectorSide,
+    store: Store,
+    embedder: Embedder,
+    where: SearchFilter,
+    limit: int,
+) -> None:
+    try:
+        vector = await embedder.embed_query(query.text)
+    except InferenceError as error:
+        side.notes.append(f"Searched by words only: {error.message}")
+        return
+    side.hits = await store.search_vectors(vector, model=embedder.name, where=where, limit=limit)
+    side.query_vector = vector
+
+
+async def _cosines_of_words_hits(
+    side: _VectorSide,
+    word_hits: Sequence[Hit],
+    known: dict[int, float],
+    *,
+    store: Store,
+    embedder: Embedder,
+    embed_limit: int,
+) -> dict[int, float]:
+    """Return cosines of the chunks that only words found, making the best missing vectors."""
+    assert side.query_vector is not None, "called only with a query vector"
+    unknown = [hit.chunk_id for hit in word_hits if hit.chunk_id not in known]
+    vectors = await store.get_vectors(unknown, model=embedder.name)
+    missing = [chunk_id for chunk_id in unknown if chunk_id not in vectors][:embed_limit]
+    if missing:
+        texts = await store.embedded_texts(missing)
+        wanted = [at for at in missing if at in texts and embedder.supports(texts[at])]
+        try:
+            made = await embedder.embed_passages([texts[at] for at in wanted]) if wanted else ()
+        except InferenceError as error:
+            side.notes.append(f"New pages were searched by words only: {error.message}")
+        else:
+            fresh = dict(zip(wanted, made, strict=True))
+            if fresh:
+                await store.put_vectors(fresh, model=embedder.name)
+            vectors |= fresh
+    return {chunk_id: float(vector @ side.query_vector) for chunk_id, vector in vectors.items()}
+
+
+async def _fused(
+    query: Query,
+    word_hits: Sequence[Hit],
+    cosines: dict[int, float],
+    side: _VectorSide,
+    *,
+    store: Store,
+    depth: int,
+) -> Candidates:
+    word_scores = {hit.chunk_id: hit.score for hit in word_hits}
+    by_vector = sorted(cosines, key=lambda chunk_id: -cosines[chunk_id])[: 2 * depth]
+    fused = fuse_by_reciprocal_rank(
+        [([hit.chunk_id for hit in word_hits], 1.0), (by_vector, _VECTOR_WEIGHT[query.kind])]
+    )
+    best = sorted(fused, key=lambda chunk_id: (-fused[chunk_id], chunk_id))[:depth]
+    near = set(by_vector)
+    found = tuple(
+        FoundChunk(
+            chunk=chunk,
+            word_score=word_scores.get(chunk.chunk_id, 0.0),
+            vector_score=cosines.get(chunk.chunk_id),
+            fused_score=fused[chunk.chunk_id],
+            matched_by=_matched_by(chunk.chunk_id in word_scores, chunk.chunk_id in near),
+        )
+        for chunk in await store.load_chunks(best)
+    )
+    return Candidates(found=found, chunks_matched=len(fused), notes=tuple(side.notes))
+
+
+def _matched_by(words: bool, vectors: bool) -> MatchedBy:
+    if words and vectors:
+        return "both"
+    return "words" if words else "vectors"

@@ -1,0 +1,63 @@
+"""JSON-RPC as it comes off the wire: a message, or what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a message cannot be served, with the id to answer to when there is one."""
+
+    code: int
+    message: str
+    request_id: str | int | None = None
+
+    def encode(self) -> bytes:
+        """Return the JSON-RPC error as bytes, without a line end."""
+        error = {"code": self.code, "message": self.message}
+        body = {"jsonrpc": "2.0", "id": self.request_id, "error": error}
+        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def parse_message(raw: bytes) -> dict[str, Any] | Fault:
+    """Return the one request, notification or response that `raw` holds.
+
+    Batches are refused: the protocol dropped them in 2025-06-18.
+    """
+    try:
+        message = json.loads(raw)
+    # Besides syntax: bad UTF-8, integers of thousands of digits, nesting without end.
+    except (ValueError, RecursionError):
+        return Fault(code=PARSE_ERROR, message="Parse error: the message is not JSON.")
+    if not isinstance(message, dict):
+        return Fault(code=INVALID_REQUEST, message="Invalid request: send one JSON object.")
+    return _find_fault(message) or message
+
+
+def _find_fault(message: dict[str, Any]) -> Fault | None:
+    found = message.get("id")
+    request_id = found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    if message.get("jsonrpc") != "2.0":
+        return _invalid("jsonrpc must be '2.0'", request_id)
+    if "id" in message and request_id is None and "error" not in message:
+        return _invalid("id must be a string or an integer", None)
+    if "method" not in message:
+        is_response = "result" in message or "error" in message
+        return None if is_response else _invalid("method is missing", request_id)
+    if not isinstance(message["method"], str):
+        return _invalid("method must be a string", request_id)
+    if not isinstance(message.get("params", {}), dict):
+        text = "Invalid params: params must be an object."
+        return Fault(code=INVALID_PARAMS, message=text, request_id=request_id)
+    return None
+
+
+def _invalid(reason: str, request_id: str | int | None) -> Fault:
+    return Fault(code=INVALID_REQUEST, message=f"Invalid request: {reason}.", request_id=request_id)

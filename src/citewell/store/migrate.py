@@ -1,0 +1,72 @@
+"""Bringing a database to the current schema: migrations/NNNN_*.sql, in order, once each."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Protocol
+
+from citewell.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from typing import LiteralString
+
+_FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """One step of the schema; `version` is the number its file name starts with."""
+
+    version: int
+    name: str
+    script: LiteralString
+
+
+class MigrationTarget(Protocol):
+    """A database that can tell its version and take one step."""
+
+    def applied_version(self) -> int:
+        """Return the version of the last step taken, 0 for a new database."""
+
+    def apply(self, migration: Migration) -> None:
+        """Take the step in one transaction, or do nothing when another process has taken it."""
+
+
+def migrate(target: MigrationTarget, package: str) -> None:
+    """Take the steps of `package` that `target` lacks.
+
+    Raises:
+        StoreError: a later version of citewell has been at this database.
+    """
+    steps = load_migrations(package)
+    applied = target.applied_version()
+    if applied > steps[-1].version:
+        raise StoreError(
+            "the database was made by a later version of citewell",
+            suggestion="Upgrade citewell, or set DATABASE_URL to another file.",
+            database_version=applied,
+            known_version=steps[-1].version,
+        )
+    for migration in steps[applied:]:
+        target.apply(migration)
+
+
+@cache
+def load_migrations(package: str) -> tuple[Migration, ...]:
+    """Return the migrations of `package` in order; they are numbered from 1 without a gap."""
+    found = [
+        Migration(
+            version=int(match[1]),
+            name=match[2],
+            script=file.read_text(encoding="utf-8"),
+        )
+        for file in files(package).joinpath("migrations").iterdir()
+        if (match := _FILE_NAME.fullmatch(file.name))
+    ]
+    found.sort(key=lambda migration: migration.version)
+    versions = [migration.version for migration in found]
+    assert versions == list(range(1, len(found) + 1)), f"migrations of {package} have a gap"
+    return tuple(found)

@@ -1,0 +1,235 @@
+"""The connections to one SQLite database: a writer, a few readers, and their errors as ours."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from citewell.core.errors import StoreBusy, StoreError
+from citewell.store.migrate import Migration, migrate
+from citewell.store.sql import load_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import Self
+
+Result = TypeVar("Result")
+
+PACKAGE = "citewell.store.sqlite"
+SQL = load_statements(PACKAGE)
+
+_APPLICATION_ID = int.from_bytes(b"CtWl", "big")
+# STRICT tables came with this version.
+_OLDEST_SQLITE = (3, 37, 0)
+_READERS = 4
+
+_MESSAGES = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "the database may not be written",
+    sqlite3.SQLITE_CANTOPEN: "the database file cannot be opened",
+    sqlite3.SQLITE_PERM: "the database file may not be opened",
+    sqlite3.SQLITE_NOTADB: "the file is not a database",
+    sqlite3.SQLITE_CORRUPT: "the database is damaged",
+    sqlite3.SQLITE_IOERR: "the database could not be read or written",
+    sqlite3.SQLITE_TOOBIG: "a text is too large for the database",
+}
+
+
+class Database:
+    """Runs work on one database, each piece in a transaction of its own and in a thread.
+
+    A file has one writer, used by one piece of work at a time, and a few readers that see the
+    last commit. In memory there is one connection, and every piece of work waits its turn.
+    """
+
+    def __init__(self, path: Path | None, *, busy_timeout_seconds: float) -> None:
+        self._path = path
+        self._busy_timeout_seconds = busy_timeout_seconds
+        self._writer: sqlite3.Connection | None = None
+        self._idle_readers: deque[sqlite3.Connection] = deque()
+        self._writing = anyio.CapacityLimiter(1)
+        self._reading = anyio.CapacityLimiter(_READERS) if path is not None else self._writing
+
+    @classmethod
+    async def open(cls, path: Path | None, *, busy_timeout_seconds: float) -> Self:
+        """Return the database at `path` (in memory for None) with its schema up to date."""
+        database = cls(path, busy_timeout_seconds=busy_timeout_seconds)
+        await anyio.to_thread.run_sync(database._open_writer, limiter=database._writing)
+        return database
+
+    async def read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Return what `work` makes of one unchanging view of the database."""
+        return await anyio.to_thread.run_sync(self._read, work, limiter=self._reading)
+
+    async def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Return what `work` returns once all it wrote is committed; if it fails, nothing is.
+
+        A caller that is cancelled meanwhile goes on only after the commit or the rollback.
+        """
+        return await anyio.to_thread.run_sync(self._write, work, limiter=self._writing)
+
+    async def aclose(self) -> None:
+        """Close once the running write has ended; later work raises StoreError."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._close, limiter=self._writing)
+
+    def _open_writer(self) -> None:
+        if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+            raise StoreError("this Python's SQLite is too old; version 3.37 or later is needed")
+        if self._path is not None:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError("the database's folder cannot be made") from error
+        with store_errors():
+            connection = self._connect()
+            try:
+                _refuse_foreign_file(connection)
+                connection.executescript(SQL["configure_writer"])
+                migrate(_Schema(connection), PACKAGE)
+            except BaseException:
+                connection.close()
+                raise
+        self._writer = connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path or ":memory:",
+            timeout=self._busy_timeout_seconds,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+        )
+        connection.row_factory = sqlite3.Row
+        connection.executescript(SQL["configure_connection"])
+        return connection
+
+    def _read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        with store_errors():
+            connection = self._take_reader()
+            try:
+                connection.execute(SQL["begin_read"])
+                return work(connection)
+            finally:
+                connection.rollback()
+                self._give_back(connection)
+
+    def _take_reader(self) -> sqlite3.Connection:
+        if self._path is None:
+            return self._open_connection()
+        self._open_connection()
+        try:
+            return self._idle_readers.pop()
+        except IndexError:
+            connection = self._connect()
+            connection.executescript(SQL["configure_reader"])
+            return connection
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        if self._writer is None:
+            connection.close()
+        elif connection is not self._writer:
+            self._idle_readers.append(connection)
+
+    def _write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        with store_errors():
+            connection = self._open_connection()
+            connection.execute(SQL["begin_write"])
+            try:
+                result = work(connection)
+                connection.execute(SQL["commit"])
+            except BaseException:
+                connection.rollback()
+                raise
+            return result
+
+    def _open_connection(self) -> sqlite3.Connection:
+        if self._writer is None:
+            raise StoreError("the store is closed")
+        return self._writer
+
+    def _close(self) -> None:
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        while self._idle_readers:
+            self._idle_readers.pop().close()
+        with store_errors():
+            try:
+                writer.executescript(SQL["finish"])
+            except sqlite3.OperationalError as error:
+                # Another process is at work; it will move the log into the file itself.
+                if error.sqlite_errorcode & 0xFF not in _BUSY:
+                    raise
+            finally:
+                writer.close()
+
+
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Turn SQLite's errors into StoreError, with a message that is safe to show."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+        if code in _BUSY:
+            raise StoreBusy("the database is busy with another process") from error
+        raise StoreError(_MESSAGES.get(code, "the database refused the operation")) from error
+    except UnicodeEncodeError as error:
+        raise StoreError("a text holds half a character and cannot be stored") from error
+
+
+def _refuse_foreign_file(connection: sqlite3.Connection) -> None:
+    found = connection.execute(SQL["identify"]).fetchone()
+    if found["tables"] and found["application_id"] != _APPLICATION_ID:
+        raise StoreError(
+            "the database belongs to another program",
+            suggestion="Set DATABASE_URL to a new file, or to one that citewell made.",
+        )
+
+
+class _Schema:
+    """The schema of a database, as something to migrate."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def applied_version(self) -> int:
+        if not self._connection.execute(SQL["identify"]).fetchone()["tables"]:
+            return 0
+        return int(self._connection.execute(SQL["applied_version"]).fetchone()[0])
+
+    def apply(self, migration: Migration) -> None:
+        self._connection.execute(SQL["begin_write"])
+        try:
+            # Another process may have been quicker, between our look and our lock.
+            if self.applied_version() < migration.version:
+                for statement in _split(migration.script):
+                    self._connection.execute(statement)
+                self._connection.execute(
+                    SQL["note_migration"], {"version": migration.version, "name": migration.name}
+                )
+            self._connection.execute(SQL["commit"])
+        except BaseException:
+            self._connection.rollback()
+            raise
+
+
+def _split(script: str) -> Iterator[str]:
+    """Yield the statements of `script`; a trigger counts as one."""
+    # executescript() would commit first, and so break the transaction of the migration.
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,0 +1,200 @@
+"""Writing a page and all it implies, inside the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from citewell.core.ids import content_hash
+from citewell.core.records import PutResult
+from citewell.core.words import words
+from citewell.store.sqlite.connection import SQL
+from citewell.store.sqlite.filters import timestamp
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from citewell.core.records import Chunk, PageDraft
+
+# The address of a Markdown link or image: nobody searches for its words, and they would crowd
+# out those that readers see.
+_LINK_TARGET = re.compile(r"\]\((?:https?:|mailto:|data:)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*[^()]*\)")
+
+
+def put_page(connection: sqlite3.Connection, draft: PageDraft) -> PutResult:
+    """Write the page, replacing what its URL held in its project.
+
+    Raises:
+        ValueError: a chunk is not the slice of the page's text that it claims to be.
+    """
+    _check_slices(draft)
+    key = {"project": draft.project, "url": draft.url}
+    before = connection.execute(SQL["page_before"], key).fetchone()
+    text_hash = content_hash(draft.extracted.text)
+    source_id = _put_page_row(connection, draft, text_hash=text_hash)
+    _put_parts(connection, draft, source_id=source_id)
+    same_title = before is not None and before["title"] == draft.extracted.title
+    kept = _put_chunks(connection, draft, source_id=source_id, same_title=same_title)
+    return PutResult(
+        source_id=source_id,
+        created=before is None,
+        text_changed=before is None or before["text_hash"] != text_hash,
+        chunks=len(draft.chunks),
+        chunks_kept=kept,
+    )
+
+
+def _check_slices(draft: PageDraft) -> None:
+    text = draft.extracted.text
+    for chunk in draft.chunks:
+        if text[chunk.start : chunk.end] != chunk.text:
+            raise ValueError(f"chunk {chunk.ordinal} is not the slice of the text it claims to be")
+
+
+def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash: str) -> int:
+    fetched, extracted = draft.fetched, draft.extracted
+    values = {
+        "project": draft.project,
+        "url": draft.url,
+        "final_url": fetched.final_url,
+        "title": extracted.title,
+        "kind": extracted.kind,
+        "language": extracted.language,
+        "content_type": draft.content_type,
+        "text_hash": text_hash,
+        "chunks": len(draft.chunks),
+        "tokens": sum(chunk.tokens for chunk in draft.chunks),
+        "fetched_at": timestamp(fetched.fetched_at),
+        "etag": fetched.etag,
+        "last_modified": fetched.last_modified,
+        "published_at": extracted.published_at,
+        "modified_at": extracted.modified_at,
+        "canonical_url": extracted.canonical_url,
+    }
+    return int(connection.execute(SQL["put_page"], values).fetchone()[0])
+
+
+def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: int) -> None:
+    """Replace what hangs on the page and has no identity of its own."""
+    extracted = draft.extracted
+    body = {
+        "source_id": source_id,
+        "description": extracted.description,
+        "structured_data": extracted.structured_data,
+        "text": extracted.text,
+    }
+    connection.execute(SQL["put_page_body"], body)
+    for removal in ("remove_tags", "remove_sections", "remove_links", "remove_images"):
+        connection.execute(SQL[removal], {"source_id": source_id})
+    connection.executemany(SQL["put_tag"], [(source_id, tag) for tag in draft.tags])
+    connection.executemany(
+        SQL["put_section"],
+        [
+            (source_id, at.ordinal, at.parent, at.level, at.heading, at.anchor, at.start, at.end)
+            for at in extracted.sections
+        ],
+    )
+    connection.executemany(
+        SQL["put_link"],
+        [
+            (source_id, ordinal, link.url, link.text, link.context, link.section, link.start)
+            for ordinal, link in enumerate(extracted.links)
+        ],
+    )
+    connection.executemany(
+        SQL["put_image"],
+        [
+            (source_id, ordinal, image.url, image.alt, image.caption, image.section, image.start)
+            for ordinal, image in enumerate(extracted.images)
+        ],
+    )
+
+
+def _put_chunks(
+    connection: sqlite3.Connection, draft: PageDraft, *, source_id: int, same_title: bool
+) -> int:
+    """Write the chunks and return how many were there before.
+
+    A chunk whose embedded text was there before keeps its row, and with it its id and vector.
+    """
+    title = draft.extracted.title
+    before: defaultdict[str, list[sqlite3.Row]] = defaultdict(list)
+    for row in connection.execute(SQL["chunks_before"], {"source_id": source_id}).fetchall():
+        before[row["embedded_text"]].append(row)
+    kept = 0
+    for chunk in draft.chunks:
+        same = before.get(chunk.embedded_text)
+        if not same:
+            _add_chunk(connection, chunk, source_id=source_id, title=title)
+            continue
+        kept += 1
+        old = same.pop(0)
+        values = _place(chunk) | {"chunk_id": old["chunk_id"]}
+        connection.execute(SQL["move_chunk"], values)
+        unchanged = old["text"] == chunk.text and old["heading_path"] == _path(chunk)
+        if not (same_title and unchanged):
+            _reword_chunk(connection, chunk, chunk_id=old["chunk_id"], title=title)
+    gone = [row["chunk_id"] for rows in before.values() for row in rows]
+    connection.execute(SQL["remove_chunks"], {"chunk_ids": json.dumps(gone)})
+    return kept
+
+
+def _add_chunk(connection: sqlite3.Connection, chunk: Chunk, *, source_id: int, title: str) -> None:
+    indexed = _indexed_words(chunk, title)
+    values = _place(chunk) | {
+        "source_id": source_id,
+        "words": _count(indexed),
+        "heading_path": _path(chunk),
+        "text": chunk.text,
+        "embedded_text": chunk.embedded_text,
+    }
+    chunk_id = connection.execute(SQL["add_chunk"], values).lastrowid
+    connection.execute(SQL["add_words"], indexed | {"chunk_id": chunk_id})
+
+
+def _reword_chunk(
+    connection: sqlite3.Connection, chunk: Chunk, *, chunk_id: int, title: str
+) -> None:
+    """Index anew a chunk that the embedder sees as before but whose words may differ."""
+    indexed = _indexed_words(chunk, title)
+    values = {
+        "chunk_id": chunk_id,
+        "words": _count(indexed),
+        "heading_path": _path(chunk),
+        "text": chunk.text,
+    }
+    connection.execute(SQL["reword_chunk"], values)
+    connection.execute(SQL["remove_words"], {"chunk_id": chunk_id})
+    connection.execute(SQL["add_words"], indexed | {"chunk_id": chunk_id})
+
+
+def _place(chunk: Chunk) -> dict[str, object]:
+    """Return where the chunk lies in its page."""
+    return {
+        "ordinal": chunk.ordinal,
+        "section": chunk.section,
+        "start": chunk.start,
+        "end": chunk.end,
+        "tokens": chunk.tokens,
+        "has_code": int(chunk.has_code),
+        "anchor": chunk.anchor,
+    }
+
+
+def _path(chunk: Chunk) -> str:
+    return json.dumps(chunk.heading_path, ensure_ascii=False)
+
+
+def _indexed_words(chunk: Chunk, title: str) -> dict[str, str]:
+    """Return the words of the chunk for the two columns of the word index."""
+    headings = [heading for heading in chunk.heading_path if heading != title]
+    return {
+        "heading": " ".join(words("\n".join([title, *headings]))),
+        "body": " ".join(words(_LINK_TARGET.sub("] ", chunk.text))),
+    }
+
+
+def _count(indexed: dict[str, str]) -> int:
+    return sum(len(column.split()) for column in indexed.values())

@@ -1,0 +1,394 @@
+-- Every statement the SQLite backend runs. Lists of ids are bound as JSON and read by json_each.
+-- Searches return one row that holds a JSON list: Python lets go of its lock at every row, and two
+-- searches side by side would spend most of their time handing it to and fro.
+
+-- ── connections ──────────────────────────────────────────────────────────────
+
+-- name: configure_connection
+-- Without WAL's fsync per commit a power cut may lose the last pages, never the database.
+-- No memory map: each connection would count the whole file as its own memory.
+PRAGMA foreign_keys = ON;
+PRAGMA synchronous = NORMAL;
+PRAGMA cache_size = -8192;
+PRAGMA temp_store = MEMORY;
+
+-- name: configure_writer
+PRAGMA journal_mode = WAL;
+PRAGMA journal_size_limit = 67108864;
+
+-- name: configure_reader
+PRAGMA query_only = ON;
+
+-- name: begin_write
+BEGIN IMMEDIATE;
+
+-- name: begin_read
+BEGIN DEFERRED;
+
+-- name: commit
+COMMIT;
+
+-- name: finish
+PRAGMA optimize;
+PRAGMA wal_checkpoint(TRUNCATE);
+
+-- name: identify
+SELECT
+    (SELECT count(*) FROM sqlite_schema) AS tables,
+    (SELECT application_id FROM pragma_application_id) AS application_id;
+
+-- name: applied_version
+SELECT coalesce(max(version), 0) FROM migration;
+
+-- name: note_migration
+INSERT INTO migration (version, name) VALUES (:version, :name);
+
+-- ── filters ──────────────────────────────────────────────────────────────────
+
+-- name: is_only_project
+-- Two seeks in the index of (project, url).
+SELECT min(project) IS :project AND max(project) IS :project FROM page;
+
+-- name: pages_passing
+SELECT json_group_array(source_id) AS source_ids, coalesce(sum(chunks), 0) AS chunks FROM page
+WHERE (:project IS NULL OR project = :project)
+    AND (:content_type IS NULL OR content_type = :content_type)
+    AND (:updated_after IS NULL OR fetched_at > :updated_after)
+    AND (
+        :url_prefix IS NULL
+        OR substr(url, 1, length(:url_prefix)) = :url_prefix
+        OR substr(final_url, 1, length(:url_prefix)) = :url_prefix
+    )
+    AND (
+        :tags IS NULL
+        OR NOT EXISTS (
+            SELECT 1 FROM json_each(:tags) AS wanted
+            WHERE NOT EXISTS (
+                SELECT 1 FROM page_tag
+                WHERE page_tag.source_id = page.source_id AND page_tag.tag = wanted.value
+            )
+        )
+    );
+
+-- name: pages_passing_among
+-- The same for a list of pages: CROSS JOIN keeps the list outermost, so no other page is read.
+SELECT json_group_array(page.source_id) AS source_ids, coalesce(sum(page.chunks), 0) AS chunks
+FROM (SELECT DISTINCT value FROM json_each(:source_ids)) AS asked
+CROSS JOIN page ON page.source_id = asked.value
+WHERE (:project IS NULL OR project = :project)
+    AND (:content_type IS NULL OR content_type = :content_type)
+    AND (:updated_after IS NULL OR fetched_at > :updated_after)
+    AND (
+        :url_prefix IS NULL
+        OR substr(url, 1, length(:url_prefix)) = :url_prefix
+        OR substr(final_url, 1, length(:url_prefix)) = :url_prefix
+    )
+    AND (
+        :tags IS NULL
+        OR NOT EXISTS (
+            SELECT 1 FROM json_each(:tags) AS wanted
+            WHERE NOT EXISTS (
+                SELECT 1 FROM page_tag
+                WHERE page_tag.source_id = page.source_id AND page_tag.tag = wanted.value
+            )
+        )
+    );
+
+-- ── pages ────────────────────────────────────────────────────────────────────
+
+-- name: put_page
+INSERT INTO page (
+    project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
+    fetched_at, etag, last_modified, published_at, modified_at, canonical_url
+) VALUES (
+    :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
+    :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url
+)
+ON CONFLICT (project, url) DO UPDATE SET
+    final_url = excluded.final_url,
+    title = excluded.title,
+    kind = excluded.kind,
+    language = excluded.language,
+    content_type = excluded.content_type,
+    text_hash = excluded.text_hash,
+    chunks = excluded.chunks,
+    tokens = excluded.tokens,
+    fetched_at = excluded.fetched_at,
+    etag = excluded.etag,
+    last_modified = excluded.last_modified,
+    published_at = excluded.published_at,
+    modified_at = excluded.modified_at,
+    canonical_url = excluded.canonical_url
+RETURNING source_id;
+
+-- name: page_before
+SELECT source_id, text_hash, title FROM page WHERE project = :project AND url = :url;
+
+-- name: put_page_body
+INSERT OR REPLACE INTO page_body (source_id, description, structured_data, text)
+VALUES (:source_id, :description, :structured_data, :text);
+
+-- name: remove_tags
+DELETE FROM page_tag WHERE source_id = :source_id;
+
+-- name: remove_sections
+DELETE FROM section WHERE source_id = :source_id;
+
+-- name: remove_links
+DELETE FROM link WHERE source_id = :source_id;
+
+-- name: remove_images
+DELETE FROM image WHERE source_id = :source_id;
+
+-- name: put_tag
+INSERT OR IGNORE INTO page_tag (source_id, tag) VALUES (?, ?);
+
+-- name: put_section
+INSERT INTO section (
+    source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: put_link
+INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: put_image
+INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: touch_page
+UPDATE page SET
+    fetched_at = :fetched_at,
+    etag = coalesce(:etag, etag),
+    last_modified = coalesce(:last_modified, last_modified)
+WHERE source_id = :source_id;
+
+-- name: delete_page
+-- Foreign keys and triggers take the rest along.
+DELETE FROM page WHERE source_id = :source_id;
+
+-- name: find_page
+-- The URL as put comes before a page that was only redirected to it.
+SELECT source_id FROM page
+WHERE project = :project AND (url = :url OR final_url = :url)
+ORDER BY url = :url DESC, source_id
+LIMIT 1;
+
+-- name: page_info
+SELECT
+    page.*,
+    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id
+            AND (:model_id IS NULL AND chunk.model_id <> 0 OR chunk.model_id = :model_id)
+    ) AS embedded_chunks
+FROM page
+WHERE source_id = :source_id;
+
+-- name: list_pages
+SELECT
+    page.*,
+    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id
+            AND (:model_id IS NULL AND chunk.model_id <> 0 OR chunk.model_id = :model_id)
+    ) AS embedded_chunks
+FROM page
+WHERE source_id > :after_source_id
+    AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
+ORDER BY source_id
+LIMIT :limit;
+
+-- name: page_text
+SELECT text FROM page_body WHERE source_id = :source_id;
+
+-- name: page_sections
+SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
+WHERE source_id = :source_id
+ORDER BY ordinal;
+
+-- name: page_links
+SELECT url, text, context, section, start_offset FROM link
+WHERE source_id = :source_id
+ORDER BY ordinal;
+
+-- name: page_images
+SELECT url, alt, caption, section, start_offset FROM image
+WHERE source_id = :source_id
+ORDER BY ordinal;
+
+-- name: count_pages
+SELECT count(*) AS pages, coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens
+FROM page
+WHERE :source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids));
+
+-- name: count_embedded
+SELECT count(*) FROM chunk
+WHERE model_id <> 0 AND (:model_id IS NULL OR model_id = :model_id);
+
+-- name: count_embedded_of_pages
+SELECT count(*) FROM (SELECT value FROM json_each(:source_ids)) AS asked
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+WHERE model_id <> 0 AND (:model_id IS NULL OR model_id = :model_id);
+
+-- ── chunks ───────────────────────────────────────────────────────────────────
+
+-- name: chunks_before
+SELECT chunk_id, heading_path, text, embedded_text FROM chunk
+WHERE source_id = :source_id
+ORDER BY ordinal;
+
+-- name: add_chunk
+INSERT INTO chunk (
+    source_id, ordinal, section, start_offset, end_offset, tokens, words, has_code, anchor,
+    heading_path, text, embedded_text
+) VALUES (
+    :source_id, :ordinal, :section, :start, :end, :tokens, :words, :has_code, :anchor,
+    :heading_path, :text, :embedded_text
+);
+
+-- name: move_chunk
+-- A chunk whose embedded text is unchanged; its vector stays.
+UPDATE chunk SET
+    ordinal = :ordinal, section = :section, start_offset = :start, end_offset = :end,
+    tokens = :tokens, has_code = :has_code, anchor = :anchor
+WHERE chunk_id = :chunk_id;
+
+-- name: reword_chunk
+UPDATE chunk SET words = :words, heading_path = :heading_path, text = :text
+WHERE chunk_id = :chunk_id;
+
+-- name: remove_chunks
+DELETE FROM chunk WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+
+-- name: add_words
+INSERT INTO chunk_words (rowid, heading, body) VALUES (:chunk_id, :heading, :body);
+
+-- name: remove_words
+DELETE FROM chunk_words WHERE rowid = :chunk_id;
+
+-- name: load_chunks
+SELECT
+    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
+    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
+    page.content_type, page.chunks AS page_chunks
+FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
+CROSS JOIN chunk ON chunk.chunk_id = asked.value
+CROSS JOIN page ON page.source_id = chunk.source_id;
+
+-- name: chunks_of_page
+SELECT
+    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
+    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
+    page.content_type, page.chunks AS page_chunks
+FROM page
+CROSS JOIN chunk ON chunk.source_id = page.source_id
+WHERE page.source_id = :source_id
+    AND chunk.ordinal >= :first_ordinal
+    AND (:last_ordinal IS NULL OR chunk.ordinal <= :last_ordinal)
+ORDER BY chunk.ordinal;
+
+-- name: embedded_texts
+SELECT chunk_id, embedded_text FROM chunk
+WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+
+-- name: chunks_to_embed
+SELECT chunk_id, embedded_text FROM chunk
+WHERE chunk_id IN (
+    SELECT chunk_id FROM chunk
+    WHERE model_id = 0
+        OR model_id IN (SELECT model_id FROM embedding_model WHERE name <> :model)
+    ORDER BY chunk_id
+    LIMIT :limit
+)
+ORDER BY chunk_id;
+
+-- name: chunks_to_embed_of_pages
+SELECT chunk_id, embedded_text FROM chunk
+WHERE chunk_id IN (
+    SELECT chunk_id FROM (SELECT DISTINCT value FROM json_each(:source_ids)) AS asked
+    CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+    WHERE model_id NOT IN (SELECT model_id FROM embedding_model WHERE name = :model)
+    ORDER BY chunk_id
+    LIMIT :limit
+)
+ORDER BY chunk_id;
+
+-- ── words ────────────────────────────────────────────────────────────────────
+
+-- name: corpus_totals
+SELECT chunks, words FROM corpus;
+
+-- name: word_frequencies
+-- Reads each word's whole list of chunks, so callers remember the answer.
+SELECT json_group_object(vocabulary.term, vocabulary.doc)
+FROM (SELECT value FROM json_each(:words)) AS asked
+CROSS JOIN vocabulary ON vocabulary.term = asked.value;
+
+-- name: match_words
+-- FTS5's bm25() is lower for better matches. Sorting by it is faster than by FTS5's own rank.
+SELECT json_group_array(chunk_id) FROM (
+    SELECT rowid AS chunk_id FROM chunk_words
+    WHERE chunk_words MATCH :query
+    ORDER BY bm25(chunk_words, :heading_weight, :body_weight), rowid
+    LIMIT :limit
+);
+
+-- name: match_words_of_pages
+-- CROSS JOIN keeps the word index outermost; a chunk of another page is dropped before it is
+-- scored.
+SELECT json_group_array(chunk_id) FROM (
+    SELECT chunk_words.rowid AS chunk_id FROM chunk_words
+    CROSS JOIN chunk INDEXED BY chunk_to_page ON chunk.chunk_id = chunk_words.rowid
+    WHERE chunk_words MATCH :query
+        AND chunk.source_id IN (SELECT value FROM json_each(:source_ids))
+    ORDER BY bm25(chunk_words, :heading_weight, :body_weight), chunk_words.rowid
+    LIMIT :limit
+);
+
+-- name: words_of_chunks
+SELECT json_group_array(json_array(chunk_words.rowid, heading, body))
+FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
+CROSS JOIN chunk_words ON chunk_words.rowid = asked.value;
+
+-- name: words_of_pages
+SELECT json_group_array(json_array(chunk_words.rowid, heading, body))
+FROM (SELECT value FROM json_each(:source_ids)) AS asked
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+CROSS JOIN chunk_words ON chunk_words.rowid = chunk.chunk_id;
+
+-- ── vectors ──────────────────────────────────────────────────────────────────
+
+-- name: find_model
+SELECT model_id, dimensions, revision FROM embedding_model WHERE name = :name;
+
+-- name: next_revision
+INSERT INTO embedding_model (name, dimensions, revision) VALUES (:name, :dimensions, 1)
+ON CONFLICT (name) DO UPDATE SET revision = revision + 1
+RETURNING model_id, dimensions, revision;
+
+-- name: put_vector
+UPDATE chunk SET model_id = ?, vector_revision = ?, vector = ? WHERE chunk_id = ?;
+
+-- name: vectors_since
+SELECT chunk_id, source_id, vector FROM chunk
+WHERE model_id = :model_id AND vector_revision > :revision;
+
+-- name: all_vectors
+-- Read in the order of the table: twice as fast as by an index when it is most of the rows.
+SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED WHERE model_id = :model_id;
+
+-- name: embedded_chunk_ids
+SELECT chunk_id FROM chunk WHERE model_id = :model_id;
+
+-- name: vectors_of_chunks
+SELECT
+    json_group_array(chunk_id) AS chunk_ids,
+    coalesce(group_concat(hex(vector), ''), '') AS vectors
+FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
+CROSS JOIN chunk ON chunk.chunk_id = asked.value
+WHERE +model_id = :model_id;

@@ -1,0 +1,96 @@
+"""Rows of the database as records."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from citewell.core.records import Image, Link, PageInfo, Section, StoredChunk
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def page_info(row: sqlite3.Row) -> PageInfo:
+    """Return the page that a row of `page_info` or `list_pages` holds."""
+    return PageInfo(
+        source_id=row["source_id"],
+        url=row["url"],
+        final_url=row["final_url"],
+        title=row["title"],
+        kind=row["kind"],
+        language=row["language"],
+        content_type=row["content_type"],
+        project=row["project"],
+        tags=tuple(json.loads(row["tags"])),
+        text_hash=row["text_hash"],
+        chunks=row["chunks"],
+        tokens=row["tokens"],
+        embedded_chunks=row["embedded_chunks"],
+        fetched_at=datetime.fromisoformat(row["fetched_at"]),
+        etag=row["etag"],
+        last_modified=row["last_modified"],
+        published_at=row["published_at"],
+        modified_at=row["modified_at"],
+    )
+
+
+def stored_chunk(row: sqlite3.Row) -> StoredChunk:
+    """Return the chunk that a row of `load_chunks` or `chunks_of_page` holds."""
+    return StoredChunk(
+        chunk_id=row["chunk_id"],
+        source_id=row["source_id"],
+        url=row["url"],
+        title=row["title"],
+        page_hash=row["text_hash"],
+        fetched_at=datetime.fromisoformat(row["fetched_at"]),
+        language=row["language"],
+        kind=row["kind"],
+        content_type=row["content_type"],
+        ordinal=row["ordinal"],
+        section=row["section"],
+        heading_path=tuple(json.loads(row["heading_path"])),
+        anchor=row["anchor"],
+        start=row["start_offset"],
+        end=row["end_offset"],
+        text=row["text"],
+        tokens=row["tokens"],
+        has_code=bool(row["has_code"]),
+        page_chunks=row["page_chunks"],
+    )
+
+
+def section(row: sqlite3.Row) -> Section:
+    """Return the section that a row of `page_sections` holds."""
+    return Section(
+        ordinal=row["ordinal"],
+        parent=row["parent"],
+        level=row["level"],
+        heading=row["heading"],
+        anchor=row["anchor"],
+        start=row["start_offset"],
+        end=row["end_offset"],
+    )
+
+
+def link(row: sqlite3.Row) -> Link:
+    """Return the link that a row of `page_links` holds."""
+    return Link(
+        url=row["url"],
+        text=row["text"],
+        context=row["context"],
+        section=row["section"],
+        start=row["start_offset"],
+    )
+
+
+def image(row: sqlite3.Row) -> Image:
+    """Return the image that a row of `page_images` holds."""
+    return Image(
+        url=row["url"],
+        alt=row["alt"],
+        caption=row["caption"],
+        section=row["section"],
+        start=row["start_offset"],
+    )

@@ -1,0 +1,144 @@
+"""Vectors as packed sign bits in memory: which chunks are worth an exact look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Ids = npt.NDArray[np.int64]
+
+_BITS_PER_WORD = 64
+# One block of distances, codes and counts stays within the processor's second-level cache.
+_BLOCK_ROWS = 8192
+_TOO_FAR = np.iinfo(np.uint16).max
+
+
+class VectorCodes:
+    """One bit per dimension and chunk: on which side of the mean the vector lies.
+
+    The number of bits in which two codes differ orders vectors nearly as their cosine does, and
+    takes a sixteenth of the memory of half precision. The mean is that of the first vectors given;
+    when there are many more, `is_off_centre` says that starting anew would make better codes.
+    """
+
+    def __init__(self, dimensions: int) -> None:
+        self._dimensions = dimensions
+        self._words = -(-dimensions // _BITS_PER_WORD)
+        self._mean = np.zeros(dimensions, np.float32)
+        self._centred_on = 0
+        self._size = 0
+        self._ids = np.empty(0, np.int64)
+        self._sources = np.empty(0, np.int64)
+        # Word by word rather than row by row: the scan then runs over contiguous memory.
+        self._codes = np.empty((self._words, 0), np.uint64)
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def is_off_centre(self) -> bool:
+        """Whether there are over twice as many vectors as the mean was taken of."""
+        return self._size > 2 * self._centred_on
+
+    def add(self, ids: Ids, sources: Ids, vectors: npt.NDArray[np.floating]) -> None:
+        """Take in one vector per id; an id that was there before is replaced."""
+        if not len(ids):
+            return
+        if not self._centred_on:
+            self._mean = vectors.mean(axis=0, dtype=np.float32)
+            self._centred_on = len(ids)
+        self.discard(ids)
+        self._reserve(self._size + len(ids))
+        end = self._size + len(ids)
+        self._ids[self._size : end] = ids
+        self._sources[self._size : end] = sources
+        self._codes[:, self._size : end] = self._encode(vectors).T
+        self._size = end
+
+    def discard(self, ids: Ids) -> None:
+        """Forget these ids; those that are not there do not matter."""
+        known = np.isin(self._ids[: self._size], ids)
+        if known.any():
+            self._retain(~known)
+
+    def retain(self, ids: Ids) -> None:
+        """Forget all ids but these."""
+        self._retain(np.isin(self._ids[: self._size], ids))
+
+    def among(self, sources: Ids) -> Ids:
+        """Return the ids of the chunks of these pages."""
+        return self._ids[: self._size][self._mask(sources)]
+
+    def nearest(
+        self, vector: npt.NDArray[np.float32], count: int, *, sources: Ids | None = None
+    ) -> Ids:
+        """Return the `count` ids whose codes are nearest, of these pages only, in no order."""
+        if not self._size:
+            return np.empty(0, np.int64)
+        distances = self._distances(self._encode(vector[np.newaxis])[0])
+        candidates = self._size
+        if sources is not None:
+            allowed = self._mask(sources)
+            distances[~allowed] = _TOO_FAR
+            candidates = int(np.count_nonzero(allowed))
+        return self._ids[_smallest(distances, min(count, candidates), self._dimensions)]
+
+    def _encode(self, vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.uint64]:
+        bits = np.packbits(vectors > self._mean, axis=1)
+        padded = np.zeros((len(vectors), self._words * 8), np.uint8)
+        padded[:, : bits.shape[1]] = bits
+        return padded.view(np.uint64)
+
+    def _distances(self, code: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint16]:
+        distances = np.zeros(self._size, np.uint16)
+        differing = np.empty(min(_BLOCK_ROWS, self._size), np.uint64)
+        counts = np.empty(differing.shape, np.uint8)
+        for start in range(0, self._size, _BLOCK_ROWS):
+            end = min(start + _BLOCK_ROWS, self._size)
+            rows = end - start
+            for word in range(self._words):
+                np.bitwise_xor(self._codes[word, start:end], code[word], out=differing[:rows])
+                np.bitwise_count(differing[:rows], out=counts[:rows])
+                distances[start:end] += counts[:rows]
+        return distances
+
+    def _mask(self, sources: Ids) -> npt.NDArray[np.bool_]:
+        held = self._sources[: self._size]
+        # A table by source id: thirty times faster than a set operation over all the rows.
+        allowed = np.zeros(int(held.max(initial=0)) + 1, np.bool_)
+        allowed[sources[sources < len(allowed)]] = True
+        mask: npt.NDArray[np.bool_] = allowed[held]
+        return mask
+
+    def _reserve(self, size: int) -> None:
+        capacity = len(self._ids)
+        if size <= capacity:
+            return
+        # Half as much again, so that many small additions do not copy everything each time.
+        extra = max(size, capacity + capacity // 2) - capacity
+        self._ids = np.concatenate([self._ids, np.empty(extra, np.int64)])
+        self._sources = np.concatenate([self._sources, np.empty(extra, np.int64)])
+        empty = np.empty((self._words, extra), np.uint64)
+        self._codes = np.concatenate([self._codes, empty], axis=1)
+
+    def _retain(self, mask: npt.NDArray[np.bool_]) -> None:
+        self._ids = self._ids[: self._size][mask]
+        self._sources = self._sources[: self._size][mask]
+        self._codes = np.ascontiguousarray(self._codes[:, : self._size][:, mask])
+        self._size = len(self._ids)
+
+
+def _smallest(
+    distances: npt.NDArray[np.uint16], count: int, dimensions: int
+) -> npt.NDArray[np.int64]:
+    """Return the places of the `count` smallest distances; ties at the edge go to the earlier."""
+    near = distances[distances <= dimensions]
+    totals = np.cumsum(np.bincount(near, minlength=dimensions + 1))
+    edge = int(np.searchsorted(totals, count))
+    inside = np.flatnonzero(distances < edge)
+    at_edge = np.flatnonzero(distances == edge)[: count - len(inside)]
+    return np.concatenate([inside, at_edge])

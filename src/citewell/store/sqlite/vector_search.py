@@ -1,0 +1,230 @@
+"""Vectors of chunks: writing them, and finding those nearest to a query."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from citewell.core.records import Hit
+from citewell.store.sqlite.connection import SQL
+from citewell.store.sqlite.filters import allowed_pages
+from citewell.store.sqlite.vector_codes import VectorCodes
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from citewell.core.records import SearchFilter
+
+    Vector = npt.NDArray[np.float32]
+
+# How many of the nearest codes are looked at exactly. On 100,000 vectors of 384 dimensions, 300
+# already held all of the ten nearest (bench/search_speed.py).
+_RESCORED = 500
+_RESCORED_PER_HIT = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    model_id: int
+    dimensions: int
+    revision: int
+
+
+class VectorSearch:
+    """The nearest chunks by cosine: packed codes choose candidates, stored vectors decide.
+
+    The codes are a cache of one model's vectors. Each search first takes in what was written since
+    the last, by this process or another; chunks that are gone are noticed when they are rescored.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._codes = VectorCodes(0)
+        self._model_id = 0
+        self._revision = 0
+
+    def search(
+        self,
+        connection: sqlite3.Connection,
+        vector: Vector,
+        *,
+        model: str,
+        where: SearchFilter,
+        limit: int,
+    ) -> list[Hit]:
+        """Return the `limit` chunks that pass `where` and are nearest, best first."""
+        known = _find_model(connection, model)
+        if known is None or limit < 1:
+            return []
+        query = _unit(vector, dimensions=known.dimensions)
+        allowed = allowed_pages(connection, where)
+        sources = (
+            np.array(json.loads(allowed.source_ids), np.int64) if allowed is not None else None
+        )
+        count = max(_RESCORED, _RESCORED_PER_HIT * limit)
+        while True:
+            candidates, revision = self._candidates(
+                connection, query, known=known, sources=sources, count=count
+            )
+            ids, vectors = _load_vectors(connection, candidates, known=known)
+            gone = np.setdiff1d(candidates, ids)
+            # A view of the database older than the codes misses chunks that are still to come.
+            if not len(gone) or revision != known.revision:
+                break
+            self._forget(connection, gone, known=known, many=2 * len(gone) > len(candidates))
+        scores = vectors @ query
+        best = np.lexsort((ids, -scores))[:limit]
+        return [Hit(chunk_id=int(ids[at]), score=float(scores[at])) for at in best]
+
+    def _candidates(
+        self,
+        connection: sqlite3.Connection,
+        query: Vector,
+        *,
+        known: _Model,
+        sources: npt.NDArray[np.int64] | None,
+        count: int,
+    ) -> tuple[npt.NDArray[np.int64], int]:
+        with self._lock:
+            self._catch_up(connection, known)
+            return self._codes.nearest(query, count, sources=sources), self._revision
+
+    def _catch_up(self, connection: sqlite3.Connection, known: _Model) -> None:
+        if known.model_id != self._model_id:
+            self._load(connection, known)
+        elif known.revision > self._revision:
+            values = {"model_id": known.model_id, "revision": self._revision}
+            self._add(connection.execute(SQL["vectors_since"], values), known)
+            self._revision = known.revision
+            if self._codes.is_off_centre:
+                self._load(connection, known)
+
+    def _load(self, connection: sqlite3.Connection, known: _Model) -> None:
+        self._codes = VectorCodes(known.dimensions)
+        self._add(connection.execute(SQL["all_vectors"], {"model_id": known.model_id}), known)
+        self._model_id, self._revision = known.model_id, known.revision
+
+    def _add(self, found: sqlite3.Cursor, known: _Model) -> None:
+        ids: list[int] = []
+        sources: list[int] = []
+        # Filled row by row: a list of all the rows would take the memory twice.
+        packed = bytearray()
+        for chunk_id, source_id, vector in found:
+            ids.append(chunk_id)
+            sources.append(source_id)
+            packed += vector
+        vectors = _unpack(packed, dimensions=known.dimensions)
+        self._codes.add(np.array(ids, np.int64), np.array(sources, np.int64), vectors)
+
+    def _forget(
+        self,
+        connection: sqlite3.Connection,
+        gone: npt.NDArray[np.int64],
+        *,
+        known: _Model,
+        many: bool,
+    ) -> None:
+        """Drop the codes of chunks that are gone, or of all such when `many` were met."""
+        with self._lock:
+            if self._model_id != known.model_id or self._revision != known.revision:
+                return
+            if not many:
+                self._codes.discard(gone)
+                return
+            left = connection.execute(SQL["embedded_chunk_ids"], {"model_id": known.model_id})
+            self._codes.retain(np.array([row[0] for row in left], np.int64))
+
+
+def put_vectors(
+    connection: sqlite3.Connection, vectors: Mapping[int, Vector], *, model: str
+) -> int:
+    """Give chunks their vectors and return how many of them still exist.
+
+    Raises:
+        ValueError: a vector is not finite, or its length is not that of the model's others.
+    """
+    if not vectors:
+        return 0
+    dimensions = len(next(iter(vectors.values())))
+    values = {"name": model, "dimensions": dimensions}
+    known = _Model(**connection.execute(SQL["next_revision"], values).fetchone())
+    rows = [
+        (
+            known.model_id,
+            known.revision,
+            _unit(vector, dimensions=known.dimensions).astype("<f2").tobytes(),
+            chunk_id,
+        )
+        for chunk_id, vector in vectors.items()
+    ]
+    return connection.executemany(SQL["put_vector"], rows).rowcount
+
+
+def get_vectors(
+    connection: sqlite3.Connection, chunk_ids: Sequence[int], *, model: str
+) -> dict[int, Vector]:
+    """Return the vectors of `model` that these chunks have."""
+    known = _find_model(connection, model)
+    if known is None:
+        return {}
+    ids, vectors = _load_vectors(connection, np.array(chunk_ids, np.int64), known=known)
+    return {int(chunk_id): vector for chunk_id, vector in zip(ids, vectors, strict=True)}
+
+
+def chunks_to_embed(
+    connection: sqlite3.Connection,
+    *,
+    model: str,
+    limit: int,
+    source_ids: Sequence[int] | None,
+) -> list[tuple[int, str]]:
+    """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
+    if source_ids is None:
+        found = connection.execute(SQL["chunks_to_embed"], {"model": model, "limit": limit})
+    else:
+        values = {"model": model, "limit": limit, "source_ids": json.dumps([*source_ids])}
+        found = connection.execute(SQL["chunks_to_embed_of_pages"], values)
+    return [(row["chunk_id"], row["embedded_text"]) for row in found]
+
+
+def embedded_texts(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> dict[int, str]:
+    """Return what the embedder should see of these chunks."""
+    found = connection.execute(SQL["embedded_texts"], {"chunk_ids": json.dumps([*chunk_ids])})
+    return {row["chunk_id"]: row["embedded_text"] for row in found}
+
+
+def _find_model(connection: sqlite3.Connection, name: str) -> _Model | None:
+    row = connection.execute(SQL["find_model"], {"name": name}).fetchone()
+    return _Model(**row) if row else None
+
+
+def _load_vectors(
+    connection: sqlite3.Connection, chunk_ids: npt.NDArray[np.int64], *, known: _Model
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+    # In rising order the rows lie nearer to each other on disk.
+    asked = json.dumps(np.unique(chunk_ids).tolist())
+    values = {"chunk_ids": asked, "model_id": known.model_id}
+    row = connection.execute(SQL["vectors_of_chunks"], values).fetchone()
+    vectors = _unpack(bytes.fromhex(row["vectors"]), dimensions=known.dimensions)
+    return np.array(json.loads(row["chunk_ids"]), np.int64), vectors.astype(np.float32)
+
+
+def _unpack(packed: bytes | bytearray, *, dimensions: int) -> npt.NDArray[np.float16]:
+    return np.frombuffer(packed, "<f2").reshape(-1, dimensions)
+
+
+def _unit(vector: Vector, *, dimensions: int) -> Vector:
+    """Return the vector scaled to length one, so that a product of two is their cosine."""
+    if vector.shape != (dimensions,):
+        raise ValueError(f"a vector of this model has {dimensions} numbers, not {vector.shape}")
+    length = float(np.linalg.norm(vector))
+    if not np.isfinite(length):
+        raise ValueError("a vector holds numbers that are not finite")
+    return np.asarray(vector / length if length else vector, np.float32)

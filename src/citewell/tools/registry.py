@@ -1,0 +1,236 @@
+"""What a tool is, and the one way every transport calls it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
+
+import anyio
+from pydantic import BaseModel, ConfigDict, ValidationError
+from typing_extensions import TypeVar
+
+from citewell.answer.error_text import format_error
+from citewell.core.errors import (
+    BudgetExceeded,
+    CitewellError,
+    InvalidArgument,
+    NotFound,
+    ToolTimeout,
+)
+from citewell.core.results import OnProgress, no_progress
+from citewell.core.tokens import count_tokens
+from citewell.tools import schemas
+from citewell.tools.redaction import summarise_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+
+    from citewell.core.records import Caller
+    from citewell.tools.services import Services
+
+logger = logging.getLogger(__name__)
+
+Toolset = Literal["research", "kb"]
+
+
+class ToolInput(BaseModel):
+    """Arguments of a tool; unknown names are refused."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
+
+
+class ToolOutput(BaseModel):
+    """Structured result of a tool."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+
+
+InputT = TypeVar("InputT", bound=ToolInput)
+ResultT = TypeVar("ResultT")
+OutputT = TypeVar("OutputT", bound=ToolOutput)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotations:
+    """What a host may tell its user before a call (seed D §7.2)."""
+
+    read_only: bool
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """All that a running tool knows of its surroundings."""
+
+    services: Services
+    caller: Caller
+    on_progress: OnProgress = no_progress
+    deadline: float = field(default=float("inf"))
+    """Of anyio.current_time(); what is not done by then is lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(Generic[InputT, ResultT, OutputT]):
+    """A tool: everything a transport, the CLI and the documents need to know of it.
+
+    `run` does the work; `shape` and `render` make the two forms of its result.
+    """
+
+    name: str
+    """With dots; transports may list it with underscores."""
+    toolset: Toolset
+    title: str
+    description: str
+    input_model: type[InputT]
+    output_model: type[OutputT]
+    annotations: Annotations
+    run: Callable[[InputT, Call], Awaitable[ResultT]]
+    shape: Callable[[ResultT, Call], OutputT]
+    render: Callable[[ResultT, Call], str]
+    example: Mapping[str, object]
+    """Arguments of a call that validates; used in documents and contract tests."""
+    in_default: bool = True
+
+    @property
+    def underscored_name(self) -> str:
+        """The name that every host accepts."""
+        return self.name.replace(".", "_")
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments."""
+        return schemas.input_schema(self.input_model)
+
+    def output_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of structuredContent."""
+        return schemas.output_schema(self.output_model)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """Both forms of a result; each suffices on its own."""
+
+    text: str
+    structured: dict[str, Any]
+    is_error: bool = False
+
+
+def as_is(result: OutputT, call: Call) -> OutputT:
+    """Shape a result that is structured already."""
+    return result
+
+
+class Registry:
+    """The tools of one server, callable by either spelling of their names."""
+
+    def __init__(
+        self,
+        tools: Iterable[Tool[Any, Any, Any]],
+        *,
+        timeout_seconds: float,
+        max_response_bytes: int,
+    ) -> None:
+        self.tools: Sequence[Tool[Any, Any, Any]] = tuple(tools)
+        self._by_name = {tool.name: tool for tool in self.tools}
+        self._by_name.update({tool.underscored_name: tool for tool in self.tools})
+        self._timeout_seconds = timeout_seconds
+        self._max_response_bytes = max_response_bytes
+
+    def find(self, name: str) -> Tool[Any, Any, Any] | None:
+        """Return the tool called `name`, dotted or underscored."""
+        return self._by_name.get(name)
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        services: Services,
+        caller: Caller,
+        on_progress: OnProgress = no_progress,
+    ) -> ToolResult:
+        """Run a tool; whatever goes wrong comes back as an error result, never as an exception.
+
+        Cancellation is the exception to that: it goes through, so that everything stops at once.
+        """
+        started = anyio.current_time()
+        call = Call(
+            services=services,
+            caller=caller,
+            on_progress=on_progress,
+            deadline=started + self._timeout_seconds,
+        )
+        logger.info("tool call %s %s", name, summarise_arguments(arguments))
+        try:
+            result = await self._run(name, arguments, call)
+        except CitewellError as error:
+            result = error_result(error)
+        except Exception:
+            logger.exception("tool %s failed", name)
+            result = error_result(CitewellError("The server met an unexpected error."))
+        _log_result(name, result, seconds=anyio.current_time() - started)
+        return result
+
+    async def _run(self, name: str, arguments: Mapping[str, object], call: Call) -> ToolResult:
+        tool = self.find(name)
+        if tool is None:
+            known = ", ".join(tool.underscored_name for tool in self.tools)
+            raise NotFound(f"There is no tool {name[:80]!r}.", suggestion=f"Tools: {known}.")
+        given = _validate(tool.input_model, arguments)
+        try:
+            with anyio.fail_after(self._timeout_seconds):
+                outcome = await tool.run(given, call)
+        except TimeoutError as error:
+            message = f"Citewell timed out after {self._timeout_seconds:g}s."
+            raise ToolTimeout(message, timeout_seconds=self._timeout_seconds) from error
+        structured = tool.shape(outcome, call).model_dump(mode="json", exclude_none=True)
+        result = ToolResult(text=tool.render(outcome, call), structured=structured)
+        self._check_size(result)
+        return result
+
+    def _check_size(self, result: ToolResult) -> None:
+        size = len(result.text.encode()) + len(json.dumps(result.structured).encode())
+        if size > self._max_response_bytes:
+            limit = self._max_response_bytes
+            raise BudgetExceeded(f"The result is {size:,} bytes; at most {limit:,} are sent.")
+
+
+def _validate(model: type[InputT], arguments: Mapping[str, object]) -> InputT:
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
+            for problem in error.errors(include_url=False, include_input=False)[:5]
+        ]
+        accepted = ", ".join(model.model_fields)
+        raise InvalidArgument(
+            "Invalid arguments: " + "; ".join(problems),
+            suggestion=f"This tool takes: {accepted or 'no arguments'}.",
+        ) from error
+
+
+def error_result(error: CitewellError) -> ToolResult:
+    """Return an error as the result of a call."""
+    body: dict[str, Any] = {
+        "code": error.code,
+        "type": error.type,
+        "message": error.message,
+        "details": error.details,
+        "suggestion": error.suggestion,
+    }
+    return ToolResult(text=format_error(error), structured={"error": body}, is_error=True)
+
+
+def _log_result(name: str, result: ToolResult, *, seconds: float) -> None:
+    if result.is_error:
+        code = result.structured["error"]["code"]
+        logger.error("tool error %s: %s after %.0f ms", name, code, seconds * 1000)
+        return
+    logger.info(
+        "tool response %s: %d tokens in %.0f ms", name, count_tokens(result.text), seconds * 1000
+    )
+    logger.debug("response preview %s: %s", name, result.text[:500])

@@ -1,0 +1,80 @@
+"""`answer`: a question about one or more URLs, answered with cited evidence."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.core.records import Intent
+from citewell.core.results import OrchestrationResult, Question
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput
+from citewell.tools.research.arguments import MAX_QUERY_CHARACTERS, MAX_URLS, Query, Url, Urls
+from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
+
+
+class AnswerInput(ToolInput):
+    """Arguments of `answer`."""
+
+    url: Annotated[
+        Url | Urls,
+        Field(description="One or more page URLs; all are ingested and searched together."),
+    ]
+    query: Query
+    intent: Annotated[
+        Intent | None, Field(description="Kind of question; inferred when left out.")
+    ] = None
+    known_context: Annotated[
+        str | None,
+        Field(max_length=20_000, description="What you already know, to avoid repeating it."),
+    ] = None
+    constraints: Annotated[
+        list[Annotated[str, Field(max_length=500)]] | None,
+        Field(max_length=20, description='E.g. ["must include code examples"].'),
+    ] = None
+    expansion_budget: Annotated[
+        int | None,
+        Field(ge=0, le=20, description="Rounds of link following; 0 = given pages only."),
+    ] = None
+
+
+async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
+    """Ingest the URLs that are not indexed and find the evidence."""
+    question = Question(
+        urls=(given.url,) if isinstance(given.url, str) else tuple(given.url),
+        query=given.query,
+        project=call.caller.project,
+        intent=given.intent,
+        known_context=given.known_context or "",
+        constraints=tuple(given.constraints or ()),
+        expansion_budget=given.expansion_budget,
+    )
+    return await call.services.engine.answer(
+        question, deadline=call.deadline, on_progress=call.on_progress
+    )
+
+
+TOOL = Tool(
+    name="answer",
+    toolset="research",
+    title="Answer from web pages",
+    description=(
+        "Query one or more web pages for information and get cited, verbatim evidence. Pages not "
+        "yet indexed are fetched and indexed first.\n"
+        "Use when you need facts grounded in specific web sources and have their URLs.\n"
+        "Do not use when the pages are already indexed and you only ask anew: call search.\n"
+        "Returns at most the response token budget: [SOURCES], [EVIDENCE], [CITATIONS], [STATS].\n"
+        "If you need more, call search with another question, or answer with another URL.\n"
+        f"Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters."
+    ),
+    input_model=AnswerInput,
+    output_model=ResearchOutput,
+    annotations=Annotations(read_only=False, open_world=True),
+    run=run,
+    shape=shape_result,
+    render=render_brief,
+    example={
+        "url": "https://docs.python.org/3/library/asyncio-task.html",
+        "query": "What is a task?",
+    },
+)

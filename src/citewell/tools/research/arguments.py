@@ -1,0 +1,22 @@
+"""Arguments that several research tools share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+MAX_QUERY_CHARACTERS = 10_000
+MAX_URLS = 20
+
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_QUERY_CHARACTERS,
+        pattern=r"\S",
+        description="Question or information need.",
+    ),
+]
+Url = Annotated[str, Field(min_length=1, max_length=4_096)]
+Urls = Annotated[list[Url], Field(min_length=1, max_length=MAX_URLS)]

@@ -1,0 +1,72 @@
+"""`search`: a question about pages that are already indexed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.core.records import Intent
+from citewell.core.results import Question
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput
+from citewell.tools.research.arguments import Query, Url
+from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
+
+if TYPE_CHECKING:
+    from citewell.core.results import OrchestrationResult
+
+DEFAULT_TOP_K = 20
+MAX_TOP_K = 50
+
+
+class SearchInput(ToolInput):
+    """Arguments of `search`."""
+
+    query: Query
+    source_urls: Annotated[
+        list[Url] | None,
+        Field(max_length=100, description="Search these indexed URLs only."),
+    ] = None
+    intent: Annotated[
+        Intent | None, Field(description="Kind of question; inferred when left out.")
+    ] = None
+    top_k: Annotated[
+        int | None, Field(ge=1, le=MAX_TOP_K, description="Most chunks to return.")
+    ] = None
+
+
+async def run(given: SearchInput, call: Call) -> OrchestrationResult:
+    """Search what is indexed; nothing is fetched."""
+    question = Question(
+        urls=tuple(given.source_urls or ()),
+        query=given.query,
+        project=call.caller.project,
+        intent=given.intent,
+        expansion_budget=0,
+    )
+    return await call.services.engine.search(
+        question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
+    )
+
+
+TOOL = Tool(
+    name="search",
+    toolset="research",
+    title="Search indexed pages",
+    description=(
+        "Search the pages that are already indexed, without fetching anything; faster than "
+        "answer.\n"
+        "Use when the content was indexed before (by answer or ingest) and you ask something new.\n"
+        "Do not use when the page was never indexed: call answer with its URL.\n"
+        "Returns at most top_k chunks within the response token budget, in the form of answer.\n"
+        "If you need more, call answer with the URL of a linked page.\n"
+        f"Defaults: top_k {DEFAULT_TOP_K}, all pages. Max: top_k {MAX_TOP_K}."
+    ),
+    input_model=SearchInput,
+    output_model=ResearchOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=shape_result,
+    render=render_brief,
+    example={"query": "How do I cancel a task?", "top_k": 5},
+)

@@ -1,0 +1,65 @@
+"""JSON Schemas of tool models, made short: tools/list is paid for in every conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_NULL = {"type": "null"}
+
+
+def input_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments, with the descriptions of its fields."""
+    schema = _shorten(model.model_json_schema(), keep_descriptions=True)
+    schema.pop("description", None)
+    return schema
+
+
+def output_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return the schema of structuredContent; its names have to speak for themselves.
+
+    The error form of a result is `{"error": …}` instead, so nothing is required at the top.
+    """
+    schema = _shorten(model.model_json_schema(), keep_descriptions=False)
+    schema.pop("required", None)
+    return schema
+
+
+def _shorten(schema: dict[str, Any], *, keep_descriptions: bool) -> dict[str, Any]:
+    dropped = {"title"} if keep_descriptions else {"title", "description", "default"}
+    definitions = schema.pop("$defs", {})
+
+    def walk(node: object) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(node, list):
+            return [walk(item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            name = str(node["$ref"]).rpartition("/")[2]
+            return walk(
+                {key: definitions[name][key] for key in definitions[name] if key != "description"}
+            )
+        short = {
+            key: {name: walk(child) for name, child in value.items()}
+            if key == "properties"
+            else walk(value)
+            for key, value in node.items()
+            if key not in dropped or (key == "title" and not isinstance(value, str))
+        }
+        return _without_null(short)
+
+    result = walk(schema)
+    assert isinstance(result, dict), "a model's schema is an object"
+    return result
+
+
+def _without_null(node: dict[str, Any]) -> dict[str, Any]:
+    """Turn "this or null, null by default" into "this": a field left out says the same."""
+    options = node.get("anyOf")
+    if not isinstance(options, list) or _NULL not in options:
+        return node
+    rest = [option for option in options if option != _NULL]
+    plain = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
+    return {**rest[0], **plain} if len(rest) == 1 else {"anyOf": rest, **plain}

@@ -1,0 +1,245 @@
+"""Refuses private addresses: a name is resolved once, the connection goes to what was checked."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable, Collection, Iterable
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import TYPE_CHECKING
+
+import anyio
+import httpcore2
+from typing_extensions import override
+
+from citewell.core.errors import AddressRefused, HostUnreachable, SettingsError
+
+if TYPE_CHECKING:
+    from httpcore2 import SOCKET_OPTION
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+Resolve = Callable[[str, int], Awaitable[Collection[str]]]
+"""Host name and port to the addresses the name has, best first."""
+
+# Of the IANA special-purpose registries, all that is not reachable on the public internet.
+_SPECIAL_IPV4 = tuple(
+    IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "168.63.129.16/32",  # Azure's host agent answers here from inside a virtual machine
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
+_GLOBAL_IPV6 = IPv6Network("2000::/3")
+_SPECIAL_IPV6 = tuple(
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # Teredo, benchmarking, ORCHID
+        "2001:db8::/32",
+        "2002::/16",  # 6to4: an IPv4 address in disguise, and out of use
+        "3fff::/20",
+    )
+)
+_NAT64 = IPv6Network("64:ff9b::/96")
+
+# Where a host has several addresses, a dead one must not use up the whole time limit.
+_SECONDS_PER_ADDRESS = 4.0
+
+
+def is_public(address: Address) -> bool:
+    """Return whether `address` belongs to the public internet.
+
+    An IPv6 address that stands for an IPv4 one (mapped, NAT64) is judged by the latter.
+    """
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in _SPECIAL_IPV4)
+    embedded = _embedded_ipv4(address)
+    if embedded is not None:
+        return is_public(embedded)
+    return address in _GLOBAL_IPV6 and not any(address in network for network in _SPECIAL_IPV6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Exception:
+    """A private place that may be reached: a host name or a network, on one port or any."""
+
+    name: str | None = None
+    network: Network | None = None
+    port: int | None = None
+
+    def covers(self, host: str, address: Address, port: int) -> bool:
+        if self.port not in (None, port):
+            return False
+        if self.network is None:
+            return self.name == host
+        return (_embedded_ipv4(address) or address) in self.network or address in self.network
+
+
+class AddressGuard:
+    """Decides which addresses a host may be reached at.
+
+    `allowed_ports` limits public hosts; `allowed_private_hosts` holds host[:port] or CIDR
+    entries, which are free of both limits.
+
+    Raises:
+        SettingsError: an entry cannot be read.
+    """
+
+    def __init__(
+        self,
+        *,
+        allowed_ports: Iterable[str],
+        allowed_private_hosts: Iterable[str] = (),
+        resolve: Resolve | None = None,
+    ) -> None:
+        self._ports = frozenset(_parse_port(port, "WEB_ALLOWED_PORTS") for port in allowed_ports)
+        self._exceptions = [_parse_exception(entry) for entry in allowed_private_hosts]
+        self._resolve = resolve or resolve_by_system
+
+    async def checked_addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of `host` that may be connected to, best first.
+
+        Raises:
+            AddressRefused: the host has addresses, but none that is allowed.
+            HostUnreachable: the host has no address.
+        """
+        name = host.strip("[]").lower()
+        literal = _as_address(name)
+        found = [literal] if literal else await self._addresses_of(name, port)
+        allowed = [str(address) for address in found if self._allows(name, address, port)]
+        if allowed:
+            return allowed
+        if any(is_public(address) for address in found):
+            raise AddressRefused(
+                f"port {port} of {host} is not one that may be fetched",
+                suggestion="Use the site's usual address, or name the port in WEB_ALLOWED_PORTS.",
+                host=host,
+                port=port,
+            )
+        raise AddressRefused(f"{host} is a private or reserved address", host=host, port=port)
+
+    def _allows(self, name: str, address: Address, port: int) -> bool:
+        if is_public(address) and port in self._ports:
+            return True
+        bare_name = name.removesuffix(".")
+        return any(exception.covers(bare_name, address, port) for exception in self._exceptions)
+
+    async def _addresses_of(self, name: str, port: int) -> list[Address]:
+        try:
+            found = await self._resolve(name, port)
+        except (OSError, UnicodeError) as error:
+            raise HostUnreachable(f"{name} has no address", host=name) from error
+        addresses = [address for text in found if (address := _as_address(text)) is not None]
+        if not addresses:
+            raise HostUnreachable(f"{name} has no address", host=name)
+        return addresses
+
+
+class GuardedNetwork(httpcore2.AsyncNetworkBackend):
+    """Opens connections only to addresses that the guard has checked.
+
+    TLS and the Host header keep the name: they are made from the request, not from here.
+    """
+
+    def __init__(self, guard: AddressGuard) -> None:
+        self._guard = guard
+        self._network = httpcore2.AnyIOBackend()
+
+    @override
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        addresses = await self._guard.checked_addresses(host, port)
+        for address in addresses[:-1]:
+            try:
+                return await self._network.connect_tcp(
+                    address, port, _SECONDS_PER_ADDRESS, local_address, socket_options
+                )
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                continue
+        return await self._network.connect_tcp(
+            addresses[-1], port, timeout, local_address, socket_options
+        )
+
+    @override
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        raise AddressRefused("sockets of this machine are not fetched")
+
+    @override
+    async def sleep(self, seconds: float) -> None:
+        await self._network.sleep(seconds)
+
+
+async def resolve_by_system(name: str, port: int) -> list[str]:
+    """Return the addresses the operating system gives for `name`."""
+    found = await anyio.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+def _embedded_ipv4(address: Address) -> IPv4Address | None:
+    if isinstance(address, IPv4Address):
+        return None
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped
+
+
+def _as_address(text: str) -> Address | None:
+    try:
+        return ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _parse_exception(entry: str) -> _Exception:
+    try:
+        return _Exception(network=ip_network(entry.strip("[]"), strict=False))
+    except ValueError:
+        host, colon, port_text = entry.rpartition(":")
+    if colon:
+        port = _parse_port(port_text, "WEB_ALLOWED_PRIVATE_HOSTS")
+    else:
+        host, port = entry, None
+    if not host or "/" in host:
+        raise SettingsError(f"WEB_ALLOWED_PRIVATE_HOSTS: {entry!r} is not host[:port] or CIDR")
+    address = _as_address(host.strip("[]"))
+    if address is not None:
+        return _Exception(network=ip_network(address), port=port)
+    return _Exception(name=host.lower().removesuffix("."), port=port)
+
+
+def _parse_port(text: str, setting: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
+        raise SettingsError(f"{setting}: {text!r} is not a port")
+    return int(text)

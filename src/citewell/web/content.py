@@ -1,0 +1,109 @@
+"""Tells what kind of page a body is, from its Content-Type, its URL and its first bytes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import UnsupportedContent
+from citewell.web.urls import shown_url, split_url
+
+if TYPE_CHECKING:
+    from citewell.core.records import PageKind
+
+_KIND_OF_TYPE: dict[str, PageKind] = {
+    "text/html": "html",
+    "application/xhtml+xml": "html",
+    "text/markdown": "markdown",
+    "text/x-markdown": "markdown",
+    "application/pdf": "pdf",
+    "application/x-pdf": "pdf",
+    "application/json": "json",
+    "text/json": "json",
+    "application/x-ndjson": "json",
+    "text/xml": "xml",
+    "application/xml": "xml",
+    "text/plain": "text",
+}
+_BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip")
+_MARKDOWN_PATH = re.compile(r"\.(md|markdown|mdx|mkd)$", re.IGNORECASE)
+_HTML_START = re.compile(
+    rb"(<\?xml[^>]*>|<!--.*?-->|\s)*<(!doctype\s+html|html|head|body)\b", re.DOTALL | re.IGNORECASE
+)
+_XML_START = re.compile(rb"\s*<(\?xml\s|rss\b|feed\b|urlset\b|sitemapindex\b)", re.IGNORECASE)
+_JSON_START = re.compile(rb"\s*[{\[]")
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
+_SNIFFED_BYTES = 1_445
+# Control bytes that no text uses; they make up a tenth of compressed data and none of prose.
+_CONTROL_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
+_BINARY_SHARE = 0.05
+
+
+def refuse_binary_type(content_type: str, *, url: str) -> None:
+    """Refuse a body by its header alone, so that a film is not downloaded to be thrown away.
+
+    Raises:
+        UnsupportedContent: the type is of pictures, sound, fonts or archives.
+    """
+    name = _type_name(content_type)
+    if name.startswith(_BINARY_TYPES):
+        raise UnsupportedContent(f"{shown_url(url)} is {name}, not a text", content_type=name)
+
+
+def page_kind(body: bytes, *, content_type: str, url: str) -> PageKind:
+    """Return the kind of a page; what the bytes plainly are outweighs a wrong label.
+
+    Raises:
+        UnsupportedContent: the body is binary, or of a type that holds no text.
+    """
+    refuse_binary_type(content_type, url=url)
+    start = body[:_SNIFFED_BYTES]
+    if start.lstrip().startswith(b"%PDF-"):
+        return "pdf"
+    name = _type_name(content_type)
+    declared = kind_of_type(content_type)
+    if declared == "pdf" or _is_binary(start, content_type):
+        raise UnsupportedContent(
+            f"{shown_url(url)} is binary ({name[:80] or 'no type given'})", content_type=name[:80]
+        )
+    if declared not in (None, "text", "xml"):
+        return declared
+    return _sniff(start, declared, url)
+
+
+def kind_of_type(content_type: str) -> PageKind | None:
+    """Return the kind that a Content-Type names, or None where it says nothing."""
+    name = _type_name(content_type)
+    if name in _KIND_OF_TYPE:
+        return _KIND_OF_TYPE[name]
+    if name.endswith("+json"):
+        return "json"
+    if name.endswith("+xml"):
+        return "xml"
+    return "text" if name.startswith("text/") else None
+
+
+def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
+    unmarked = start
+    for mark in _BYTE_ORDER_MARKS:
+        unmarked = unmarked.removeprefix(mark)
+    if _HTML_START.match(unmarked):
+        return "html"
+    if declared == "xml" or _XML_START.match(unmarked):
+        return "xml"
+    if _MARKDOWN_PATH.search(split_url(url).target.partition("?")[0]):
+        return "markdown"
+    if declared is None and _JSON_START.match(unmarked):
+        return "json"
+    return "text"
+
+
+def _is_binary(start: bytes, content_type: str) -> bool:
+    if start.startswith(_BYTE_ORDER_MARKS) or "utf-16" in content_type.lower():
+        return False
+    controls = len(start) - len(start.translate(None, _CONTROL_BYTES))
+    return controls > _BINARY_SHARE * len(start)
+
+
+def _type_name(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()

@@ -1,0 +1,52 @@
+"""Errors as text."""
+
+from inline_snapshot import snapshot
+
+from citewell.answer.error_text import format_error
+from citewell.core.errors import InvalidArgument, PageNotFound, ToolTimeout
+
+
+def test_a_failure_names_its_type_and_asks_not_to_answer_from_memory() -> None:
+    assert format_error(PageNotFound("https://example.org/x answered 404.")) == snapshot("""\
+[ERROR]
+Citewell encountered an error during retrieval.
+
+Error type: PageNotFound
+Code: NOT_FOUND
+Details: https://example.org/x answered 404.
+
+The knowledge retrieval service was unable to complete this query. Possible causes:
+- The URL may be unreachable or return an error.
+- An external API (embedding, reranker) may be temporarily unavailable.
+- The database connection may have failed.
+
+Suggestion: Check the URL; the page may have moved.
+
+Please inform the user of this error. Do not attempt to answer from memory — the tool was called because specific source material was needed.\
+""")
+
+
+def test_a_timeout_suggests_what_to_leave_out() -> None:
+    assert format_error(ToolTimeout("Citewell timed out after 120s.")) == snapshot("""\
+[ERROR]
+Citewell timed out after 120s.
+
+The orchestration pipeline did not complete within the allowed time. This may indicate:
+- A very large page requiring extensive indexing.
+- Many expansion iterations with slow external APIs.
+- Network latency to external services.
+
+Suggestion: Retry with expansion_budget=0 to skip expansion, or try a more specific URL.\
+""")
+
+
+def test_a_wrong_argument_is_told_briefly() -> None:
+    text = format_error(InvalidArgument("Invalid arguments: query: Field required"))
+
+    assert text == snapshot("""\
+[ERROR]
+Invalid arguments: query: Field required
+
+Code: INVALID_ARGUMENT
+Suggestion: Correct the named argument and call again.\
+""")

@@ -1,0 +1,56 @@
+"""Picking quotes."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.answer.results import block
+
+from citewell.answer.quote import MAX_QUOTE_CHARACTERS, pick_quotes, refuse_inexact
+
+
+def test_the_sentence_that_holds_the_words_of_the_question_is_quoted() -> None:
+    text = "Birds are many. Herons eat fish and frogs. They also sleep. Owls hunt at night."
+
+    (quote,) = pick_quotes("What do herons eat?", [block(text, start=40)], limit=5)
+
+    assert quote.text == "Herons eat fish and frogs."
+    assert (quote.start, quote.end) == (56, 82)
+    assert quote.citation_id == "c1-01234567-56-82"
+
+
+def test_neighbouring_sentences_are_joined_when_both_bear_on_the_question() -> None:
+    text = "Nothing here. The cache holds pages. Its lifetime is one hour. Done."
+
+    (quote,) = pick_quotes("cache lifetime", [block(text)], limit=5)
+
+    assert quote.text == "The cache holds pages. Its lifetime is one hour."
+
+
+def test_japanese_sentences_are_quoted_whole() -> None:
+    text = "鳥は多い。サギは魚を食べます。夜は眠ります。"
+
+    (quote,) = pick_quotes("サギは何を食べますか", [block(text)], limit=5)
+
+    assert quote.text == "サギは魚を食べます。"
+
+
+def test_a_heading_is_never_the_quote() -> None:
+    (quote,) = pick_quotes("herons", [block("## Herons\n\nThey wade.")], limit=5)
+
+    assert quote.text == "They wade."
+
+
+@given(st.text(alphabet="ab .。\n#`|-", min_size=1, max_size=900), st.integers(0, 50))
+def test_a_quote_is_always_a_slice_of_its_page(text: str, start: int) -> None:
+    page = "x" * start + text
+
+    for quote in pick_quotes("a b ab", [block(text, start=start)], limit=3):
+        assert page[quote.start : quote.end] == quote.text != ""
+        assert len(quote.text) <= MAX_QUOTE_CHARACTERS
+
+
+def test_a_quote_that_the_page_does_not_hold_is_refused() -> None:
+    quotes = pick_quotes("fish", [block("Herons eat fish."), block("No fish.", source=2)], limit=5)
+
+    assert [q.source_id for q in refuse_inexact(quotes, {1: "Herons eat fish.", 2: "Other."})] == [
+        1
+    ]

@@ -1,0 +1,59 @@
+"""Checking quotes against pages."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.answer.verify import verify_quote
+
+PAGE = "Herons wade in rivers.\n\nHerons eat small fish and frogs. They hunt at dawn.\n"
+
+
+def test_a_quote_where_it_was_is_exact() -> None:
+    result = verify_quote("Herons eat small fish and frogs.", PAGE, start=24)
+
+    assert (result.verdict, result.start, result.end) == ("exact", 24, 56)
+
+
+def test_a_quote_elsewhere_on_the_page_has_moved() -> None:
+    result = verify_quote("Herons eat small fish and frogs.", PAGE, start=0)
+
+    assert (result.verdict, result.start) == ("moved", 24)
+
+
+def test_without_a_place_any_place_is_exact() -> None:
+    assert verify_quote("They hunt at dawn.", PAGE).verdict == "exact"
+
+
+def test_an_edited_sentence_is_shown_with_its_edits() -> None:
+    result = verify_quote("Herons eat large fish and frogs.", PAGE, start=24)
+
+    assert result.verdict == "changed"
+    assert result.found == "Herons eat small fish and frogs."
+    assert result.difference == "Herons eat [-large-]{+small+} fish and frogs."
+    assert PAGE[result.start : result.end] == result.found
+
+
+def test_other_white_space_is_a_change_not_a_loss() -> None:
+    result = verify_quote("Herons eat\nsmall fish", PAGE)
+
+    assert (result.verdict, result.found) == ("changed", "Herons eat small fish")
+
+
+def test_a_quote_that_nothing_resembles_is_gone() -> None:
+    result = verify_quote("The invoice must be paid within thirty days.", PAGE, start=3)
+
+    assert (result.verdict, result.found, result.start) == ("gone", None, None)
+
+
+def test_an_empty_page_holds_nothing() -> None:
+    assert verify_quote("Herons eat fish.", "").verdict == "gone"
+
+
+@given(st.text(alphabet="ab c.\n", min_size=1, max_size=60), st.data())
+def test_every_slice_of_a_page_is_found_where_it_stands(page: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(page) - 1))
+    end = data.draw(st.integers(start + 1, len(page)))
+
+    result = verify_quote(page[start:end], page, start=start)
+
+    assert (result.verdict, result.start, result.end) == ("exact", start, end)

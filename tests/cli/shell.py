@@ -1,0 +1,26 @@
+"""A site and the options that point `citewell` at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.site import Site
+
+STORAGE = """<!DOCTYPE html><html lang="en"><head><title>Storage modes</title></head><body><main>
+<h1>Storage modes</h1>
+<h2 id="ring">Ring mode</h2>
+<p>In ring mode the newest burst takes the place of the oldest when the memory is full.</p>
+<h2 id="journal">Journal mode</h2>
+<p>In journal mode bursts are only appended. When the memory is full new samples are dropped.</p>
+</main></body></html>"""
+MOORING = """<!DOCTYPE html><html lang="en"><head><title>Mooring</title></head><body><main>
+<h1>Mooring</h1><p>A rubber cord of two metres joins the buoy to the chain.</p>
+</main></body></html>"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    """A running site with those pages, and options for an index of its own."""
+
+    site: Site
+    options: tuple[str, ...]

@@ -1,0 +1,114 @@
+"""`citewell config`: what a client's file must hold."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from citewell.cli.config import CLIENTS
+from citewell.cli.main import main
+
+COMMAND = str(Path(sys.executable).with_name("citewell"))
+
+
+def configuration(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert main(["config", *arguments]) == 0
+    made: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return made
+
+
+@pytest.fixture
+def env_file(tmp_path: Path) -> str:
+    path = tmp_path / "server.env"
+    path.write_text("MCP_PORT=9000\nMCP_AUTH_TOKEN=very-secret\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("client", ["claude-desktop", "cursor"])
+def test_a_client_that_starts_programs_gets_the_absolute_command(
+    client: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = {"command": COMMAND, "args": ["serve"]}
+
+    assert configuration(capsys, client) == {"mcpServers": {"citewell": entry}}
+
+
+def test_claude_code_and_vs_code_are_told_the_transport(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    entry = {"type": "stdio", "command": COMMAND, "args": ["serve"]}
+
+    assert configuration(capsys, "claude-code") == {"mcpServers": {"citewell": entry}}
+    assert configuration(capsys, "vscode") == {"servers": {"citewell": entry}}
+
+
+@pytest.mark.parametrize(
+    ("client", "key", "entry"),
+    [
+        ("claude-code", "mcpServers", {"type": "http", "url": "http://127.0.0.1:8765/mcp"}),
+        ("vscode", "servers", {"type": "http", "url": "http://127.0.0.1:8765/mcp"}),
+        ("cursor", "mcpServers", {"url": "http://127.0.0.1:8765/mcp"}),
+        (
+            "claude-desktop",
+            "mcpServers",
+            {"command": "npx", "args": ["-y", "mcp-remote", "http://127.0.0.1:8765/mcp"]},
+        ),
+    ],
+)
+def test_with_http_the_client_gets_the_address_of_the_server(
+    client: str, key: str, entry: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert configuration(capsys, client, "--http") == {key: {"citewell": entry}}
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_token_is_asked_for_but_never_written_out(
+    client: str, env_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps(configuration(capsys, client, "--http", "--env-file", env_file))
+
+    assert "http://127.0.0.1:9000/mcp" in text
+    assert "Authorization" in text
+    assert "very-secret" not in text
+
+
+def test_vs_code_prompts_for_the_token(env_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = configuration(capsys, "vscode", "--http", "--env-file", env_file)
+
+    [prompt] = made["inputs"]
+    header = made["servers"]["citewell"]["headers"]["Authorization"]
+    assert header == f"Bearer ${{input:{prompt['id']}}}"
+
+
+def test_the_database_and_the_settings_file_are_passed_on(
+    env_file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--database", "sqlite:////tmp/notes.db", "--env-file", env_file]
+
+    made = configuration(capsys, "cursor", *options)
+
+    assert made["mcpServers"]["citewell"]["args"] == ["serve", *options]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_where_to_paste_it_is_told_on_stderr(
+    client: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["config", client])
+
+    assert ".json" in capsys.readouterr().err
+
+
+def test_the_command_it_names_can_be_started(capsys: pytest.CaptureFixture[str]) -> None:
+    entry = configuration(capsys, "cursor")["mcpServers"]["citewell"]
+
+    result = subprocess.run(
+        [entry["command"], *entry["args"], "--help"], capture_output=True, timeout=30, check=False
+    )
+
+    assert result.returncode == 0

@@ -1,0 +1,135 @@
+"""Behaviour of every command: usage, settings, exit codes, output streams."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from citewell import __version__
+from citewell.cli.main import COMMANDS, main
+
+CITEWELL = (sys.executable, "-m", "citewell")
+
+
+def run_citewell(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CITEWELL, *arguments], capture_output=True, encoding="utf-8", timeout=30, check=False
+    )
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"citewell {__version__}\n"
+
+
+def test_the_installed_command_runs() -> None:
+    script = Path(sys.executable).with_name("citewell")
+
+    result = subprocess.run([script, "--version"], capture_output=True, timeout=30, check=False)
+
+    assert result.stdout.decode().split() == ["citewell", __version__]
+
+
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+
+    out = capsys.readouterr().out
+    assert all(f"  {name}" in out and summary in out for name, summary in COMMANDS.items())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_teaches_by_examples(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, "--help"]) == 0
+
+    out = capsys.readouterr().out
+    assert "examples:" in out
+    assert out.count(f"citewell {name}") >= 3
+
+
+def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 2
+
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert "commands:" in streams.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        (["ask"], "required"),
+        (["ask", "https://example.org/"], "required: QUESTION"),
+        (["ask", "https://a.example/", "https://b.example/"], "https://b.example/ is a URL"),
+        (["ask", "https://a.example/", "what", "is", "this"], "put the question in quotes"),
+        (["search"], "required: QUERY"),
+        (["search", "word", "--top-k", "many"], "invalid int value: 'many'"),
+        (["search", "word", "--colour"], "unrecognized arguments: --colour"),
+        (["config", "netscape"], "invalid choice: 'netscape'"),
+        (["status", "--env-file", "/does/not/exist"], "settings file /does/not/exist"),
+        (["serve", "--port", "http"], "MCP_PORT must be a whole number, not 'http'"),
+        (["serve", "--transport", "pigeon"], "MCP_TRANSPORT must be one of"),
+        (["status", "--database", "oracle://x"], "DATABASE_URL"),
+    ],
+)
+def test_wrong_usage_is_one_complaint_on_stderr_and_exit_code_2(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert complaint in streams.err.splitlines()[-1]
+
+
+def test_a_wrong_setting_in_the_file_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env_file = tmp_path / "wrong.env"
+    env_file.write_text("MCP_TOOL_TIMEOUT=soon\n", encoding="utf-8")
+
+    assert main(["--env-file", str(env_file), "status"]) == 2
+    assert capsys.readouterr().err == "citewell: MCP_TOOL_TIMEOUT must be a number, not 'soon'\n"
+
+
+@pytest.mark.parametrize("command", ["--version", "serve"])
+def test_the_light_commands_load_neither_models_nor_rich(command: str) -> None:
+    program = (
+        "import sys; from citewell.cli.main import main; main([sys.argv[1], '--help']);"
+        "heavy = {'rich', 'onnxruntime', 'numpy', 'tokenizers', 'httpx2', 'mcp', 'starlette'};"
+        "sys.exit(', '.join(heavy & set(sys.modules)))"
+    )
+
+    result = subprocess.run(
+        [sys.executable, "-c", program, command], capture_output=True, timeout=30, check=False
+    )
+
+    assert result.stderr.decode().strip() == ""
+
+
+def test_a_reader_that_goes_away_is_no_failure_to_shout_about() -> None:
+    with subprocess.Popen(
+        [*CITEWELL, "config", "cursor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read().decode()
+
+    assert process.returncode == 141
+    assert "Traceback" not in errors
+    assert "BrokenPipe" not in errors
+
+
+def test_python_m_citewell_is_the_same_command() -> None:
+    result = run_citewell("config", "cursor")
+
+    assert result.returncode == 0
+    assert '"citewell"' in result.stdout

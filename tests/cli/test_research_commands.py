@@ -1,0 +1,209 @@
+"""`ask`, `ingest`, `search` and `status` on a real site and a real index."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.shell import STORAGE, Shell
+from tests.site import Response, wait_until
+
+from citewell.cli.main import main
+
+
+def run_json(
+    capsys: pytest.CaptureFixture[str], shell: Shell, *arguments: str
+) -> tuple[int, dict[str, Any]]:
+    code = main([*arguments, "--json", *shell.options])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_ask_prints_a_brief_with_its_sources(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = shell.site.url("/storage")
+
+    code = main(["ask", url, "What happens when the memory is full?", *shell.options])
+
+    streams = capsys.readouterr()
+    assert code == 0
+    assert streams.err == ""
+    assert url in streams.out
+    assert "[SOURCES]" in streams.out
+    assert "takes the place of the oldest" in streams.out
+    assert "\x1b" not in streams.out
+
+
+def test_ask_takes_several_urls_and_options_between_them(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = [shell.site.url("/storage"), shell.site.url("/mooring")]
+    question = "How long is the rubber cord, and when are samples dropped?"
+
+    code = main(
+        [*shell.options, "ask", urls[0], "--json", urls[1], "--intent", "factual", question]
+    )
+
+    found = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert found["answered"]
+    assert {source["url"] for source in found["sources"]} == set(urls)
+
+
+def test_citations_are_words_of_the_page(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = run_json(
+        capsys, shell, "ask", shell.site.url("/storage"), "When are new samples dropped?"
+    )
+
+    assert code == 0
+    assert found["citations"]
+    assert all(citation["text"] in STORAGE for citation in found["citations"])
+
+
+def test_a_small_budget_makes_a_small_brief(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    question = ["ask", shell.site.url("/storage"), "What happens when the memory is full?"]
+
+    main([*question, "--budget", "200", *shell.options])
+    small = capsys.readouterr().out
+    main([*question, *shell.options])
+    large = capsys.readouterr().out
+
+    assert len(small) < len(large)
+
+
+def test_ingested_pages_are_found_by_search_without_fetching(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    storage, mooring = shell.site.url("/storage"), shell.site.url("/mooring")
+    assert main(["ingest", storage, mooring, *shell.options]) == 0
+    assert "Indexed 2" in capsys.readouterr().out
+    fetched = shell.site.paths()
+
+    code, found = run_json(capsys, shell, "search", "rubber cord", "--url", mooring)
+
+    assert code == 0
+    assert [source["url"] for source in found["sources"]] == [mooring]
+    assert shell.site.paths() == fetched
+
+
+def test_a_url_that_fails_does_not_spoil_the_others(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = [shell.site.url("/storage"), shell.site.url("/gone")]
+
+    code, found = run_json(capsys, shell, "ingest", *urls)
+
+    assert code == 0
+    assert [page["status"] for page in found["pages"]] == ["indexed", "failed"]
+
+
+@pytest.mark.slow
+def test_ingest_makes_the_vectors_before_it_ends(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    env_file = tmp_path / "granite.env"
+    env_file.write_text(f"WEB_ALLOWED_PRIVATE_HOSTS={shell.site.host}\n", encoding="utf-8")
+    shell = Shell(site=shell.site, options=(*shell.options[:2], "--env-file", str(env_file)))
+    run_json(capsys, shell, "ingest", shell.site.url("/storage"))
+
+    _, found = run_json(capsys, shell, "status", "--no-urls")
+
+    assert found["embedded_chunks"] == found["chunks"] > 0
+
+
+def test_status_tells_what_is_indexed(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    url = shell.site.url("/storage")
+    assert run_json(capsys, shell, "status") == (
+        0,
+        {"documents": 0, "chunks": 0, "tokens": 0, "embedded_chunks": 0, "pages": []},
+    )
+    main(["ingest", url, *shell.options])
+    capsys.readouterr()
+
+    _, everything = run_json(capsys, shell, "status")
+    _, counted = run_json(capsys, shell, "status", "--no-urls")
+    _, one = run_json(capsys, shell, "status", url)
+
+    assert [page["title"] for page in everything["pages"]] == ["Storage modes"]
+    assert (counted["documents"], "pages" in counted) == (1, False)
+    assert one["pages"] == everything["pages"]
+
+
+def test_a_question_the_page_does_not_answer_is_no_failure(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = run_json(
+        capsys, shell, "ask", shell.site.url("/mooring"), "Who won the chess tournament of 1972?"
+    )
+
+    assert (code, found["answered"]) == (0, False)
+
+
+def test_a_failed_call_tells_what_to_try_on_stderr(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["ask", shell.site.url("/gone"), "What is it?", *shell.options])
+
+    streams = capsys.readouterr()
+    assert code == 1
+    assert streams.out == ""
+    assert streams.err.startswith("error: ")
+    assert "[NOT_FOUND]" in streams.err
+    assert "try: Check the URL" in streams.err
+
+
+def test_a_failed_call_is_an_error_object_with_json(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = run_json(capsys, shell, "status", "https://example.org/never")
+
+    assert code == 1
+    assert list(found) == ["error"]
+    assert found["error"]["code"] == "NOT_FOUND"
+
+
+def test_an_index_that_cannot_be_opened_is_an_error_with_both_forms(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"this is no database, but long enough to look like a file" * 40)
+    database = ["--database", f"sqlite:///{broken}"]
+
+    assert main(["status", *database]) == 1
+    assert capsys.readouterr().err.startswith("error: ")
+    assert main(["status", "--json", *database]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "BACKEND_UNAVAILABLE"
+
+
+def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "citewell", "--verbose", "status", *shell.options],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=30,
+        check=False,
+    )
+
+    assert result.returncode == 0
+    assert "tool call status" in result.stderr
+    assert "tool call" not in result.stdout
+
+
+def test_ctrl_c_stops_at_once_and_quietly(shell: Shell) -> None:
+    shell.site.pages["/slow"] = Response(wait_seconds=30)
+    command = [sys.executable, "-m", "citewell", "ask", shell.site.url("/slow"), "When?"]
+
+    with subprocess.Popen([*command, *shell.options], stderr=subprocess.PIPE) as process:
+        wait_until(lambda: "/slow" in shell.site.paths(), seconds=20)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=10)
+
+    assert process.returncode == 130
+    assert b"Traceback" not in errors

@@ -1,0 +1,83 @@
+"""Cutting text into sentences and lines."""
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.core.text import one_line, sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def test_prose_is_split_at_sentence_ends_but_not_at_abbreviations() -> None:
+    text = "Herons wade, e.g. in rivers. Version 3.11 is out! Does Dr. Smith know? Yes."
+
+    assert sentences(text) == [
+        "Herons wade, e.g. in rivers.",
+        "Version 3.11 is out!",
+        "Does Dr. Smith know?",
+        "Yes.",
+    ]
+
+
+def test_japanese_is_split_without_spaces() -> None:
+    assert sentences("サギは鳥です。「魚を食べる。」と言います。水辺に住む") == [
+        "サギは鳥です。",
+        "「魚を食べる。」",
+        "と言います。",
+        "水辺に住む",
+    ]
+
+
+def test_code_rows_items_and_headings_are_spans_of_their_own() -> None:
+    text = """# Herons
+
+- wade. slowly
+- fish
+
+| a. b | c |
+| --- | --- |
+
+```python
+x = 1. + 2
+
+y = 3
+```
+After it. End"""
+
+    assert sentences(text) == [
+        "# Herons",
+        "- wade.",
+        "slowly",
+        "- fish",
+        "| a. b | c |",
+        "| --- | --- |",
+        "```python\nx = 1. + 2\n\ny = 3\n```",
+        "After it.",
+        "End",
+    ]
+
+
+def test_an_unclosed_fence_runs_to_the_end() -> None:
+    assert sentences("Text.\n\n```\ncode. more\n\nand more") == [
+        "Text.",
+        "```\ncode. more\n\nand more",
+    ]
+
+
+@given(st.text(alphabet="ab.。!? \n`|#-", max_size=200))
+def test_spans_are_in_order_trimmed_and_cover_all_that_is_not_space(text: str) -> None:
+    spans = sentence_spans(text)
+    kept = "".join(text[start:end] for start, end in spans)
+
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(spans))
+    assert all(text[start:end].strip() == text[start:end] != "" for start, end in spans)
+    assert "".join(kept.split()) == "".join(text.split())
+
+
+def test_a_line_has_no_breaks_and_nothing_unseen() -> None:
+    assert one_line("a\u202eb\n\n[STATS]\u200b  c") == "ab [STATS] c"
+    assert one_line("x" * 300, limit=10) == "xxxxxxxxx…"

@@ -1,0 +1,88 @@
+"""Search words: stems, symbols and CJK bigrams."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.core.words import as_symbol, content_words, words
+
+
+def test_english_words_are_lower_cased_and_stemmed() -> None:
+    assert words("Installing the Packages") == ["instal", "the", "packag"]
+
+
+def test_an_apostrophe_ends_a_word() -> None:
+    assert words("the server's log") == ["the", "server", "log"]
+
+
+def test_a_dotted_symbol_is_found_whole_and_by_its_parts() -> None:
+    assert words("os.path.join") == ["os.path.join", "os", "path", "join"]
+
+
+def test_an_underscored_part_of_a_dotted_symbol_stays_whole_too() -> None:
+    assert words("message.add_header") == [
+        "message.add_header",
+        "messag",
+        "add_header",
+        "add",
+        "header",
+    ]
+
+
+def test_a_special_method_keeps_its_underscores() -> None:
+    assert words("define __init__ first") == ["defin", "__init__", "init", "first"]
+
+
+def test_a_full_stop_does_not_join_sentences() -> None:
+    assert words("It ends. Then more.") == ["it", "end", "then", "more"]
+
+
+def test_camel_case_is_found_whole_and_by_its_humps() -> None:
+    assert words("HTTPServer") == ["httpserver", "http", "server"]
+
+
+def test_japanese_becomes_bigrams_and_latin_within_it_words() -> None:
+    assert words("日本語のPod") == ["日本", "本語", "語の", "pod"]
+
+
+def test_wide_letters_are_the_same_as_narrow_ones() -> None:
+    assert words("ＡＰＩ") == words("API")
+
+
+def test_content_words_leave_stop_words_out() -> None:
+    assert content_words("how do I install the server") == ["instal", "server"]
+
+
+def test_a_text_of_stop_words_keeps_them() -> None:
+    assert content_words("to be or not to be") == ["to", "be", "or", "not", "to", "be"]
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol"),
+    [
+        ("os.path.join", "os.path.join"),
+        ("`Path.resolve()`", "path.resolve"),
+        ("std::vector", "std.vector"),
+        ("zip()", "zip"),
+        ("read_text", "read_text"),
+        ("TaskGroup", "taskgroup"),
+        ("installation", None),
+        ("Binary operations", None),
+        ("What is os.path?", None),
+        ("", None),
+    ],
+)
+def test_a_symbol_is_told_from_ordinary_words(text: str, symbol: str | None) -> None:
+    assert as_symbol(text) == symbol
+
+
+@given(st.text())
+def test_any_text_gives_words_without_white_space(text: str) -> None:
+    assert all(word and not word.isspace() for word in words(text))
+
+
+@given(st.text(alphabet="abcXYZ_. '", max_size=40))
+def test_a_query_copied_from_a_text_is_found_in_it(text: str) -> None:
+    assert set(words(text)) <= set(words(f"before {text} after"))

@@ -1,0 +1,94 @@
+"""The real server as a process, over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcp.client.stdio import StdioServerParameters
+from tests.site import wait_until
+
+SERVE = [sys.executable, "-m", "citewell", "serve"]
+_STARTED = re.compile(rb"server started: .* port (\d+)")
+
+
+def environment(folder: Path, **settings: str) -> dict[str, str]:
+    """Return the variables of a server that keeps its pages in `folder`."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder}/pages.db",
+        "WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",
+        "WEB_TIMEOUT_SECONDS": "2",
+        "WEB_MAX_RETRIES": "0",
+        **settings,
+    }
+
+
+def stdio_parameters(folder: Path, **settings: str) -> StdioServerParameters:
+    """Return how a client starts the server over stdio."""
+    env = environment(folder, **settings)
+    return StdioServerParameters(command=SERVE[0], args=SERVE[1:], env=env, cwd=folder)
+
+
+class ServerProcess:
+    """A running HTTP server and what it has written."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.log = b""
+        self._reader = threading.Thread(target=self._read_log, daemon=True)
+        self._reader.start()
+
+    @property
+    def url(self) -> str:
+        found = _STARTED.search(self.log)
+        assert found is not None, self.log.decode()
+        return f"http://127.0.0.1:{int(found[1])}"
+
+    def _read_log(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.log += line
+
+    def wait(self) -> int:
+        """Wait until the process ends by itself, and return the exit code."""
+        code = self.process.wait(20)
+        self._reader.join(5)
+        return code
+
+    def stop(self) -> int:
+        """Send SIGTERM and return the exit code."""
+        self.process.terminate()
+        return self.wait()
+
+
+@contextmanager
+def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
+    """Run the HTTP server on a free port until leaving."""
+    command = [*SERVE, "--transport", "streamable-http", "--port", "0"]
+    process = subprocess.Popen(
+        command,
+        env=environment(folder, **settings),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with process:
+        server = ServerProcess(process)
+        try:
+            wait_until(
+                lambda: _STARTED.search(server.log) is not None or process.poll() is not None,
+                seconds=30,
+            )
+            yield server
+        finally:
+            if process.poll() is None:
+                server.stop()

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import pytest
+from inline_snapshot import snapshot
+
+from citewell.core.errors import EmptyPage
+from citewell.core.records import Image, Link
+from tests.ingest.fetched import extracted
+
+_LONG = "Words that make this paragraph long enough to be taken for the text of the page."
+
+
+def body(html: str) -> str:
+    """The canonical text of a documentation page with this content."""
+    return extracted(f'<div role="main" class="body">{html}</div>').text
+
+
+def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
+    assert body("<pre>a ````b```` c</pre>") == "`````\na ````b```` c\n`````\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<pre><code class="language-rust">x</code></pre>', "rust"),
+        ('<div class="highlight-python3"><div class="highlight"><pre>x</pre></div></div>', "python"),
+        ('<div class="highlight-default"><pre>x</pre></div>', ""),
+        ('<pre class="src" data-lang="go">x</pre>', "go"),
+        ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
+        ('<pre><code class="hljs json">x</code></pre>', "json"),
+        ('<pre class="brush: php">x</pre>', "php"),
+        ("<pre>&gt;&gt;&gt; x</pre>", "python"),
+    ],
+)
+def test_the_language_of_code_is_read_from_the_usual_places(html: str, language: str) -> None:
+    assert body(html).startswith(f"```{language}\n")
+
+
+def test_line_numbers_and_copy_buttons_are_not_code() -> None:
+    html = """<table class="highlighttable"><tr><td class="linenos"><pre>1
+2</pre></td><td class="code"><pre>a = 1
+b = 2</pre></td></tr></table>
+<pre><code><span class="line-number">1</span>c = 3<button>Copy</button></code></pre>"""
+
+    assert body(html) == "```\na = 1\nb = 2\n```\n\n```\nc = 3\n```\n"
+
+
+def test_links_are_absolute_and_recorded_with_their_words() -> None:
+    page = extracted(
+        '<base href="/guide/"><main><h1 id="top">Guide</h1>'
+        f'<p>{_LONG} See <a href="setup.html#two">the <b>setup</b></a>, <a href="#top">above</a> or '
+        '<a href="javascript:void(0)">nothing</a>.</p></main>'
+    )
+
+    assert "See [the **setup**](https://example.org/guide/setup.html#two), " in page.text
+    assert page.links == (
+        Link(
+            url="https://example.org/guide/setup.html",
+            text="the setup",
+            context=page.links[0].context,
+            section=0,
+            start=page.text.index("[the"),
+        ),
+    )
+    assert "See the " in page.links[0].context
+
+
+def test_lazy_images_are_found_and_tracking_pixels_dropped() -> None:
+    page = extracted(
+        f"""<main><h1>Birds</h1><p>{_LONG}</p>
+        <figure><img src="data:image/gif;base64,R0" data-src="/a.jpg" alt="Heron">
+        <noscript><img src="/a.jpg" alt="Heron"></noscript><figcaption>At dawn</figcaption></figure>
+        <p><img srcset="/s.png 320w, /l.png 1280w" alt="Egret"></p>
+        <img src="/t.gif" width="1" height="1"></main>"""
+    )
+
+    assert [(image.url, image.alt, image.caption) for image in page.images] == [
+        ("https://example.org/a.jpg", "Heron", "At dawn"),
+        ("https://example.org/l.png", "Egret", ""),
+    ]
+    assert all(isinstance(image, Image) for image in page.images)
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ('<div class="admonition note"><p class="admonition-title">Note</p><p>A.</p></div>', "ℹ️ NOTE: A."),
+        ('<div class="markdown-alert markdown-alert-warning"><p class="markdown-alert-title">Warning</p><p>A.</p></div>', "⚠️ WARNING: A."),
+        ('<div class="alert alert-danger" role="alert">A.</div>', "⚠️ DANGER: A."),
+        ('<div class="tip custom-block"><p class="custom-block-title">TIP</p><p>A.</p></div>', "ℹ️ TIP: A."),
+        ('<div class="admonitionblock caution"><table><tr><td class="icon">Caution</td><td class="content">A.</td></tr></table></div>', "⚠️ CAUTION: A."),
+        ('<div class="notecard warning"><p><strong>Warning:</strong> A.</p></div>', "⚠️ WARNING: A."),
+        ('<aside role="note">A.</aside>', "ℹ️ NOTE: A."),
+        ('<div class="note">A.</div>', "ℹ️ NOTE: A."),
+        ('<div class="admonition note"><p class="admonition-title">Limits</p><p>A.</p></div>', "ℹ️ NOTE: Limits\n\nA."),
+    ],
+)  # fmt: skip
+def test_call_outs_of_every_generator_are_labelled(html: str, text: str) -> None:
+    assert body(html) == text + "\n"
+
+
+def test_spans_of_tables_are_flattened() -> None:
+    html = """<table><thead><tr><th>Bird</th><th colspan="2">Pairs</th></tr></thead>
+    <tr><td rowspan="2">Heron</td><td>1</td><td>2</td></tr><tr><td colspan="2">none | few</td></tr></table>"""
+
+    assert body(html) == snapshot(
+        """\
+| Bird  | Pairs       | Pairs |
+|-------|-------------|-------|
+| Heron | 1           | 2     |
+| Heron | none \\| few |       |
+"""
+    )
+
+
+def test_inline_markup_becomes_markdown() -> None:
+    html = (
+        "<p>Press <kbd>Ctrl</kbd>, run <code>a `b` c</code>, <em> spaced </em>and<br>broken "
+        "<del>gone</del> 2<sup>10</sup> 1<sup>st</sup></p>"
+        "<details><summary>More</summary><p>Inside.</p></details>"
+        "<ol start='3'><li>three<ul><li>deep</li></ul></li><li value='7'>seven</li></ol>"
+    )
+
+    assert body(html) == snapshot(
+        """\
+Press `Ctrl`, run `` a `b` c ``, *spaced* and
+broken ~~gone~~ 2^10 1st
+
+**More**
+
+Inside.
+
+3. three
+   - deep
+7. seven
+"""
+    )
+
+
+@pytest.mark.parametrize("html", ["", "<html></html>", "<script>x</script>", "<p hidden>x</p>",
+     "<noscript>Please turn scripts on.</noscript>"])
+def test_a_page_without_visible_text_is_an_error(html: str) -> None:
+    with pytest.raises(EmptyPage):
+        extracted(html)
+
+
+@pytest.mark.parametrize(
+    ("head", "content", "title"),
+    [
+        ("<title>Setup - Fen Docs</title>", "<h1>Setup</h1>", "Setup"),
+        ("<title>A long way home | Site</title>", "", "A long way home"),
+        ('<title>x</title><meta property="og:title" content="Herons: a history">', "", "Herons: a history"),
+        ("", "<h1>Only <i>heading</i></h1>", "Only heading"),
+        ("", "", "page.html"),
+    ],
+)  # fmt: skip
+def test_the_title_is_the_pages_own(head: str, content: str, title: str) -> None:
+    page = extracted(f"<head>{head}</head><body><main>{content}<p>{_LONG}</p></main></body>")
+
+    assert page.title == title

@@ -1,0 +1,671 @@
+"""Every promise of Store, run once per backend."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import anyio
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tests.drafts import FETCHED_AT, draft
+
+from citewell.core.errors import StoreError
+from citewell.core.ids import content_hash
+from citewell.core.records import CorpusStats, Image, Link, SearchFilter, StoredChunk
+from citewell.core.words import words
+from citewell.store.open import open_store
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+ALL = SearchFilter()
+MODEL = "model-a"
+
+
+@pytest.fixture(params=["sqlite-file", "sqlite-memory"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    address = f"sqlite://{tmp_path}/pages.db" if request.param == "sqlite-file" else "sqlite://"
+    opened = await open_store(address, model=MODEL)
+    yield opened
+    await opened.aclose()
+
+
+def vector(*numbers: float) -> npt.NDArray[np.float32]:
+    return np.array(numbers, np.float32)
+
+
+async def found(store: Store, query: str, where: SearchFilter = ALL) -> list[str]:
+    hits = await store.search_words(words(query), where=where, limit=10)
+    return [chunk.text for chunk in await store.load_chunks([hit.chunk_id for hit in hits])]
+
+
+async def chunk_ids(store: Store, source_id: int) -> list[int]:
+    return [chunk.chunk_id for chunk in await store.chunks_of_page(source_id)]
+
+
+async def nearest(
+    store: Store, query: Sequence[float], where: SearchFilter = ALL, model: str = MODEL
+) -> list[int]:
+    hits = await store.search_vectors(vector(*query), model=model, where=where, limit=10)
+    return [hit.chunk_id for hit in hits]
+
+
+# ── pages ─────────────────────────────────────────────────────────────────────
+
+
+async def test_a_page_comes_back_as_it_was_put(store: Store) -> None:
+    link = Link(url="https://b.org/", text="b", context="see b there", section=0, start=4)
+    image = Image(url="https://a.org/i.png", alt="heron", caption="A heron", section=0, start=0)
+    page = draft(
+        "https://a.org/",
+        "Herons wade.",
+        "東京 naïve \x00 🦤.",
+        title="Birds",
+        heading="Waders",
+        tags=("zoo", "birds"),
+        content_type="article",
+        final_url="https://a.org/index",
+        etag='"1"',
+        links=(link,),
+        images=(image,),
+    )
+
+    put = await store.put_page(page)
+    stored = await store.get_page(put.source_id)
+
+    assert (put.created, put.text_changed, put.chunks, put.chunks_kept) == (True, True, 2, 0)
+    assert stored is not None
+    assert stored.text == page.extracted.text
+    assert stored.sections == page.extracted.sections
+    assert stored.links == (link,)
+    assert stored.images == (image,)
+    info = stored.info
+    assert (info.url, info.final_url, info.title) == (
+        "https://a.org/",
+        "https://a.org/index",
+        "Birds",
+    )
+    assert (info.tags, info.content_type, info.etag) == (("birds", "zoo"), "article", '"1"')
+    assert info.text_hash == content_hash(page.extracted.text)
+    assert info.fetched_at == FETCHED_AT
+    assert (info.chunks, info.tokens, info.embedded_chunks) == (2, 6, 0)
+
+
+async def test_a_chunk_comes_back_with_what_is_needed_to_cite_it(store: Store) -> None:
+    page = draft("https://a.org/", "Herons wade.", "Egrets fly.", title="Birds", heading="Waders")
+    put = await store.put_page(page)
+
+    [_, chunk] = await store.chunks_of_page(put.source_id)
+
+    assert chunk == StoredChunk(
+        chunk_id=chunk.chunk_id,
+        source_id=put.source_id,
+        url="https://a.org/",
+        title="Birds",
+        page_hash=content_hash(page.extracted.text),
+        fetched_at=FETCHED_AT,
+        language="en",
+        kind="html",
+        content_type="general",
+        ordinal=1,
+        section=0,
+        heading_path=("Waders",),
+        anchor="waders",
+        start=14,
+        end=25,
+        text="Egrets fly.",
+        tokens=2,
+        has_code=False,
+        page_chunks=2,
+    )
+    assert chunk.text == page.extracted.text[chunk.start : chunk.end]
+
+
+async def test_putting_a_page_again_keeps_its_id_and_drops_its_old_words(store: Store) -> None:
+    first = await store.put_page(draft("https://a.org/", "heron", tags=("old",)))
+    second = await store.put_page(draft("https://a.org/", "egret", tags=("new",)))
+
+    info = await store.find_page("https://a.org/", project="default")
+
+    assert second.source_id == first.source_id
+    assert (second.created, second.text_changed, second.chunks_kept) == (False, True, 0)
+    assert await found(store, "heron") == []
+    assert await found(store, "egret") == ["egret"]
+    assert info is not None
+    assert info.tags == ("new",)
+
+
+async def test_a_page_put_unchanged_says_so(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron", "egret"))
+
+    again = await store.put_page(draft("https://a.org/", "heron", "egret"))
+
+    assert (again.created, again.text_changed, again.chunks_kept) == (False, False, 2)
+
+
+async def test_chunks_that_stay_keep_their_ids_and_vectors(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "heron", "egret", "stork"))
+    heron, egret, stork = await chunk_ids(store, put.source_id)
+    given = {heron: vector(1, 0), egret: vector(0, 1), stork: vector(-1, 0)}
+    await store.put_vectors(given, model=MODEL)
+
+    again = await store.put_page(draft("https://a.org/", "ibis", "stork", "heron"))
+
+    ibis, *kept = await chunk_ids(store, put.source_id)
+    chunks = await store.chunks_of_page(put.source_id)
+    assert again.chunks_kept == 2
+    assert kept == [stork, heron]
+    assert ibis not in {heron, egret, stork}
+    assert [(chunk.ordinal, chunk.start) for chunk in chunks] == [(0, 0), (1, 6), (2, 13)]
+    assert await nearest(store, [1, 0]) == [heron, stork]
+    assert await store.chunks_to_embed(model=MODEL, limit=9) == [(ibis, "\nibis")]
+
+
+async def test_repeated_paragraphs_are_separate_chunks(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "same", "same", "same"))
+    before = await chunk_ids(store, put.source_id)
+
+    again = await store.put_page(draft("https://a.org/", "same", "same"))
+
+    assert len(set(before)) == 3
+    assert again.chunks_kept == 2
+    assert await chunk_ids(store, put.source_id) == before[:2]
+
+
+async def test_a_kept_chunk_is_found_by_its_new_heading_only(store: Store) -> None:
+    page = draft("https://a.org/", "wading bird", heading="Heron")
+    renamed = draft("https://a.org/", "wading bird", heading="Egret")
+    same_for_the_embedder = replace(
+        renamed,
+        chunks=(replace(renamed.chunks[0], embedded_text=page.chunks[0].embedded_text),),
+    )
+    await store.put_page(page)
+
+    again = await store.put_page(same_for_the_embedder)
+
+    assert again.chunks_kept == 1
+    assert await found(store, "heron") == []
+    assert await found(store, "egret") == ["wading bird"]
+
+
+async def test_a_chunk_that_is_no_slice_of_its_page_is_refused_whole(store: Store) -> None:
+    page = draft("https://a.org/", "heron")
+    wrong = replace(page, chunks=(replace(page.chunks[0], start=1),))
+
+    with pytest.raises(ValueError, match="chunk 0"):
+        await store.put_page(wrong)
+
+    assert await store.find_page("https://a.org/", project="default") is None
+
+
+async def test_a_page_with_half_a_character_is_refused_whole(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron"))
+
+    with pytest.raises(StoreError):
+        await store.put_page(draft("https://a.org/", "egret", "half \ud83e"))
+
+    assert await found(store, "heron egret") == ["heron"]
+
+
+async def test_the_same_url_in_two_projects_is_two_pages(store: Store) -> None:
+    one = await store.put_page(draft("https://a.org/", "heron", project="one"))
+    two = await store.put_page(draft("https://a.org/", "egret", project="two"))
+
+    in_two = await store.find_page("https://a.org/", project="two")
+
+    assert one.source_id != two.source_id
+    assert in_two is not None
+    assert in_two.source_id == two.source_id
+    assert await store.find_page("https://a.org/", project="three") is None
+
+
+async def test_a_page_is_found_by_the_address_its_redirects_ended_at(store: Store) -> None:
+    moved = await store.put_page(draft("https://a.org/old", "x", final_url="https://a.org/new"))
+
+    redirected = await store.find_page("https://a.org/new", project="default")
+    direct = await store.put_page(draft("https://a.org/new", "x"))
+    now = await store.find_page("https://a.org/new", project="default")
+
+    assert redirected is not None
+    assert redirected.source_id == moved.source_id
+    assert now is not None
+    assert now.source_id == direct.source_id
+
+
+async def test_touching_a_page_moves_its_time_and_keeps_validators_not_sent(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "x", etag='"1"'))
+    later = FETCHED_AT + timedelta(days=1)
+
+    await store.touch_page(put.source_id, fetched_at=later, etag=None, last_modified="Tue")
+
+    page = await store.get_page(put.source_id)
+    assert page is not None
+    assert (page.info.fetched_at, page.info.etag) == (later, '"1"')
+    assert page.info.last_modified == "Tue"
+
+
+async def test_a_deleted_page_leaves_nothing_behind(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "heron", "egret", tags=("t",)))
+    ids = await chunk_ids(store, put.source_id)
+    await store.put_vectors({ids[0]: vector(1, 0)}, model=MODEL)
+    assert await nearest(store, [1, 0]) == [ids[0]]
+
+    was_there = await store.delete_page(put.source_id)
+
+    assert was_there
+    assert not await store.delete_page(put.source_id)
+    assert await store.get_page(put.source_id) is None
+    assert await store.load_chunks(ids) == []
+    assert await found(store, "heron egret") == []
+    assert await nearest(store, [1, 0]) == []
+    assert await store.get_vectors(ids, model=MODEL) == {}
+    assert await store.corpus_stats(ALL) == CorpusStats(
+        pages=0, chunks=0, tokens=0, embedded_chunks=0
+    )
+
+
+async def test_pages_are_listed_in_order_and_in_portions(store: Store) -> None:
+    for name in "abcd":
+        await store.put_page(draft(f"https://{name}.org/", name))
+
+    first = await store.list_pages(ALL, limit=3)
+    rest = await store.list_pages(ALL, limit=3, after_source_id=first[-1].source_id)
+
+    assert [page.url[8] for page in first] == ["a", "b", "c"]
+    assert [page.url[8] for page in rest] == ["d"]
+
+
+async def test_stats_count_what_the_filter_lets_through(store: Store) -> None:
+    one = await store.put_page(draft("https://a.org/", "one two", "three", project="p"))
+    await store.put_page(draft("https://b.org/", "four", project="q"))
+    [first, _] = await chunk_ids(store, one.source_id)
+    await store.put_vectors({first: vector(1, 0)}, model=MODEL)
+
+    assert await store.corpus_stats(ALL) == CorpusStats(
+        pages=2, chunks=3, tokens=4, embedded_chunks=1
+    )
+    assert await store.corpus_stats(SearchFilter(project="p")) == CorpusStats(
+        pages=1, chunks=2, tokens=3, embedded_chunks=1
+    )
+    assert await store.corpus_stats(SearchFilter(project="q")) == CorpusStats(
+        pages=1, chunks=1, tokens=1, embedded_chunks=0
+    )
+
+
+async def test_vectors_of_another_model_do_not_count_as_embedded(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one"))
+    [chunk_id] = await chunk_ids(store, put.source_id)
+
+    await store.put_vectors({chunk_id: vector(1, 0, 0)}, model="model-b")
+
+    [page] = await store.list_pages(ALL, limit=1)
+    assert page.embedded_chunks == 0
+    assert (await store.corpus_stats(ALL)).embedded_chunks == 0
+
+
+# ── words ─────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("call os.path.join here", "os.path.join"),
+        ("call os.path.join here", "join"),
+        ("the my_var name", "my_var"),
+        ("the my_var name", "VAR"),
+        ("東京都の人口", "東京"),
+        ("naïve façade", "naïve"),
+        ("Ελληνικά слова", "слова"),
+        ("İstanbul ǅ ß ﬁne", "istanbul ﬁne"),
+        ("getElementById", "element"),
+        ("running quickly", "runs"),
+        ("C3PO or r2", "r2"),
+    ],
+)
+async def test_a_word_is_found_as_people_write_it(store: Store, text: str, query: str) -> None:
+    await store.put_page(draft("https://a.org/", text))
+    await store.put_page(draft("https://b.org/", "something else"))
+
+    assert await found(store, query) == [text]
+
+
+async def test_some_of_the_words_suffice_and_more_of_them_rank_higher(store: Store) -> None:
+    for number, text in enumerate(["green heron wades", "green tea", "black coffee"]):
+        await store.put_page(draft(f"https://{number}.org/", text))
+    for number in range(9):
+        await store.put_page(draft(f"https://filler{number}.org/", f"filler text {number}"))
+
+    hits = await store.search_words(words("green heron"), where=ALL, limit=9)
+
+    assert await found(store, "green heron") == ["green heron wades", "green tea"]
+    assert hits[0].score > hits[1].score > 0
+
+
+async def test_a_heading_weighs_more_than_the_body(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron", "other", title="Weather"))
+    await store.put_page(draft("https://b.org/", "waders", "others", title="Heron"))
+    for number in range(9):
+        await store.put_page(draft(f"https://filler{number}.org/", f"filler text {number}"))
+
+    texts = await found(store, "heron")
+
+    assert texts == ["waders", "others", "heron"]
+
+
+async def test_the_address_of_a_link_is_not_searched(store: Store) -> None:
+    text = "See [the manual](https://example.org/heron_(bird)) and `call[0](egret)`."
+    await store.put_page(draft("https://a.org/", text))
+
+    assert await found(store, "heron") == []
+    assert await found(store, "example") == []
+    assert await found(store, "manual") == [text]
+    assert await found(store, "egret") == [text]
+
+
+async def test_words_that_are_search_syntax_are_only_words(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "near or not and"))
+
+    for query in (["near"], ["NEAR("], ['"'], ["*"], ["body:x"], [""], ["a\x00b"], ["-"]):
+        await store.search_words(query, where=ALL, limit=3)
+
+    assert await found(store, "near") == ["near or not and"]
+
+
+async def test_no_words_find_nothing(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron"))
+
+    assert await store.search_words([], where=ALL, limit=3) == []
+    assert await store.search_words(["heron"], where=ALL, limit=0) == []
+
+
+async def test_a_very_long_query_is_answered(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", *[f"word{number}" for number in range(500)]))
+
+    hits = await store.search_words(
+        [f"word{number}" for number in range(20_000)], where=ALL, limit=5
+    )
+
+    assert len(hits) == 5
+
+
+async def test_common_words_still_decide_between_chunks_with_the_same_rare_word(
+    store: Store,
+) -> None:
+    await store.put_page(draft("https://many.org/", *["common filler"] * 6_500))
+    await store.put_page(draft("https://rare.org/", *["heron sand"] * 190, "heron common"))
+
+    texts = await found(store, "common heron")
+
+    assert texts[0] == "heron common"
+
+
+# ── filters ───────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        (SearchFilter(), "abcd"),
+        (SearchFilter(project="p"), "abc"),
+        (SearchFilter(project="absent"), ""),
+        (SearchFilter(tags=("x",)), "ab"),
+        (SearchFilter(tags=("x", "y")), "b"),
+        (SearchFilter(tags=("x", "absent")), ""),
+        (SearchFilter(content_type="job"), "c"),
+        (SearchFilter(url_prefix="https://a.org/"), "a"),
+        (SearchFilter(url_prefix="https://A.org/"), ""),
+        (SearchFilter(url_prefix="https://_.org/%"), ""),
+        (SearchFilter(updated_after=FETCHED_AT), "d"),
+        (SearchFilter(source_ids=()), ""),
+        (SearchFilter(source_ids=(1, 3, 3, 99)), "ac"),
+        (SearchFilter(source_ids=(1, 2), tags=("y",)), "b"),
+        (SearchFilter(project="p", tags=("x",), url_prefix="https://b"), "b"),
+    ],
+)
+async def test_a_filter_holds_for_every_way_of_looking(
+    store: Store, where: SearchFilter, expected: str
+) -> None:
+    later = FETCHED_AT + timedelta(seconds=1)
+    pages = [
+        draft("https://a.org/", "heron a", project="p", tags=("x",)),
+        draft("https://b.org/", "heron b", project="p", tags=("x", "y")),
+        draft("https://c.org/", "heron c", project="p", content_type="job"),
+        draft("https://d.org/", "heron d", project="q", fetched_at=later),
+    ]
+    for page in pages:
+        put = await store.put_page(page)
+        [chunk_id] = await chunk_ids(store, put.source_id)
+        await store.put_vectors({chunk_id: vector(1, put.source_id)}, model=MODEL)
+
+    near = await store.load_chunks(await nearest(store, [1, 1], where))
+    listed = await store.list_pages(where, limit=9)
+    stats = await store.corpus_stats(where)
+
+    assert "".join(sorted(text[-1] for text in await found(store, "heron", where))) == expected
+    assert "".join(sorted(chunk.text[-1] for chunk in near)) == expected
+    assert "".join(page.url[8] for page in listed) == expected
+    assert (stats.pages, stats.embedded_chunks) == (len(expected), len(expected))
+
+
+async def test_a_filter_applies_before_the_limit(store: Store) -> None:
+    best = await store.put_page(draft("https://best.org/", *["heron heron"] * 700))
+    other = await store.put_page(
+        draft("https://other.org/", *[f"heron {number} x y z" for number in range(450)])
+    )
+    ids = await chunk_ids(store, best.source_id) + await chunk_ids(store, other.source_id)
+    vectors = {at: vector(1, 0.001 * order, 0) for order, at in enumerate(ids)}
+    await store.put_vectors(vectors, model=MODEL)
+    where = SearchFilter(source_ids=(other.source_id,))
+
+    by_words = await store.search_words(["heron"], where=where, limit=5)
+    by_vectors = await store.search_vectors(vector(1, 0, 0), model=MODEL, where=where, limit=5)
+
+    assert {hit.chunk_id for hit in by_words} <= set(ids[700:])
+    assert [hit.chunk_id for hit in by_vectors] == ids[700:705]
+    assert len(by_words) == 5
+
+
+# ── vectors ───────────────────────────────────────────────────────────────────
+
+
+async def test_the_nearest_vectors_come_first_with_their_cosine(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one", "two", "three", "no vector"))
+    one, two, three, _ = await chunk_ids(store, put.source_id)
+    written = await store.put_vectors(
+        {one: vector(2, 0), two: vector(3, 3), three: vector(-5, 0), 9999: vector(1, 0)},
+        model=MODEL,
+    )
+
+    hits = await store.search_vectors(vector(7, 0), model=MODEL, where=ALL, limit=9)
+
+    assert written == 3
+    assert [hit.chunk_id for hit in hits] == [one, two, three]
+    assert [hit.score for hit in hits] == pytest.approx([1, 0.7071, -1], abs=1e-3)
+
+
+async def test_search_agrees_with_an_exact_scan(store: Store) -> None:
+    rng = np.random.default_rng(7)
+    topics = rng.standard_normal((40, 128))
+    noise = 0.6 * rng.standard_normal((1200, 128))
+    vectors = (topics[rng.integers(0, 40, 1200)] + noise + 0.5).astype(np.float32)
+    put = await store.put_page(draft("https://a.org/", *[f"chunk {n}" for n in range(1200)]))
+    ids = await chunk_ids(store, put.source_id)
+    await store.put_vectors(dict(zip(ids, vectors, strict=True)), model=MODEL)
+    queries = vectors[:20] + 0.3 * rng.standard_normal((20, 128)).astype(np.float32)
+
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    kept = 0
+    for query in queries:
+        exact = np.argsort(-(unit @ query))[:10]
+        hits = await store.search_vectors(query, model=MODEL, where=ALL, limit=10)
+        kept += len({ids[at] for at in exact} & {hit.chunk_id for hit in hits})
+
+    assert kept >= 198
+
+
+async def test_vectors_come_back_as_unit_vectors(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one", "two"))
+    one, two = await chunk_ids(store, put.source_id)
+    await store.put_vectors({one: vector(3, 4)}, model=MODEL)
+
+    stored = await store.get_vectors([two, one, 9999], model=MODEL)
+
+    assert list(stored) == [one]
+    assert stored[one] == pytest.approx([0.6, 0.8], abs=1e-3)
+    assert stored[one].dtype == np.float32
+    assert await store.get_vectors([one], model="absent") == {}
+
+
+async def test_a_vector_given_again_replaces_the_old(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one", "two"))
+    one, two = await chunk_ids(store, put.source_id)
+    await store.put_vectors({one: vector(1, 0), two: vector(0, 1)}, model=MODEL)
+    assert await nearest(store, [1, 0]) == [one, two]
+
+    await store.put_vectors({one: vector(-1, 0)}, model=MODEL)
+
+    assert await nearest(store, [1, 0]) == [two, one]
+
+
+async def test_each_search_sees_only_vectors_of_its_model(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one", "two"))
+    one, two = await chunk_ids(store, put.source_id)
+    await store.put_vectors({one: vector(1, 0), two: vector(0, 1)}, model=MODEL)
+    await store.put_vectors({two: vector(0, 0, 1)}, model="model-b")
+
+    assert await nearest(store, [1, 0]) == [one]
+    assert await nearest(store, [0, 0, 1], model="model-b") == [two]
+    assert await nearest(store, [1, 0]) == [one]
+    assert await nearest(store, [1, 0], model="absent") == []
+    assert await store.chunks_to_embed(model=MODEL, limit=9) == [(two, "\ntwo")]
+
+
+@pytest.mark.parametrize("wrong", [[1.0, 0.0, 0.0], [float("nan"), 0.0], [float("inf"), 0.0]])
+async def test_a_vector_that_cannot_be_compared_is_refused(
+    store: Store, wrong: list[float]
+) -> None:
+    put = await store.put_page(draft("https://a.org/", "one", "two"))
+    one, two = await chunk_ids(store, put.source_id)
+    await store.put_vectors({one: vector(1, 0)}, model=MODEL)
+
+    with pytest.raises(ValueError, match="vector"):
+        await store.put_vectors({two: vector(*wrong)}, model=MODEL)
+    with pytest.raises(ValueError, match="vector"):
+        await nearest(store, wrong)
+
+    assert await nearest(store, [1, 0]) == [one]
+
+
+async def test_a_vector_of_zeros_is_near_nothing(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one"))
+    [one] = await chunk_ids(store, put.source_id)
+    await store.put_vectors({one: vector(0, 0)}, model=MODEL)
+
+    [hit] = await store.search_vectors(vector(1, 0), model=MODEL, where=ALL, limit=3)
+
+    assert hit.score == 0
+
+
+async def test_a_deleted_neighbourhood_does_not_hide_what_lies_behind_it(store: Store) -> None:
+    crowd = await store.put_page(draft("https://a.org/", *[f"near {n}" for n in range(1300)]))
+    behind = await store.put_page(draft("https://b.org/", *[f"far {n}" for n in range(1300)]))
+    near, far = await chunk_ids(store, crowd.source_id), await chunk_ids(store, behind.source_id)
+    rng = np.random.default_rng(3)
+    noise = 0.1 * rng.standard_normal((2600, 64)).astype(np.float32)
+    noise[:1300] += 1
+    noise[1300:, ::2] += 1
+    await store.put_vectors(dict(zip(near + far, noise, strict=True)), model=MODEL)
+    query = np.ones(64, np.float32)
+    before = await store.search_vectors(query, model=MODEL, where=ALL, limit=10)
+
+    await store.delete_page(crowd.source_id)
+
+    after = await store.search_vectors(query, model=MODEL, where=ALL, limit=10)
+    assert {hit.chunk_id for hit in before} <= set(near)
+    assert len(after) == 10
+    assert {hit.chunk_id for hit in after} <= set(far)
+
+
+async def test_chunks_to_embed_come_oldest_first_and_by_page(store: Store) -> None:
+    one = await store.put_page(draft("https://a.org/", "one", "two", title="A"))
+    two = await store.put_page(draft("https://b.org/", "three", title="B"))
+    a, b = await chunk_ids(store, one.source_id)
+    [c] = await chunk_ids(store, two.source_id)
+    await store.put_vectors({a: vector(1, 0)}, model=MODEL)
+
+    assert await store.chunks_to_embed(model=MODEL, limit=9) == [(b, "A\ntwo"), (c, "B\nthree")]
+    assert await store.chunks_to_embed(model=MODEL, limit=1) == [(b, "A\ntwo")]
+    assert await store.chunks_to_embed(
+        model=MODEL, limit=9, source_ids=[two.source_id, two.source_id]
+    ) == [(c, "B\nthree")]
+    assert await store.chunks_to_embed(model=MODEL, limit=9, source_ids=[]) == []
+    assert len(await store.chunks_to_embed(model="model-b", limit=9)) == 3
+    assert await store.embedded_texts([c, a, 9999]) == {a: "A\none", c: "B\nthree"}
+
+
+# ── chunks ────────────────────────────────────────────────────────────────────
+
+
+async def test_chunks_are_loaded_in_the_order_asked(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", *[f"p{number}" for number in range(20)]))
+    ids = await chunk_ids(store, put.source_id)
+    asked = [ids[9], ids[2], 9999, ids[17], ids[2]]
+
+    chunks = await store.load_chunks(asked)
+
+    assert [chunk.text for chunk in chunks] == ["p9", "p2", "p17", "p2"]
+
+
+async def test_a_range_of_a_pages_chunks_can_be_asked_for(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", *"abcdef"))
+
+    middle = await store.chunks_of_page(put.source_id, first_ordinal=2, last_ordinal=3)
+    tail = await store.chunks_of_page(put.source_id, first_ordinal=4)
+
+    assert [chunk.text for chunk in middle] == ["c", "d"]
+    assert [chunk.text for chunk in tail] == ["e", "f"]
+    assert await store.chunks_of_page(9999) == []
+
+
+# ── living ────────────────────────────────────────────────────────────────────
+
+
+async def test_readers_and_writers_can_all_work_at_once(store: Store) -> None:
+    async def put(number: int) -> None:
+        await store.put_page(draft(f"https://{number}.org/", f"heron {number}"))
+        await store.search_words(["heron"], where=ALL, limit=50)
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(30):
+            tasks.start_soon(put, number)
+
+    assert len(await store.search_words(["heron"], where=ALL, limit=50)) == 30
+
+
+async def test_a_cancelled_write_is_whole_or_absent_and_the_store_goes_on(store: Store) -> None:
+    pages = [draft(f"https://{n}.org/", *[f"heron {n}"] * 50) for n in range(20)]
+
+    with anyio.move_on_after(0.02):
+        async with anyio.create_task_group() as tasks:
+            for page in pages:
+                tasks.start_soon(store.put_page, page)
+
+    for page in await store.list_pages(ALL, limit=99):
+        assert len(await store.chunks_of_page(page.source_id)) == page.chunks == 50
+    await store.put_page(draft("https://last.org/", "egret"))
+    assert await found(store, "egret") == ["egret"]
+
+
+async def test_a_closed_store_refuses_every_call(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron"))
+    await store.aclose()
+    await store.aclose()
+
+    with pytest.raises(StoreError, match="closed"):
+        await store.search_words(["heron"], where=ALL, limit=3)
+    with pytest.raises(StoreError, match="closed"):
+        await store.put_page(draft("https://a.org/", "egret"))

@@ -1,0 +1,162 @@
+"""Calling tools through the registry: validation, limits and errors, on tools made for the test."""
+
+from __future__ import annotations
+
+import json
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from pydantic import Field
+
+from citewell.core.errors import PageNotFound
+from citewell.core.records import Caller
+from citewell.tools.registry import (
+    Annotations,
+    Call,
+    Registry,
+    Tool,
+    ToolInput,
+    ToolOutput,
+    ToolResult,
+    as_is,
+)
+
+
+class EchoInput(ToolInput):
+    text: str = Field(max_length=1_000)
+    times: int = Field(default=1, ge=1, le=10_000)
+
+
+class EchoOutput(ToolOutput):
+    text: str
+    note: str | None = None
+
+
+async def echo(given: EchoInput, call: Call) -> EchoOutput:
+    match given.text:
+        case "missing":
+            raise PageNotFound("https://example.org/x answered 404.", status=404)
+        case "broken":
+            raise RuntimeError("secret path /etc/passwd")
+        case "slow":
+            await anyio.sleep_forever()
+    return EchoOutput(text=given.text * given.times)
+
+
+ECHO = Tool(
+    name="test.echo",
+    toolset="research",
+    title="Echo",
+    description="Echo.",
+    input_model=EchoInput,
+    output_model=EchoOutput,
+    annotations=Annotations(read_only=True),
+    run=echo,
+    shape=as_is,
+    render=lambda output, call: f"echo: {output.text}",
+    example={"text": "a"},
+)
+SERVICES: Any = SimpleNamespace()
+
+
+async def call(arguments: dict[str, object], *, name: str = "test.echo") -> ToolResult:
+    registry = Registry([ECHO], timeout_seconds=0.2, max_response_bytes=20_000)
+    return await registry.call(name, arguments, services=SERVICES, caller=Caller(session="s"))
+
+
+@pytest.mark.parametrize("name", ["test.echo", "test_echo"])
+async def test_a_tool_answers_to_both_spellings_of_its_name(name: str) -> None:
+    result = await call({"text": "heron"}, name=name)
+
+    assert result == ToolResult(text="echo: heron", structured={"text": "heron"})
+
+
+async def test_an_unknown_tool_is_not_found_and_the_known_ones_are_named() -> None:
+    result = await call({}, name="nothing")
+
+    assert result.is_error
+    assert result.structured["error"]["code"] == "NOT_FOUND"
+    assert "test_echo" in result.structured["error"]["suggestion"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({}, "text: Field required"),
+        ({"text": 5}, "text: Input should be a valid string"),
+        ({"text": "a", "colour": "red"}, "colour: Extra inputs are not permitted"),
+        ({"text": "a", "times": 0}, "times: Input should be greater than or equal to 1"),
+        ({"text": "a" * 1_001}, "text: String should have at most 1000 characters"),
+    ],
+)
+async def test_wrong_arguments_are_refused_and_named(
+    arguments: dict[str, object], problem: str
+) -> None:
+    result = await call(arguments)
+
+    assert result.is_error
+    error = result.structured["error"]
+    assert (error["code"], error["type"]) == ("INVALID_ARGUMENT", "DataValidationError")
+    assert problem in error["message"]
+    assert error["suggestion"] == "This tool takes: text, times."
+
+
+async def test_an_error_on_purpose_comes_back_whole() -> None:
+    result = await call({"text": "missing"})
+
+    assert result.is_error
+    assert result.structured == {
+        "error": {
+            "code": "NOT_FOUND",
+            "type": "URLFetchError",
+            "message": "https://example.org/x answered 404.",
+            "details": {"status": 404},
+            "suggestion": "Check the URL; the page may have moved.",
+        }
+    }
+    assert result.text.startswith("[ERROR]\n")
+    assert "Do not attempt to answer from memory" in result.text
+
+
+async def test_an_unexpected_error_tells_nothing_internal() -> None:
+    result = await call({"text": "broken"})
+
+    assert result.structured["error"]["code"] == "INTERNAL_ERROR"
+    assert "passwd" not in result.text + json.dumps(result.structured)
+
+
+async def test_a_tool_that_takes_too_long_is_stopped() -> None:
+    with anyio.fail_after(5):
+        result = await call({"text": "slow"})
+
+    assert result.structured["error"]["code"] == "TIMEOUT"
+    assert "Citewell timed out after 0.2s." in result.text
+
+
+async def test_an_answer_that_is_too_large_is_not_sent() -> None:
+    result = await call({"text": "aaaa", "times": 10_000})
+
+    assert result.structured["error"]["code"] == "BUDGET_EXCEEDED"
+
+
+async def test_cancelling_a_call_goes_through() -> None:
+    with anyio.move_on_after(0.05) as scope:
+        await call({"text": "slow"})
+
+    assert scope.cancelled_caught
+
+
+async def test_the_log_names_the_call_but_neither_secrets_nor_long_text(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+
+    await call({"text": "x" * 900, "api_key": "sk-123", "url": "https://me:pw@example.org/"})
+
+    assert "test.echo" in caplog.text
+    assert "sk-123" not in caplog.text
+    assert "me:pw" not in caplog.text
+    assert "x" * 200 not in caplog.text
