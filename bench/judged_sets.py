@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from bench.cached_embedder import CachedEmbedder
 from platformdirs import user_cache_path
 
-from bench.cached_embedder import CachedEmbedder
 from citewell.core.errors import CitewellError
 from citewell.core.records import FetchedPage, PageDraft, PageKind
 from citewell.ingest.chunk import chunk_page
@@ -48,7 +48,16 @@ _EMBEDDED_WHOLE = frozenset(DOCUMENT_SETS) - {"odex_docs"}
 _EMBED_BATCH = 256
 
 # What the reranker was fitted on; the others show what it is worth elsewhere.
-FITTED_SETS = frozenset({"scifact"})
+FITTED_SETS = frozenset(
+    {
+        "scifact",
+        "anthropic_docs",
+        "labels_python_dev",
+        "whatsnew_py_dev",
+        "labels_devref_ja_dev",
+        "jsquad_valid",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +88,6 @@ async def open_set(
     max_queries: int,
 ) -> AsyncIterator[JudgedSet]:
     """Give a judged set, ingesting its pages when the cache does not hold them yet."""
-    cache.mkdir(parents=True, exist_ok=True)
     corpus = SITE_SETS.get(name, name).replace("/", "_")
     path = cache / f"{corpus}.db"
     ingested = path.with_suffix(".ingested")
@@ -90,7 +98,7 @@ async def open_set(
             ingested.touch()
         if name in _EMBEDDED_WHOLE:
             await _embed_all(store, embedder)
-        queries = tuple(_queries(name, data=data))[:max_queries]
+        queries = tuple(judged_queries(name, data=data))[:max_queries]
         yield JudgedSet(name=name, store=store, queries=queries)
     finally:
         await store.aclose()
@@ -134,7 +142,7 @@ def _pages(name: str, *, data: Path, sites: Path) -> Iterator[FetchedPage]:
         yield _fetched(document_url(str(document["_id"])), body, kind="markdown")
 
 
-def _queries(name: str, *, data: Path) -> Iterator[JudgedQuery]:
+def judged_queries(name: str, *, data: Path) -> Iterator[JudgedQuery]:
     is_site = name in SITE_SETS
     folder = data / ("site-labels" if is_site else "retrieval") / name
     gains: defaultdict[str, dict[str, float]] = defaultdict(dict)
@@ -174,8 +182,3 @@ def _fetched(url: str, body: bytes, *, kind: PageKind) -> FetchedPage:
         text=body.decode("utf-8", "replace"),
         fetched_at=datetime.now(UTC),
     )
-
-
-def ranked_pages(urls: Sequence[str]) -> list[str]:
-    """Return the pages in the order of their best chunk."""
-    return list(dict.fromkeys(urls))

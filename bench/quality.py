@@ -3,8 +3,8 @@
     python -m bench.quality [SET…] [--data DIR] [--sites DIR] [--cache DIR] [--max-queries N]
 
 Every set is ingested into a SQLite store of its own (kept in the cache for the next run) and asked
-through the real `retrieve()`. A page stands where its best chunk does. Sets marked * were used to fit
-the reranker; for those the cross-validated number is in the last table of bench/fit_reranker.py.
+through the real `retrieve()`. A page stands where its best chunk does. Sets marked * were used to
+fit the reranker; `python -m bench.fit_reranker --report` cross-validates those.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
-
 from bench.cached_embedder import CachedEmbedder
 from bench.judged_sets import (
     DEFAULT_CACHE,
@@ -29,6 +28,7 @@ from bench.judged_sets import (
     JudgedSet,
     open_set,
 )
+
 from citewell.core.records import SearchFilter
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
@@ -41,7 +41,9 @@ LIST_LENGTH = 100
 METHODS = ("words", "vectors", "rrf 20", "rrf 60", "unranked", "ours", "blocks")
 
 
-async def rankings(query: JudgedQuery, judged: JudgedSet, embedder: CachedEmbedder) -> list[list[str]]:
+async def rankings(
+    query: JudgedQuery, judged: JudgedSet, embedder: CachedEmbedder
+) -> list[list[str]]:
     """Return the pages each of METHODS finds, best first."""
     store = judged.store
     asked = read_query(query.text)

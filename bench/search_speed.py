@@ -52,7 +52,7 @@ class Corpus:
         self._rng = np.random.default_rng(20260314)
         ranks = np.arange(1, VOCABULARY + 1)
         self._cumulative = np.cumsum(1 / (ranks + 2.7))
-        self._words = np.array([_spell(rank) for rank in ranks])
+        self._words = np.array([_spell(rank) for rank in range(1, VOCABULARY + 1)])
         self._topics = self._rng.standard_normal((TOPICS, SUBSPACE))
         self._basis = self._rng.standard_normal((SUBSPACE, DIMENSIONS))
         self._offset = 4 * self._rng.standard_normal(DIMENSIONS)
@@ -70,11 +70,11 @@ class Corpus:
     def query_vectors(self) -> Vectors:
         near = self.vectors[self._rng.integers(0, self.chunks, QUERIES)]
         noise = self._rng.standard_normal((QUERIES, DIMENSIONS)) * 0.02
-        return _unit(near + noise)
+        return _unit(near + noise.astype(np.float32))
 
     def _pick(self, count: int) -> npt.NDArray[np.int64]:
         drawn = self._rng.random(count) * self._cumulative[-1]
-        return np.searchsorted(self._cumulative, drawn)
+        return np.asarray(np.searchsorted(self._cumulative, drawn), np.int64)
 
     def _make_vectors(self, count: int) -> Vectors:
         latent = self._topics[self._rng.integers(0, TOPICS, count)]
@@ -84,7 +84,7 @@ class Corpus:
 
 
 def _unit(vectors: npt.NDArray[np.floating]) -> Vectors:
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def _spell(rank: int) -> str:

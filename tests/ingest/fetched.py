@@ -23,5 +23,7 @@ def fetched(source: str | bytes, kind: PageKind = "html", *, url: str = PAGE_URL
     )
 
 
-def extracted(source: str | bytes, kind: PageKind = "html", *, url: str = PAGE_URL) -> ExtractedPage:
+def extracted(
+    source: str | bytes, kind: PageKind = "html", *, url: str = PAGE_URL
+) -> ExtractedPage:
     return extract_page(fetched(source, kind, url=url))

@@ -4,11 +4,11 @@ import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.ingest.fetched import extracted
 
-from citewell.core.records import Chunk, ExtractedPage
+from citewell.core.records import Chunk, ExtractedPage, Image, Link
 from citewell.core.tokens import count_tokens
 from citewell.ingest.chunk import MAX_TOKENS, chunk_page
-from tests.ingest.fetched import extracted
 
 _SENTENCE = "The grey heron stands quite still in shallow water and waits for fish to pass. "
 _FENCE_LINE = re.compile(r"^ *```", re.MULTILINE)
@@ -32,7 +32,8 @@ def assert_sound(page: ExtractedPage) -> tuple[Chunk, ...]:
         assert section.parent is None or section.parent < ordinal
         at = section.end
     assert at == len(page.text)
-    for place in (*page.links, *page.images):
+    places: list[Link | Image] = [*page.links, *page.images]
+    for place in places:
         section = page.sections[place.section]
         assert section.start <= place.start < section.end
     chunks = chunk_page(page)
@@ -129,7 +130,7 @@ _LINES = st.lists(
 
 
 @given(_LINES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_markdown_keeps_every_promise(lines: list[str]) -> None:
     source = "visible\n\n" + "\n".join(lines)
 
@@ -156,7 +157,7 @@ _NODES = st.recursive(
 
 
 @given(st.lists(_NODES, max_size=8))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_html_keeps_every_promise(nodes: list[str]) -> None:
     page = extracted(f"<div role='main' class='body'><p>visible</p>{''.join(nodes)}</div>")
 

@@ -83,7 +83,7 @@ async def test_an_unknown_tool_is_invalid_params(mode: str) -> None:
 
 
 @in_both_eras
-async def test_progress_only_goes_up(mode: str) -> None:
+async def test_progress_only_goes_up_and_ends_with_its_total(mode: str) -> None:
     seen: list[tuple[float, float | None, str | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -92,7 +92,8 @@ async def test_progress_only_goes_up(mode: str) -> None:
     async with serving(Aviary()) as base, Client(f"{base}/mcp", mode=mode) as client:
         await client.call_tool("bird_count", {}, progress_callback=note)
 
-    assert sorted(seen) == [(n, None, f"Counting {n}…") for n in (1, 2, 3)]
+    counting = [(n, None, f"Counting {n}…") for n in (1, 2, 3)]
+    assert sorted(seen) == [*counting, (4, 4, "Done")]
 
 
 @in_both_eras

@@ -647,12 +647,12 @@ async def test_readers_and_writers_can_all_work_at_once(store: Store) -> None:
 
 
 async def test_a_cancelled_write_is_whole_or_absent_and_the_store_goes_on(store: Store) -> None:
-    pages = [draft(f"https://{n}.org/", *[f"heron {n}"] * 50) for n in range(20)]
+    drafts = [draft(f"https://{n}.org/", *[f"heron {n}"] * 50) for n in range(20)]
 
     with anyio.move_on_after(0.02):
         async with anyio.create_task_group() as tasks:
-            for page in pages:
-                tasks.start_soon(store.put_page, page)
+            for new in drafts:
+                tasks.start_soon(store.put_page, new)
 
     for page in await store.list_pages(ALL, limit=99):
         assert len(await store.chunks_of_page(page.source_id)) == page.chunks == 50

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,6 +28,27 @@ MAX_QUOTE_CHARACTERS = 500
 _MAX_SENTENCES = 3
 # What a further sentence costs, so that it is taken only when it brings words of the question.
 _SENTENCE_COST = 0.08
+# Quotes of the best block, of the second and so on; the answer often stands a sentence away from
+# the words of the question (bench/quotes.py).
+_QUOTES_BY_RANK = (4, 3, 2)
+# What a word that was quoted before is still worth, and what it is worth to stand next to a quote.
+_AGAIN = 0.5
+_NEIGHBOUR = 0.25
+_KIND_OF_ANSWER = 0.15
+_ASKED_KINDS = (
+    (
+        re.compile(
+            r"\b(?:how (?:many|much|long|old|far|often|tall|large|big|high)|when|what (?:year|date|percent\w*|number)"
+            r"|which year)\b|何(?:年|月|日|人|回|個|%|パーセント|歳|時|度|番)|いつ|いくつ|いくら|どのくらい",
+            re.IGNORECASE,
+        ),
+        re.compile(r"\d|[一二三四五六七八九十百千]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b"),
+    ),
+    (
+        re.compile(r"\b(?:who|whom|whose|where|which|what)\b", re.IGNORECASE),
+        re.compile(r"(?<=[a-z,;] )[A-Z]\w+"),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,17 +59,18 @@ class _Sentence:
 
 
 def pick_quotes(query: str, blocks: Sequence[Block], *, limit: int) -> list[Quote]:
-    """Return at most `limit` quotes, one per block in the order of `blocks`.
+    """Return the quotes of at most `limit` blocks, in the order of `blocks`, a block's best first.
 
     A quote is one to three neighbouring sentences of its block: those that hold most of the words
-    of `query`, rare words weighing more. Deterministic.
+    of `query`, rare words weighing more. The best blocks have several. Deterministic.
     """
     sentences = [_sentences_of(block.text) for block in blocks[:limit]]
     weights = _word_weights(query, [each for one in sentences for each in one])
+    kind = next((held for asked, held in _ASKED_KINDS if asked.search(query)), None)
     return [
-        _quote(block, _best_window(found, block.text, weights))
-        for block, found in zip(blocks, sentences, strict=False)
-        if found
+        _quote(block, span)
+        for rank, (block, found) in enumerate(zip(blocks, sentences, strict=False))
+        for span in _best_spans(found, block.text, weights, kind, count=_quotes_at(rank))
     ]
 
 
@@ -85,24 +108,61 @@ def _word_weights(query: str, sentences: Sequence[_Sentence]) -> dict[str, float
     return {word: weight / whole for word, weight in weights.items()}
 
 
-def _best_window(sentences: Sequence[_Sentence], text: str, weights: dict[str, float]) -> Span:
-    best_score, best = -math.inf, sentences[0].span
+def _quotes_at(rank: int) -> int:
+    return _QUOTES_BY_RANK[rank] if rank < len(_QUOTES_BY_RANK) else 1
+
+
+def _best_spans(
+    sentences: Sequence[_Sentence],
+    text: str,
+    weights: Mapping[str, float],
+    kind: re.Pattern[str] | None,
+    *,
+    count: int,
+) -> list[Span]:
+    """Return up to `count` windows that do not overlap, each worth most beside those before it."""
+    windows = _windows(sentences, text)
+    worth = dict(weights)
+    free = set(range(len(sentences)))
+    taken: set[int] = set()
+    spans: list[Span] = []
+
+    def value(window: range) -> float:
+        held = {word for at in window for word in sentences[at].words if word in worth}
+        score = sum(worth[word] for word in held) - _SENTENCE_COST * (len(window) - 1)
+        if kind is not None and any(kind.search(text, *sentences[at].span) for at in window):
+            score += _KIND_OF_ANSWER
+        return score + _NEIGHBOUR * bool({window[0] - 1, window[-1] + 1} & taken)
+
+    while len(spans) < count:
+        possible = [window for window in windows if free.issuperset(window)]
+        if not possible:
+            break
+        best = max(possible, key=value)
+        if spans and value(best) <= 0:
+            break
+        spans.append(_cut(text, (sentences[best[0]].span[0], sentences[best[-1]].span[1])))
+        taken.update(best)
+        free.difference_update(best)
+        for word in {word for at in best for word in sentences[at].words} & worth.keys():
+            worth[word] *= _AGAIN
+    return spans
+
+
+def _windows(sentences: Sequence[_Sentence], text: str) -> list[range]:
+    """Return the runs of neighbouring sentences that can be quoted together."""
+    windows: list[range] = []
     for first in range(len(sentences)):
-        held: set[str] = set()
         tokens = 0
         for last in range(first, min(first + _MAX_SENTENCES, len(sentences))):
             tokens += sentences[last].tokens
-            span = (sentences[first].span[0], sentences[last].span[1])
-            too_long = tokens > MAX_QUOTE_TOKENS or span[1] - span[0] > MAX_QUOTE_CHARACTERS
+            length = sentences[last].span[1] - sentences[first].span[0]
+            too_long = tokens > MAX_QUOTE_TOKENS or length > MAX_QUOTE_CHARACTERS
             if last > first and (too_long or _is_break(text, sentences[last - 1], sentences[last])):
                 break
-            held |= sentences[last].words & weights.keys()
-            if _leads_on(text, sentences[last].span) and last + 1 < len(sentences):
-                continue
-            score = sum(weights[word] for word in held) - _SENTENCE_COST * (last - first)
-            if score > best_score + 1e-9:
-                best_score, best = score, span
-    return _cut(text, best)
+            if not _leads_on(text, sentences[last].span) or last + 1 == len(sentences):
+                windows.append(range(first, last + 1))
+    return windows
 
 
 def _is_break(text: str, before: _Sentence, after: _Sentence) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
+Environment = Literal["dev", "prod", "scratch"]
 Transport = Literal["stdio", "streamable-http"]
 
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -68,6 +69,9 @@ class Settings:
     mcp_max_response_bytes: int = _setting(
         400_000, "Most bytes of one tool result, both content forms together.", at_least=4_000
     )
+    mcp_kb_v2_enabled: bool = _setting(
+        True, "List the `kb` tools; false hides them and lists the `legacy` ones instead."
+    )
     mcp_tool_timeout: float = _setting(120.0, "Seconds a tool call may take.", at_least=0.1)
     mcp_log_level: LogLevel = _setting("INFO", "Verbosity of the log on stderr.")
 
@@ -75,6 +79,19 @@ class Settings:
         "", "`sqlite:///absolute/path.db`; unset means a file in the user's data directory."
     )
     project: str = _setting("default", "Project whose pages this server reads and writes.")
+    scope_environment: Environment = _setting(
+        "prod", "Environment this server is; a call whose `scope` names another is refused."
+    )
+    scope_tags: tuple[str, ...] = _setting(
+        (), "Tags that `ingest` gives to pages and that the `kb` tools require of them."
+    )
+
+    scratch_ttl_seconds: float = _setting(
+        1_800.0, "Seconds a passage is kept in memory for its caller.", at_least=1
+    )
+    scratch_max_bytes: int = _setting(
+        256_000_000, "Most bytes of all passages in memory.", at_least=1_000_000
+    )
 
     embedder: str = _setting(
         "granite",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from citewell.core.language import has_cjk
 from citewell.core.words import STOP_STEMS, as_symbol, content_words, words
 
 if TYPE_CHECKING:
@@ -41,26 +40,21 @@ FEATURES = (
     "heading_is_query",
     "symbol_defined",  # the query is a symbol and the chunk's heading or anchor is that symbol
     "page_coverage",  # over all candidates of the page
-    "page_support",  # share of the list's fused score that this page's other chunks hold
     "page_best",  # the page's best fused score as share of the list's best
+    "page_second",  # and its second best: a page about the thing is found more than once
     "first_chunk",
-    "depth_in_page",
-    "page_length",
-    "chunk_length",
     "link_density",
-    "code_share",
     "listing_page",  # release notes, indexes, source listings: they mention everything
     "query_length",
-    "query_is_cjk",
-    "query_is_question",
 )
 
 _WINDOW_WORDS = 30
 _LINK = re.compile(r"\]\(")
 _LISTING_URL = re.compile(
-    r"(?:^|[/_.-])(?:what-?s-?new|changelog|changes|news|history|releases?|release-?notes?"
-    r"|gen-?index|mod-?index|py-modindex|search|contents|toc|sitemap|_sources|_modules"
-    r"|all-?classes|index-all|tags?|archives?|glossary-index)(?:[/_.-]|$)",
+    r"(?:^|[/_.-])(?:what-?s-?new|change-?log|changes|news|releases?|release-?notes?|_sources"
+    r"|_modules)(?:[/_.-]|$)"
+    r"|(?:^|[/-])(?:gen-?index|(?:py-?)?mod-?index|index-all|all-?classes|contents|toc|site-?map"
+    r"|search)(?:-[^/]*)?(?:\.\w+)?/?$",
     re.IGNORECASE,
 )
 _LISTING_TITLE = re.compile(
@@ -81,8 +75,6 @@ class _Asked:
     index: dict[str, int]
     pairs: frozenset[tuple[int, int]]
     symbol: str | None
-    is_cjk: bool
-    is_question: bool
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,8 +109,6 @@ def feature_rows(query: str, candidates: Sequence[Candidate]) -> Matrix:
         _put_place(row, asked, candidate.chunk)
     _put_page(rows, candidates, seen, weights)
     rows[:, _AT["query_length"]] = math.log2(1 + len(asked.words))
-    rows[:, _AT["query_is_cjk"]] = asked.is_cjk
-    rows[:, _AT["query_is_question"]] = asked.is_question
     return rows
 
 
@@ -135,8 +125,6 @@ def _read(query: str) -> _Asked:
         index=index,
         pairs=frozenset((index[a], index[b]) for a, b in pairs if a != b),
         symbol=as_symbol(query),
-        is_cjk=has_cjk(query),
-        is_question=query.rstrip().endswith(("?", "？")),
     )
 
 
@@ -244,11 +232,7 @@ def _phrase_share(matches: Sequence[tuple[int, int]], asked: _Asked) -> float:
 def _put_place(row: Matrix, asked: _Asked, chunk: StoredChunk) -> None:
     row[_AT["symbol_defined"]] = asked.symbol is not None and _defines(chunk, asked.symbol)
     row[_AT["first_chunk"]] = chunk.ordinal == 0
-    row[_AT["depth_in_page"]] = chunk.ordinal / max(1, chunk.page_chunks)
-    row[_AT["page_length"]] = math.log2(max(1, chunk.page_chunks))
-    row[_AT["chunk_length"]] = math.log2(max(1, chunk.tokens))
     row[_AT["link_density"]] = min(1.0, 20 * len(_LINK.findall(chunk.text)) / (len(chunk.text) + 1))
-    row[_AT["code_share"]] = chunk.has_code
     row[_AT["listing_page"]] = _is_listing(chunk.url, chunk.title)
 
 
@@ -275,11 +259,10 @@ def _put_page(
     for at, candidate in enumerate(candidates):
         members[candidate.chunk.source_id].append(at)
     fused = rows[:, _AT["fused_score"]]
-    total = fused.sum() or 1.0
     for chunks in members.values():
         held = {word for at in chunks for word in seen[at].path}
         held |= {word for at in chunks for _, word in seen[at].text}
-        own = fused[chunks]
+        best, second, *_ = (*sorted(fused[chunks], reverse=True), 0.0)
         rows[chunks, _AT["page_coverage"]] = _share(held, weights)
-        rows[chunks, _AT["page_support"]] = (own.sum() - own) / total
-        rows[chunks, _AT["page_best"]] = own.max()
+        rows[chunks, _AT["page_best"]] = best
+        rows[chunks, _AT["page_second"]] = second

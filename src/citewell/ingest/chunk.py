@@ -32,8 +32,9 @@ _LONG_LINE_TOKENS = 90
 # A line without sentence ends is cut between words, one without spaces anywhere.
 _HARD_CUT_CHARACTERS = 900
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*)(?: \"([^\"]*)\")?\)")
-_TABLE_PADDING = re.compile(r" {2,}(?=\|)|^\|[-|: ]+\|$\n?", re.MULTILINE)
-_NON_ASCII = re.compile(r"[^\x00-\x7f]")
+_TABLE_PADDING = re.compile(r"(?<! ) {2,}(?=\|)|^\|[-|: ]+\|$\n?", re.MULTILINE)
+# About one match a token: short words, groups of digits, signs, each letter of other scripts.
+_TOKEN = re.compile(r"[A-Za-z]{1,9}|[^\x00-\x7f]|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|\n")
 
 
 class _Break(IntEnum):
@@ -50,7 +51,7 @@ class _Break(IntEnum):
 class _Piece:
     start: int
     end: int
-    tokens: float
+    tokens: int
     before: _Break
     is_code: bool = False
 
@@ -94,18 +95,18 @@ def _group(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
             yield pieces
         return
     group: list[_Piece] = []
-    size = 0.0
+    size = 0
     for piece in pieces:
         if group and size + remaining > MAX_TOKENS and _cut_before(piece, size):
             yield group
-            group, size = [], 0.0
+            group, size = [], 0
         group.append(piece)
         size += piece.tokens
         remaining -= piece.tokens
     yield group
 
 
-def _cut_before(piece: _Piece, size: float) -> bool:
+def _cut_before(piece: _Piece, size: int) -> bool:
     if size + piece.tokens > MAX_TOKENS:
         # A heading, a table's head and a sentence that announces code go with what follows.
         return piece.before is not _Break.NEVER or size > MAX_TOKENS / 2
@@ -225,12 +226,10 @@ def _hard_cuts(line: str, start: int, end: int, *, is_row: bool) -> Iterator[tup
     yield start, end
 
 
-def _estimate(text: str) -> float:
+def _estimate(text: str) -> int:
     """Return about how many tokens `text` is; counting exactly is left to whole chunks."""
-    if text.isascii():
-        return len(text) / 3.8
-    other = len(_NON_ASCII.findall(text))
-    return (len(text) - other) / 3.8 + other * 0.9
+    # Runs of white space have no match, yet a chunk must not be made of a megabyte of them.
+    return max(len(_TOKEN.findall(text)), len(text) // 16)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

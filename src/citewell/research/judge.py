@@ -1,28 +1,183 @@
-"""Judging whether what was found supports a question."""
+"""Judging whether what was found supports a question: a logistic model over a few features.
+
+It looks at what the chunks say, not at how a reranker scored them, so it means the same with any
+reranker and with none. The coefficients are from bench/fit_support.py.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from citewell.core.language import has_cjk
+from citewell.core.text import sentence_spans
 from citewell.core.words import content_words, words
 
 if TYPE_CHECKING:
-    from citewell.core.records import RankedChunk
+    from collections.abc import Iterable, Mapping, Sequence
 
-SUPPORTED = 0.25
-_HELD_WORDS = 0.5
+    from citewell.core.records import RankedChunk, StoredChunk
+
+# Below the first nothing is said to be found; from the second on no more links are followed for the
+# question's sake. Chosen on bench/abstention.py and bench/link_following.py.
+SUPPORTED = 0.4
+SETTLED = 0.9
+# The model whose cosines the fit knows; those of another lie on another scale.
+KNOWN_MODEL = "granite-30m-en-int8"
+
+FEATURES = (
+    "best_coverage",  # of the question's words, in the chunk that holds most of them
+    "rare_coverage",  # the same in the first chunk, words that few candidates hold weighing more
+    "window_coverage",  # in two neighbouring sentences and the headings above them
+    "phrase_share",  # of the question's neighbouring words that stand side by side in a chunk
+    "together",  # in the best chunks taken together
+    "anywhere",  # in all candidates taken together
+    "cosine",  # the highest of any candidate; 0 when unknown
+    "cosine_unknown",
+    "question_words",  # how many there are, as a logarithm: a short question is covered by chance
+    "few_candidates",  # 1 for one chunk, falling: rarity among few says little
+    "is_cjk",  # its words are overlapping bigrams, which are covered by chance
+)
+_COEFFICIENTS = (6.2, 1.0, 1.8, 1.4, 3.5, 2.4, 8.2, 1.2, 2.0, 6.5, 1.5)
+_BIAS = -22.3
+
+_CANDIDATES = 20
+_BEST = 5
+# Words that say what kind of answer is wanted rather than what the question is about, and Japanese
+# endings and particles.
+_ASKING = frozenset(
+    "about after also anyth becom befor between both call common consid describ did differ do doe "
+    "dure each exampl explain find first follow gener get give happen import kind know known long "
+    "made main make mani mean most much name need new number often old one other over part refer "
+    "relat requir say sever show someth sort take tell thing three time two type under usual "
+    "variou want way which when whose year use".split()
+)
+_KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
+_ASKING_WORTH = 0.4
+_KANA_WORTH = 0.3
 
 
-def is_supported(query: str, best: RankedChunk | None) -> bool:
-    """Return whether the best chunk found for `query` is likely to answer it."""
-    if best is None:
-        return False
-    if best.confidence is None:
-        return _share_of_words(query, best) >= _HELD_WORDS
-    return best.confidence >= SUPPORTED
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    worth: Mapping[str, float]
+    """Of each word of the question; they sum to 1."""
+    pairs: frozenset[tuple[str, str]]
+    is_cjk: bool
 
 
-def _share_of_words(query: str, best: RankedChunk) -> float:
-    asked = set(content_words(query))
-    held = {*words(best.chunk.text), *words(" ".join((best.chunk.title, *best.chunk.heading_path)))}
-    return len(asked & held) / (len(asked) or 1)
+def support(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) -> float:
+    """Return the probability that `chunks`, best first, hold what `query` asks for.
+
+    `cosine` is the highest of any chunk with the query, by the model KNOWN_MODEL names; None when
+    it is unknown.
+    """
+    row = support_features(query, [ranked.chunk for ranked in chunks], cosine=cosine)
+    if row is None:
+        return 0.0
+    odds = _BIAS + sum(map(float.__mul__, _COEFFICIENTS, row))
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
+def support_features(
+    query: str, chunks: Sequence[StoredChunk], *, cosine: float | None
+) -> list[float] | None:
+    """Return a number per name in FEATURES; None when there is nothing to judge."""
+    asked = _read(query)
+    held = [_words_of(chunk) for chunk in chunks[:_CANDIDATES]]
+    if not held or not asked.worth:
+        return None
+    best = chunks[:_BEST]
+    return [
+        max(_coverage(asked.worth, each) for each in held[:_BEST]),
+        _coverage(_by_rarity(asked.worth, held), held[0]),
+        max(_window_coverage(asked, chunk) for chunk in best),
+        max(_phrase_share(asked, chunk) for chunk in best),
+        _coverage(asked.worth, frozenset().union(*held[:_BEST])),
+        _coverage(asked.worth, frozenset().union(*held)),
+        cosine if cosine is not None else 0.0,
+        float(cosine is None),
+        math.log2(1 + len(asked.worth)),
+        1.0 / (1.0 + math.log2(len(held))),
+        float(asked.is_cjk),
+    ]
+
+
+@lru_cache(maxsize=256)
+def _read(query: str) -> _Asked:
+    every = content_words(query)
+    worth = {word: _worth(word) for word in every}
+    whole = sum(worth.values())
+    return _Asked(
+        worth={word: value / whole for word, value in worth.items()},
+        pairs=frozenset((a, b) for a, b in pairwise(every) if a != b),
+        is_cjk=has_cjk(query),
+    )
+
+
+def _worth(word: str) -> float:
+    if _KANA_ONLY.fullmatch(word):
+        return _KANA_WORTH
+    return _ASKING_WORTH if word in _ASKING else 1.0
+
+
+def _coverage(worth: Mapping[str, float], held: frozenset[str]) -> float:
+    return sum(value for word, value in worth.items() if word in held)
+
+
+def _by_rarity(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict[str, float]:
+    total = len(held) + 1
+    weighed = {
+        word: value * math.log1p(total / (0.5 + sum(word in each for each in held)))
+        for word, value in worth.items()
+    }
+    whole = sum(weighed.values())
+    return {word: value / whole for word, value in weighed.items()}
+
+
+def _window_coverage(asked: _Asked, chunk: StoredChunk) -> float:
+    above = _heading_words(chunk)
+    sentences = _sentence_words(chunk.text)
+    return max(
+        (
+            _coverage(asked.worth, above.union(*sentences[first : first + 2]))
+            for first in range(len(sentences))
+        ),
+        default=0.0,
+    )
+
+
+def _phrase_share(asked: _Asked, chunk: StoredChunk) -> float:
+    if not asked.pairs:
+        return 0.0
+    return len(asked.pairs & _neighbours(chunk.title, chunk.heading_path, chunk.text)) / len(
+        asked.pairs
+    )
+
+
+def _words_of(chunk: StoredChunk) -> frozenset[str]:
+    return _heading_words(chunk).union(*_sentence_words(chunk.text))
+
+
+def _heading_words(chunk: StoredChunk) -> frozenset[str]:
+    return _word_set(" ".join((chunk.title, *chunk.heading_path)))
+
+
+# A loop that follows links judges the same chunks in every round.
+@lru_cache(maxsize=2048)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
+@lru_cache(maxsize=1024)
+def _sentence_words(text: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(words(text[start:end])) for start, end in sentence_spans(text))
+
+
+@lru_cache(maxsize=512)
+def _neighbours(title: str, heading_path: Iterable[str], text: str) -> frozenset[tuple[str, str]]:
+    parts = (title, *heading_path, text)
+    return frozenset(pair for part in parts for pair in pairwise(content_words(part)))

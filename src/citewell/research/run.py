@@ -15,13 +15,13 @@ from citewell.core.results import ExpansionStep, Progress
 from citewell.core.text import one_line
 from citewell.research.evidence import weigh_blocks
 from citewell.research.frontier import Frontier
-from citewell.research.judge import is_supported
+from citewell.research.judge import KNOWN_MODEL, SETTLED, SUPPORTED, support
 from citewell.retrieve.pipeline import retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block
+    from citewell.core.records import Block, RankedChunk
     from citewell.core.results import OnProgress, Phase, Question, StopReason
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.ingest.pipeline import Ingester, IngestOutcome
@@ -93,6 +93,8 @@ class ResearchRun:
     frontier: Frontier = field(default_factory=Frontier)
     blocks: list[Block] = field(default_factory=list)
     found: Retrieval | None = None
+    supports: dict[str, float] = field(default_factory=dict)
+    """How likely each sub-query is to be supported by what was found."""
     documents_searched: int = 0
     notes: list[str] = field(default_factory=list)
     iterations: int = 0
@@ -144,17 +146,32 @@ class ResearchRun:
         self.spent.locality_ms += found.locality_ms
         self.spent.merge_ms += found.merge_ms
         self.found = found
+        self.supports = self._judge(found)
         self.blocks = weigh_blocks(found.blocks, self.analysis)
         await self._tell_evidence()
 
     def unsupported(self) -> list[str]:
         """Return the sub-queries that nothing found so far supports."""
-        if self.found is None:
-            return list(self.analysis.sub_queries)
-        best = self.found.best_by_query
-        return [
-            query for query in self.analysis.sub_queries if not is_supported(query, best.get(query))
-        ]
+        return [query for query in self.analysis.sub_queries if self._support(query) < SUPPORTED]
+
+    def unsettled(self) -> list[str]:
+        """Return the sub-queries for which more evidence is worth a fetch."""
+        return [query for query in self.analysis.sub_queries if self._support(query) < SETTLED]
+
+    def _support(self, query: str) -> float:
+        return self.supports.get(query, 0.0)
+
+    def _judge(self, found: Retrieval) -> dict[str, float]:
+        embedder = self.parts.embedder
+        known = embedder is not None and embedder.name == KNOWN_MODEL
+        return {
+            query: support(
+                query,
+                _own_first(query, found),
+                cosine=found.best_cosines.get(query) if known else None,
+            )
+            for query in self.analysis.sub_queries
+        }
 
     async def _ingest_seeds(self) -> None:
         started = time.monotonic()
@@ -265,6 +282,14 @@ class ResearchRun:
         ]
         if shown:
             await self._tell("retrieval", "Evidence so far — " + " | ".join(shown))
+
+
+def _own_first(query: str, found: Retrieval) -> list[RankedChunk]:
+    """Return the chunks found, those that `query` itself brought first."""
+    best = found.best_by_query.get(query)
+    first = {best.chunk.chunk_id: best} if best is not None else {}
+    own = [ranked for ranked in found.ranked if ranked.sub_query == query]
+    return list((first | {each.chunk.chunk_id: each for each in (*own, *found.ranked)}).values())
 
 
 def _step(

@@ -34,6 +34,8 @@ class Retrieval:
     ranked: tuple[RankedChunk, ...]
     best_by_query: Mapping[str, RankedChunk]
     """The best chunk for the query and for each sub-query that found any."""
+    best_cosines: Mapping[str, float]
+    """The highest cosine of any candidate, for each query that was also asked by vectors."""
     chunks_evaluated: int
     """How many different chunks were ranked, over all sub-queries."""
     chunks_matched: int
@@ -89,6 +91,7 @@ async def retrieve(
         blocks=tuple(blocks),
         ranked=ranking.chunks,
         best_by_query={one.chunks[0].sub_query: one.chunks[0] for one in rankings if one.chunks},
+        best_cosines=_best_cosines(asked, gathered),
         chunks_evaluated=len(ranking.chunks),
         chunks_matched=sum(candidates.chunks_matched for candidates in gathered),
         retrieval_ms=retrieval_ms,
@@ -131,6 +134,14 @@ async def _pages_of(plans: Sequence[BlockPlan], *, store: Store) -> dict[int, Pa
         if page is not None:
             pages[source_id] = page
     return pages
+
+
+def _best_cosines(asked: Sequence[Query], gathered: Sequence[Candidates]) -> dict[str, float]:
+    known = {
+        query.text: [each.vector_score for each in found.found if each.vector_score is not None]
+        for query, found in zip(asked, gathered, strict=True)
+    }
+    return {text: max(cosines) for text, cosines in known.items() if cosines}
 
 
 def _once(notes: Iterable[str]) -> tuple[str, ...]:

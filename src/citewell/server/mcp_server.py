@@ -19,7 +19,7 @@ from citewell import __version__
 from citewell.core.errors import CitewellError
 from citewell.core.records import Caller
 from citewell.tools.catalog import INSTRUCTIONS
-from citewell.tools.registry import ToolResult
+from citewell.tools.registry import ToolResult, error_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,6 +118,8 @@ async def _call(
                 caller=caller,
                 on_progress=report,
             )
+            if sent:
+                await context.session.report_progress(sent + 1, total=sent + 1, message="Done")
         tasks.cancel_scope.cancel()
     if result is None:
         raise MCPError(code=REQUEST_CANCELLED, message="The client has gone.")
@@ -130,10 +132,10 @@ async def _open(services: LateServices) -> Services | ToolResult:
         return await services.get()
     except CitewellError as error:
         logger.exception("engine start failed")
-        return _opening_failed(error)
+        return error_result(error)
     except Exception:
         logger.exception("engine start failed")
-        return _opening_failed(CitewellError("The server met an unexpected error."))
+        return error_result(CitewellError("The server met an unexpected error."))
 
 
 async def _cancel_when_set(event: anyio.Event, scope: anyio.CancelScope) -> None:
@@ -180,18 +182,6 @@ def _shape_result(result: ToolResult, *, structured: bool) -> types.CallToolResu
         structured_content=result.structured if structured else None,
         is_error=result.is_error,
     )
-
-
-def _opening_failed(error: CitewellError) -> ToolResult:
-    body = {
-        "code": error.code,
-        "type": error.type,
-        "message": error.message,
-        "details": error.details,
-        "suggestion": error.suggestion,
-    }
-    text = f"[ERROR]\n{error.message}\n\nCode: {error.code}\nSuggestion: {error.suggestion}"
-    return ToolResult(text=text, structured={"error": body}, is_error=True)
 
 
 def _minified(value: Mapping[str, Any]) -> str:

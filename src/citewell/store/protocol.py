@@ -34,13 +34,17 @@ class Store(Protocol):
         """Write a page and all it implies in one transaction, replacing what its URL held.
 
         Readers see the old page or the new, never half. The source_id of a URL stays the same.
-        Chunks whose `embedded_text` is unchanged keep their vectors.
+        Chunks whose `embedded_text` is unchanged keep their ids and vectors. A chunk that is not
+        the slice of the page's text it claims to be is a ValueError, and nothing is written.
         """
 
     async def touch_page(
         self, source_id: int, *, fetched_at: datetime, etag: str | None, last_modified: str | None
     ) -> None:
-        """Note that the page was fetched again and had not changed."""
+        """Note that the page was fetched again and had not changed.
+
+        A validator that is None was not sent again, and stays as it was.
+        """
 
     async def delete_page(self, source_id: int) -> bool:
         """Remove a page and all it implies; return whether it was there."""
@@ -65,7 +69,8 @@ class Store(Protocol):
         """Return the chunks that best match `words` (of core.words) by BM25, best first.
 
         A chunk need not hold all of the words. A word in the title or a heading weighs more than
-        one in the body. A score is higher for a better match.
+        one in the body. A score is higher for a better match. A word given twice counts once, and
+        of a very long query only the first few hundred words count.
         """
 
     async def search_vectors(
@@ -84,12 +89,16 @@ class Store(Protocol):
     async def get_vectors(
         self, chunk_ids: Sequence[int], *, model: str
     ) -> dict[int, npt.NDArray[np.float32]]:
-        """Return the vectors of `model` that these chunks have."""
+        """Return the vectors of `model` that these chunks have: unit length, half precision."""
 
     async def put_vectors(
         self, vectors: Mapping[int, npt.NDArray[np.float32]], *, model: str
     ) -> int:
-        """Give chunks their vectors in one transaction; return how many of them still exist."""
+        """Give chunks their vectors in one transaction; return how many of them still exist.
+
+        A chunk has one vector: that of another model is replaced. A vector that is not finite, or
+        not of the length of the model's others, is a ValueError, and nothing is written.
+        """
 
     async def chunks_to_embed(
         self, *, model: str, limit: int, source_ids: Sequence[int] | None = None

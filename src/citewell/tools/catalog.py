@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import SettingsError
-from citewell.tools.kb import verify_quote
+from citewell.tools.kb import (
+    expand_excerpt,
+    extract_evidence,
+    read_excerpt,
+    retrieve_evidence,
+    verify_quote,
+)
+from citewell.tools.kb import search as kb_search
 from citewell.tools.registry import Registry, Tool
 from citewell.tools.research import answer, ingest, search, status
 
@@ -19,6 +26,11 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     search.TOOL,
     status.TOOL,
     ingest.TOOL,
+    retrieve_evidence.TOOL,
+    kb_search.TOOL,
+    read_excerpt.TOOL,
+    expand_excerpt.TOOL,
+    extract_evidence.TOOL,
     verify_quote.TOOL,
 )
 

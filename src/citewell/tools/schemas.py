@@ -8,11 +8,14 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 _NULL = {"type": "null"}
+# Lengths are checked by the server and named in the descriptions; a model cannot count them.
+_NOT_IN_INPUT = frozenset({"title", "minLength", "maxLength", "pattern"})
+_NOT_IN_OUTPUT = frozenset({"title", "description", "default", "required"})
 
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of a tool's arguments, with the descriptions of its fields."""
-    schema = _shorten(model.model_json_schema(), keep_descriptions=True)
+    schema = _shorten(model.model_json_schema(), dropped=_NOT_IN_INPUT)
     schema.pop("description", None)
     return schema
 
@@ -20,15 +23,13 @@ def input_schema(model: type[BaseModel]) -> dict[str, Any]:
 def output_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of structuredContent; its names have to speak for themselves.
 
-    The error form of a result is `{"error": …}` instead, so nothing is required at the top.
+    The error form of a result is `{"error": …}` instead, so nothing is required at the top; below,
+    what is left out of a result is simply not there.
     """
-    schema = _shorten(model.model_json_schema(), keep_descriptions=False)
-    schema.pop("required", None)
-    return schema
+    return _shorten(model.model_json_schema(), dropped=_NOT_IN_OUTPUT)
 
 
-def _shorten(schema: dict[str, Any], *, keep_descriptions: bool) -> dict[str, Any]:
-    dropped = {"title"} if keep_descriptions else {"title", "description", "default"}
+def _shorten(schema: dict[str, Any], *, dropped: frozenset[str]) -> dict[str, Any]:
     definitions = schema.pop("$defs", {})
 
     def walk(node: object) -> Any:  # noqa: ANN401 - any JSON value

@@ -11,13 +11,14 @@ from citewell.ingest.pipeline import Ingester
 from citewell.research.engine import Engine
 from citewell.research.run import Limits, Parts
 from citewell.store.open import open_store
+from citewell.tools.scratch import ScratchStore
 from citewell.web.fetcher import Fetcher
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from citewell.core.settings import Settings
-    from citewell.inference.protocols import Embedder
+    from citewell.inference.protocols import Embedder, Reranker
     from citewell.store.protocol import Store
 
 
@@ -28,8 +29,10 @@ class Services:
     settings: Settings
     store: Store
     embedder: Embedder | None
+    reranker: Reranker | None
     ingester: Ingester
     engine: Engine
+    scratch: ScratchStore
 
 
 @asynccontextmanager
@@ -90,5 +93,13 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             ),
         )
         yield Services(
-            settings=settings, store=store, embedder=embedder, ingester=ingester, engine=engine
+            settings=settings,
+            store=store,
+            embedder=embedder,
+            reranker=reranker,
+            ingester=ingester,
+            engine=engine,
+            scratch=ScratchStore(
+                ttl_seconds=settings.scratch_ttl_seconds, max_bytes=settings.scratch_max_bytes
+            ),
         )

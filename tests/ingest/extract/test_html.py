@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 from inline_snapshot import snapshot
+from tests.ingest.fetched import extracted
 
 from citewell.core.errors import EmptyPage
 from citewell.core.records import Image, Link
-from tests.ingest.fetched import extracted
 
 _LONG = "Words that make this paragraph long enough to be taken for the text of the page."
 
@@ -23,7 +23,10 @@ def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
     ("html", "language"),
     [
         ('<pre><code class="language-rust">x</code></pre>', "rust"),
-        ('<div class="highlight-python3"><div class="highlight"><pre>x</pre></div></div>', "python"),
+        (
+            '<div class="highlight-python3"><div class="highlight"><pre>x</pre></div></div>',
+            "python",
+        ),
         ('<div class="highlight-default"><pre>x</pre></div>', ""),
         ('<pre class="src" data-lang="go">x</pre>', "go"),
         ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
@@ -137,8 +140,16 @@ Inside.
     )
 
 
-@pytest.mark.parametrize("html", ["", "<html></html>", "<script>x</script>", "<p hidden>x</p>",
-     "<noscript>Please turn scripts on.</noscript>"])
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<html></html>",
+        "<script>x</script>",
+        "<p hidden>x</p>",
+        "<noscript>Please turn scripts on.</noscript>",
+    ],
+)
 def test_a_page_without_visible_text_is_an_error(html: str) -> None:
     with pytest.raises(EmptyPage):
         extracted(html)

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 from inline_snapshot import snapshot
+from tests.ingest.fetched import extracted
 
 from citewell.core.errors import EmptyPage
-from tests.ingest.fetched import extracted
 
 
 def markdown(source: str) -> str:
@@ -12,7 +12,9 @@ def markdown(source: str) -> str:
 
 
 def test_the_authors_text_is_kept() -> None:
-    source = "# Fen\n\nSome *text* with `code`.\n\n* one\n* two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    source = (
+        "# Fen\n\nSome *text* with `code`.\n\n* one\n* two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    )
 
     assert markdown(source) == source
 
@@ -25,7 +27,7 @@ def test_front_matter_gives_the_title_and_is_left_out() -> None:
 
 def test_links_and_images_are_made_absolute_and_references_resolved() -> None:
     page = extracted(
-        "See [one](../b.md#x), [two][ref], [ref] and ![pic](img/p.png \"Cap\"), not `[x](y)`.\n\n"
+        'See [one](../b.md#x), [two][ref], [ref] and ![pic](img/p.png "Cap"), not `[x](y)`.\n\n'
         "[ref]: https://example.com/two 'Title'\n",
         "markdown",
         url="https://example.org/docs/a/page.md",

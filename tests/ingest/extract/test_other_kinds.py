@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 from inline_snapshot import snapshot
+from tests.ingest.fetched import extracted
 
 from citewell.core.errors import EmptyPage, ExtractionError
 from citewell.core.records import PageKind
-from tests.ingest.fetched import extracted
 
 
 def pdf(*pages: str) -> bytes:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.ingest.fetched import extracted
 
 _PAGES = Path(__file__).parents[2] / "pages"

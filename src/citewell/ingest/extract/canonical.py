@@ -17,9 +17,7 @@ from citewell.ingest.extract.characters import collapse_spaces, drop_controls, t
 MARK_START = "\ufdd0"
 MARK_END = "\ufdd1"
 _MARK = re.compile(f"{MARK_START}([sli])(\\d+){MARK_END}")
-_LINE_OF_MARKS = re.compile(
-    f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE
-)
+_LINE_OF_MARKS = re.compile(f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE)
 _CONTEXT_CHARACTERS = 160
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(?=\S)(.+?)(?<=\S)\1")
@@ -61,7 +59,9 @@ class CanonicalWriter:
     def finish(self, marked: str) -> CanonicalText:
         """Return the text without marks, and what the marks stood for."""
         # A line of marks alone would leave a blank line behind: they go with what follows.
-        marked = _LINE_OF_MARKS.sub(r"\1", drop_controls(marked))
+        marked = drop_controls(marked)
+        if f"{MARK_END}\n" in marked or f"{MARK_END} \n" in marked:
+            marked = _LINE_OF_MARKS.sub(r"\1", marked)
         text, marks = _take_marks_out(tidy_lines(marked).strip("\n"))
         sections = self._section_tree(text, [m for m in marks if m[0] == "s"])
         starts = [section.start for section in sections]
@@ -180,7 +180,9 @@ class _Contexts:
             self._line_end = len(self._text) if end < 0 else end + 1
             line = self._text[line_start : self._line_end]
             # Emphasis is left in: taking it out of every line costs more than it is worth.
-            self._line = collapse_spaces(_LINK_TARGET.sub(r"\1", line).replace("`", ""))
+            self._line = collapse_spaces(
+                _LINK_TARGET.sub(r"\1", line).replace("`", "").replace("**", "")
+            )
             self._found = 0
         at = self._line.find(words, self._found)
         if at < 0:

@@ -15,7 +15,7 @@ _INVISIBLE = re.compile(
 )
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
-_TRAILING_SPACE = re.compile(r"[ \t]++$", re.MULTILINE)
+_TRAILING_SPACE = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{4,}")
 
 
@@ -38,7 +38,10 @@ def clean_plain_text(text: str) -> str:
 
 def tidy_lines(text: str) -> str:
     """Return `text` without spaces at line ends or more than two blank lines in a row."""
-    return _BLANK_LINES.sub("\n\n\n", _TRAILING_SPACE.sub("", text))
+    # Looking first is far cheaper than a substitution that finds nothing.
+    if " \n" in text or "\t\n" in text or text[-1:] in (" ", "\t"):
+        text = _TRAILING_SPACE.sub("", text)
+    return _BLANK_LINES.sub("\n\n\n", text) if "\n\n\n\n" in text else text
 
 
 def collapse_spaces(text: str) -> str:

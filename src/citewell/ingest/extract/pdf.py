@@ -84,7 +84,7 @@ def _page_text(page: pypdfium2.PdfPage) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Join lines that run on; a blank line or a short line that ends a sentence ends a paragraph."""
+    """Join lines that run on; a blank line or the short last line of a paragraph ends it."""
     text = _HYPHEN_AT_LINE_END.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [collapse_spaces(line) for line in clean_plain_text(text).split("\n")]
     usual = sorted(map(len, lines))[int(0.8 * len(lines))] if lines else 0

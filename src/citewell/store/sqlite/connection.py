@@ -91,8 +91,8 @@ class Database:
             connection = self._connect()
             try:
                 _refuse_foreign_file(connection)
-                connection.executescript(SQL["configure_writer"])
                 migrate(_Schema(connection), PACKAGE)
+                connection.executescript(SQL["configure_writer"])
             except BaseException:
                 connection.close()
                 raise

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Ids = npt.NDArray[np.int64]
 
 _BITS_PER_WORD = 64
-# One block of distances, codes and counts stays within the processor's second-level cache.
+# The scan goes block by block, so that its scratch arrays stay small.
 _BLOCK_ROWS = 8192
 _TOO_FAR = np.iinfo(np.uint16).max
 
@@ -69,10 +69,6 @@ class VectorCodes:
         """Forget all ids but these."""
         self._retain(np.isin(self._ids[: self._size], ids))
 
-    def among(self, sources: Ids) -> Ids:
-        """Return the ids of the chunks of these pages."""
-        return self._ids[: self._size][self._mask(sources)]
-
     def nearest(
         self, vector: npt.NDArray[np.float32], count: int, *, sources: Ids | None = None
     ) -> Ids:
@@ -108,7 +104,7 @@ class VectorCodes:
 
     def _mask(self, sources: Ids) -> npt.NDArray[np.bool_]:
         held = self._sources[: self._size]
-        # A table by source id: thirty times faster than a set operation over all the rows.
+        # A table by source id: one look-up per row instead of a set operation over all of them.
         allowed = np.zeros(int(held.max(initial=0)) + 1, np.bool_)
         allowed[sources[sources < len(allowed)]] = True
         mask: npt.NDArray[np.bool_] = allowed[held]

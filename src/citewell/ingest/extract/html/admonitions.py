@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.characters import collapse_spaces
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 _WARNINGS = frozenset("warning warn caution attention danger error bug failure critical".split())
 _NOTES = frozenset(
@@ -19,15 +19,16 @@ _NOTES = frozenset(
 )
 # Classes that mark a box as a call-out; its kind is then among the other names.
 _BOX = re.compile(
-    r"(?<= )(?:admonition|admonitionblock|theme-admonition|markdown-alert|custom-block|callout|notecard"
-    r"|alert|message-box|doc-admonition|hint|admon|bd-callout|aside|gitbook-hint)(?: |-)"
+    r"(?<= )(?:admonition|admonitionblock|theme-admonition|markdown-alert|custom-block|callout"
+    r"|notecard|alert|message-box|doc-admonition|hint|admon|bd-callout|aside|gitbook-hint)(?: |-)"
 )
 _KIND = re.compile(
     r"(?<=[ -])(?:" + "|".join(sorted(_WARNINGS | _NOTES, key=len, reverse=True)) + r")(?=[ ])"
 )
 _TITLE_CLASS = re.compile(
     r"(?<= )(?:admonition-title|markdown-alert-title|custom-block-title|admonitionheading\S*"
-    r"|admonition-heading|callout-title|alert-heading|alert-title|title|icon|hint-title|summary)(?= )"
+    r"|admonition-heading|callout-title|alert-heading|alert-title|title|icon"
+    r"|hint-title|summary)(?= )"
 )
 _PLAIN_BOX_TAGS = frozenset({"div", "aside", "p", "section", "blockquote", "table", "details"})
 _PLAIN_KINDS = frozenset({"note", "warning", "tip", "caution", "important"})

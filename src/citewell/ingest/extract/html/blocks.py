@@ -8,12 +8,12 @@ from citewell.ingest.extract.canonical import join_blocks, plain_text, visible_t
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
 from citewell.ingest.extract.html.code import render_code_block
+from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
 from citewell.ingest.extract.html.inline import InlineRenderer, is_permalink
 from citewell.ingest.extract.html.lists import render_definitions, render_list
 from citewell.ingest.extract.html.math import is_tex_container, render_tex_container
 from citewell.ingest.extract.html.symbols import is_symbol_list, render_symbols
 from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
-from citewell.ingest.extract.html.tree import BLOCK_TAGS, Element
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,8 +32,6 @@ class BlockRenderer:
     def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
         self._writer = writer
         self._inline = InlineRenderer(writer, links)
-        self.paragraphs = self._inline.paragraphs
-        self.line = self._inline.line
         self._open: list[tuple[int, str | None]] = [(0, None)]
         """Level and anchor of the heading in force, one entry more for each open symbol."""
         self._needs_continuation = False
@@ -78,8 +76,15 @@ class BlockRenderer:
         if "caption" in element.names and element.has_class(*_FIGURE_CLASSES):
             return self._figure(element)
         render = self._by_tag.get(element.tag)
-        blocks = render(element) if render is not None else self.blocks(element)
-        return blocks
+        return render(element) if render is not None else self.blocks(element)
+
+    def paragraphs(self, children: Sequence[Element | str]) -> list[str]:
+        """Return running text as paragraphs."""
+        return self._inline.paragraphs(children)
+
+    def line(self, children: Sequence[Element | str]) -> str:
+        """Return running text on one line."""
+        return self._inline.line(children)
 
     def open_section(self, heading: str, anchor: str) -> str:
         """Open a section one level below the heading in force and return its mark."""
@@ -121,7 +126,7 @@ class BlockRenderer:
         return [self._writer.mark_section(level, text, anchor) + "#" * level + " " + text]
 
     def _list(self, element: Element) -> list[str]:
-        if element.find(*_HEADING_LEVELS) is not None:
+        if element.has_heading:
             # Its items are parts of the page, not points of a list.
             return [block for item in element.elements() for block in self.blocks(item)]
         return render_list(element, self)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 _TAGS = frozenset({"nav", "footer", "search", "dialog", "menu"})
 _ROLES = frozenset(
@@ -46,7 +46,7 @@ _WORDS = re.compile(
     r"|article-?(?:meta|info|tools|footer|tags|actions|date|share|topics|side)|toolbar|tool-?bar|tools"
     r"|email-?(?:this|friend)|ratings?|votes?|voting|poll|feedback|search|suche|searchform|skip|toc"
     r"|table-of-contents|inhaltsverzeichnis|copyright|imprint|disclaimer|credits?|credit-?line"
-    r"|photo-?credit|thumbs?|thumbnails?|carousel|slider|slideshow|playlist|marquee|noprint"
+    r"|photo-?credit|captions?|\w*caption|thumbs?|thumbnails?|carousel|slider|slideshow|playlist|marquee|noprint"
     r"|wpcnt|sociable|like-?button|likes|fb|tweet-?button|whatsapp|flattr|vg-?wort|donat\w*|support-?us"
     r"|buy-?now|buy-?box|cart|basket|wishlist|affiliate\w*|language-?(?:switcher|selector)|lang-?switch\w*"
     r"|site-?(?:header|nav|info|logo)|masthead|top-?bar|header-?(?:top|bar|nav)|colophon|sitemap|\w*cta\d?"
@@ -54,12 +54,16 @@ _WORDS = re.compile(
     r"|article-?list|post-?list|list-?posts|news-?list|story-?list|factbox-?links|jp-post-flair|sabox\w*"
     r")(?:[-_].*|\d*)$"
 )
+_SURE_NAMES = re.compile(
+    r"comment|disqus|footer|sidebar|widget|related|recommend|cookie|consent|newsletter|navigation"
+    r"|breadcrumb|popular|trending|sharing|share-|taboola|outbrain"
+)
 # Layout says with such names what a page has, not what an element is.
 _LAYOUT_NAME = re.compile(r"(?:has|no|with|without|js|is|type|post|category|tag|status|format)-")
 # Names that hold content although one of the words above is beside them.
 _CONTENT_NAMES = re.compile(
     r" (?:\S*(?:article|post|entry|story|page|main|blog)[-_]*(?:body|content|text|copy)\S*|hentry"
-    r"|content|main|blogpost) "
+    r"|content|main|blogpost|\S*embed\S*) "
 )
 _FREE_TAGS = frozenset(
     {"body", "main", "article", "html", "table", "tbody", "tr", "pre", "code", "math"}
@@ -84,7 +88,14 @@ def is_surrounding(element: Element) -> bool:
         return False
     if not any(_is_surrounding_name(name) for name in names.split()):
         return False
+    if "caption" in names and (element.find("img") is not None or "wp-caption" in names):
+        return False
     return not _CONTENT_NAMES.search(names)
+
+
+def is_surely_surrounding(element: Element) -> bool:
+    """Return whether what the element is called leaves little doubt."""
+    return element.tag in _TAGS or element.tag == "aside" or bool(_SURE_NAMES.search(element.names))
 
 
 @lru_cache(maxsize=8_192)

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 _LANGUAGE_CLASS = re.compile(
-    r"(?<= )(?:language|lang|highlight-source|highlight|brush|sourcecode|src|code)[-_:] ?([\w+#.-]+)(?= )"
+    r"(?<= )(?:language|lang|highlight-source|highlight|brush|sourcecode|src|code)"
+    r"[-_:] ?([\w+#.-]+)(?= )"
 )
 _BARE_LANGUAGE = re.compile(
     r" (?:hljs|highlight|sourcecode|prettyprint|prism|src|codehilite|chroma|listing)"

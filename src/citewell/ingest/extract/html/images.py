@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 _LAZY = ("data-src", "data-original", "data-lazy-src", "data-original-src", "data-hi-res-src")
 _LAZY_SETS = ("srcset", "data-srcset", "data-lazy-srcset")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.canonical import visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.code import code_text
+from citewell.ingest.extract.html.element import BLOCK_TAGS
 from citewell.ingest.extract.html.images import image_reference
 from citewell.ingest.extract.html.math import (
     between_dollars,
@@ -18,13 +19,12 @@ from citewell.ingest.extract.html.math import (
     render_math,
     render_tex_container,
 )
-from citewell.ingest.extract.html.tree import BLOCK_TAGS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from citewell.ingest.extract.canonical import CanonicalWriter
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.links import LinkResolver
 
 # Stands for <br> until white space has been collapsed around it.
@@ -34,8 +34,8 @@ _EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*", "dfn": "*", "var": 
              "del": "~~", "s": "~~", "strike": "~~"}  # fmt: skip
 _CODE_TAGS = frozenset({"code", "tt", "samp", "kbd"})
 _PERMALINK_CLASS = re.compile(
-    r"(?<= )(?:headerlink|header-?link|permalink|header-?anchor|heading-?anchor|hash-link|anchorjs-link"
-    r"|anchor|anchor-link|headinglink|self-link|sectionlink|direct-link|doc-anchor|link-anchor"
+    r"(?<= )(?:headerlink|header-?link|permalink|header-?anchor|heading-?anchor|hash-link"
+    r"|anchorjs-link|anchor|anchor-link|headinglink|self-link|sectionlink|direct-link|doc-anchor|link-anchor"
     r"|viewcode-link|mw-editsection|edit-link)(?= )"
 )
 _PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]"})
@@ -49,6 +49,16 @@ class InlineRenderer:
     def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
         self._writer = writer
         self._links = links
+        self._by_tag: dict[str, Callable[[Element, list[str]], None]] = {
+            **dict.fromkeys(_EMPHASIS, self._emit_emphasis),
+            **dict.fromkeys(_CODE_TAGS, lambda code, pieces: pieces.append(_inline_code(code))),
+            **dict.fromkeys(("rt", "svg", "wbr"), lambda _, __: None),
+            "a": self._emit_link,
+            "br": lambda _, pieces: pieces.append(_BREAK),
+            "img": lambda image, pieces: pieces.append(self.image(image)),
+            "q": self._emit_quotation,
+            "sup": self._emit_superscript,
+        }
 
     def paragraphs(self, children: Sequence[Element | str]) -> list[str]:
         """Return the content as paragraphs; two line breaks in a row part them."""
@@ -69,7 +79,8 @@ class InlineRenderer:
 
     def line(self, children: Sequence[Element | str]) -> str:
         """Return the content on one line."""
-        return _BREAKS.sub(" ", self._collapsed(children)).strip()
+        text = self._collapsed(children)
+        return _BREAKS.sub(" ", text).strip() if _BREAK in text else text
 
     def image(self, image: Element, *, caption: str = "") -> str:
         """Return an image as Markdown with its mark; one without words is the mark alone."""
@@ -104,37 +115,26 @@ class InlineRenderer:
                 self._emit_element(child, pieces)
 
     def _emit_element(self, element: Element, pieces: list[str]) -> None:
-        tag = element.tag
-        if tag == "a":
-            self._emit_link(element, pieces)
-        elif tag in _CODE_TAGS:
-            pieces.append(_inline_code(element))
-        elif tag in _EMPHASIS:
-            self._emit_emphasis(element, pieces)
-        elif tag == "br":
-            pieces.append(_BREAK)
-        elif tag == "img":
-            pieces.append(self.image(element))
+        emit = self._by_tag.get(element.tag)
+        if emit is not None:
+            emit(element, pieces)
         elif is_math(element):
             pieces.append(render_math(element))
         elif " math" in element.names and is_tex_container(element) and not element.elements():
             pieces.append(render_tex_container(element))
-        elif tag in ("svg", "rt", "wbr"):
-            return
-        elif tag == "sup":
-            self._emit_superscript(element, pieces)
-        elif tag == "q":
-            pieces.append("“")
-            self._emit(element.children, pieces)
-            pieces.append("”")
         elif element.names and is_permalink(element):
             return
-        elif tag in BLOCK_TAGS:
+        elif element.tag in BLOCK_TAGS:
             pieces.append(" ")
             self._emit(element.children, pieces)
             pieces.append(" ")
         else:
             self._emit(element.children, pieces)
+
+    def _emit_quotation(self, element: Element, pieces: list[str]) -> None:
+        pieces.append("“")
+        self._emit(element.children, pieces)
+        pieces.append("”")
 
     def _inner(self, element: Element) -> str:
         pieces: list[str] = []

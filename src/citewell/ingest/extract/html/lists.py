@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.canonical import join_blocks, visible_text
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.blocks import BlockRenderer
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
+    from citewell.ingest.extract.html.renderer import Renderer
 
 
-def render_list(element: Element, renderer: BlockRenderer) -> list[str]:
+def render_list(element: Element, renderer: Renderer) -> list[str]:
     """Return the list as one block, nested lists indented below their item."""
     number = _start_number(element) if element.tag == "ol" else None
     items: list[str] = []
@@ -35,7 +35,7 @@ def render_list(element: Element, renderer: BlockRenderer) -> list[str]:
     return [join_blocks(items, "\n")] if items else []
 
 
-def render_definitions(element: Element, renderer: BlockRenderer) -> list[str]:
+def render_definitions(element: Element, renderer: Renderer) -> list[str]:
     """Return each term in bold with its definition after it."""
     blocks: list[str] = []
     terms: list[str] = []

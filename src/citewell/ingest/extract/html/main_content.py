@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.html.admonitions import read_admonition
-from citewell.ingest.extract.html.boilerplate import is_documentation_chrome, is_surrounding
-from citewell.ingest.extract.html.tree import BLOCK_TAGS
+from citewell.ingest.extract.html.boilerplate import (
+    is_documentation_chrome,
+    is_surely_surrounding,
+    is_surrounding,
+)
+from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from citewell.ingest.extract.html.tree import Document, Element
+    from citewell.ingest.extract.html.element import Element
+    from citewell.ingest.extract.html.tree import Document
 
 # Containers that generators write around the text of a documentation page, best first.
 _DOCUMENTATION_CONTAINERS = (
@@ -21,20 +26,23 @@ _DOCUMENTATION_CONTAINERS = (
     re.compile(r" (?:rst-content|md-content|markdown-body|mw-parser-output|docs-content) "),
 )
 _SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*(?:\s|$)|[。！？]")
-_HEADING_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LIST_TAGS = frozenset({"div", "section", "ul", "ol", "aside"})
-_RELATED_TAGS = _HEADING_TAGS | {"p", "div", "span", "strong", "b", "li"}
+_RELATED_TAGS = HEADING_TAGS | {"p", "div", "span", "strong", "b", "li"}
 # How sites in the languages of the benchmarks lead over to other pages.
 _RELATED = re.compile(
     r"(?:related|recommended|more (?:from|on|in|stories|articles|news)|read (?:more|also|next|this)"
     r"|also read|see also:|you (?:may|might) (?:also )?(?:like|enjoy|be interested)|don't miss"
     r"|most (?:read|popular)|popular (?:posts|articles)|latest (?:news|posts|articles)|trending"
-    r"|share (?:this|on|article)|tags?:?$|filed under|topics:?$|comments?$|leave a (?:reply|comment)"
+    r"|share (?:this|on|article)|tags?:?$|filed under|topics:?$|comments?$"
+    r"|leave a (?:reply|comment)"
     r"|advertisement|advert$|sponsored|anzeige$|werbung$|previous article|next article|newsletter"
-    r"|mehr zum thema|(?:das )?könnte (?:sie|dich|euch) auch|auch interessant|ähnliche (?:beiträge|artikel)"
-    r"|weitere (?:artikel|themen|beiträge|informationen|meldungen)|lesen sie (?:auch|mehr)|schon gelesen"
+    r"|mehr zum thema|(?:das )?könnte (?:sie|dich|euch) auch|auch interessant"
+    r"|ähnliche (?:beiträge|artikel)"
+    r"|weitere (?:artikel|themen|beiträge|informationen|meldungen)|lesen sie (?:auch|mehr)"
+    r"|schon gelesen"
     r"|schlagw[oö]rte?r?|das thema könnte|teilen (?:mit|auf)|kommentare|weiterlesen|verwandte"
-    r"|lea (?:también|más|además)|lea:|te puede interesar|à lire aussi|lire aussi|sur le même (?:sujet|thème)"
+    r"|lea (?:también|más|además)|lea:|te puede interesar|à lire aussi|lire aussi"
+    r"|sur le même (?:sujet|thème)"
     r"|leggi anche|czytaj (?:także|też|również)|zobacz (?:także|też|również)|ezek is érdekelhetnek"
     r"|関連記事|関連リンク|おすすめ記事|こちらも(?:おすすめ|読まれて)|читайте также|lees ook)",
     re.IGNORECASE,
@@ -47,6 +55,9 @@ _ARTICLE_NAMES = re.compile(
     r" (?:hentry|(?:entry|post|article|story|news|blog)[-_]?(?:content|body|text|main)|articlebody"
     r"|storytext|main-?content|page-content) "
 )
+_TITLE_GROWTH = 1.3
+_MAX_RELATED_CHARACTERS = 200
+_COLONS = (":", "：")
 _MIN_PARAGRAPH_CHARACTERS = 25
 _MAX_LINK_DENSITY = 0.5
 
@@ -107,29 +118,34 @@ def _article(document: Document) -> Element:
     body = document.body
     measures = _measure(document.elements)
     total = measures[body].weight
-    pruned = _prune(body, lambda element: _is_outside(element, measures, total))
-    measures = _measure([body, *body.walk()]) if pruned else measures
-    container = _dominant(body, measures)
+    _prune(
+        body,
+        lambda element: (
+            _is_outside(element, measures, total) or _is_teaser_list(element, measures, total)
+        ),
+    )
+    measures = _measure([body, *body.walk()])
+    container = _with_title(_dominant(body, measures), measures)
     density = measures[container].linked / max(measures[container].characters, 1)
     if density < _MAX_LINK_DENSITY:
-        weight = measures[container].weight
+        announced = _announced_lists(container)
         _prune(
             container,
-            lambda element: (
-                _is_link_list(element, measures) or _is_teaser_list(element, measures, weight)
-            ),
+            lambda element: element not in announced and _is_link_list(element, measures),
         )
-        _drop_related(container)
+        _drop_related(container, measures)
     return container
 
 
 def _is_teaser_list(element: Element, measures: dict[Element, _Measure], total: float) -> bool:
     """Return whether the element lists other pages, each by a heading that is a link."""
-    if element.tag not in _LIST_TAGS or measures[element].weight > 0.4 * total:
+    if element.tag not in _LIST_TAGS or not element.has_heading:
+        return False
+    if measures[element].weight > 0.4 * total:
         return False
     linked = unlinked = 0
     for below in element.walk():
-        if below.tag in _HEADING_TAGS and measures[below].characters:
+        if below.tag in HEADING_TAGS and measures[below].characters:
             if 2 * measures[below].linked > measures[below].characters or _inside_link(below):
                 linked += 1
             else:
@@ -141,18 +157,21 @@ def _inside_link(element: Element) -> bool:
     return any(parent.tag == "a" for _, parent in zip(range(3), element.ancestors(), strict=False))
 
 
-def _drop_related(container: Element) -> None:
+def _drop_related(container: Element, measures: dict[Element, _Measure]) -> None:
     """Take out headings such as "Related articles" with what follows them."""
     for heading in list(container.walk()):
         if heading.tag not in _RELATED_TAGS or heading.parent is None:
             continue
+        if not 0 < measures[heading].characters <= _MAX_RELATED_CHARACTERS:
+            continue
         words = " ".join(heading.text().split())
-        if len(words) > 60 or not _RELATED.match(words):
+        has_link = heading.tag in ("p", "li", "div") and heading.find("a") is not None
+        if len(words) > (_MAX_RELATED_CHARACTERS if has_link else 60) or not _RELATED.match(words):
             continue
         siblings = heading.parent.children
         at = siblings.index(heading)
         end = at + 1
-        if heading.tag in _HEADING_TAGS or words.endswith((":", "…", "?")):
+        if heading.tag in HEADING_TAGS or words.endswith((":", "…", "?")):
             while end < len(siblings):
                 sibling = siblings[end]
                 if not isinstance(sibling, str) and not _is_after_related(sibling):
@@ -163,7 +182,7 @@ def _drop_related(container: Element) -> None:
 
 def _is_after_related(sibling: Element) -> bool:
     """Return whether an element after such a heading still belongs to it."""
-    if sibling.tag in _HEADING_TAGS:
+    if sibling.tag in HEADING_TAGS:
         return False
     text = len("".join(sibling.text().split()))
     linked = sum(len("".join(e.text().split())) for e in sibling.walk() if e.tag == "a")
@@ -173,7 +192,13 @@ def _is_after_related(sibling: Element) -> bool:
 def _is_outside(element: Element, measures: dict[Element, _Measure], total: float) -> bool:
     if not is_surrounding(element):
         return False
-    if measures[element].weight > 0.4 * total:
+    measure = measures[element]
+    if measure.weight > (0.7 if is_surely_surrounding(element) else 0.25) * total:
+        return False
+    # A wrapper named after the sidebar beside the text holds the text as well.
+    if measure.weight > 0.4 * total and element.find("h1", "main") is not None:
+        return False
+    if "teaser" in element.names and not measure.linked:
         return False
     return read_admonition(element) is None or element.tag in ("nav", "footer")
 
@@ -181,7 +206,7 @@ def _is_outside(element: Element, measures: dict[Element, _Measure], total: floa
 def _dominant(body: Element, measures: dict[Element, _Measure]) -> Element:
     """Return the smallest element that holds nearly all of the page's running text."""
     at = _named_container(body, measures) or body
-    while not _is_named(at):
+    while measures[at].weight and not _is_named(at):
         children = [child for child in at.elements() if child.tag in _CONTAINER_TAGS]
         best = max(children, key=lambda child: measures[child].weight, default=None)
         if best is None or measures[best].weight < _DOMINANT_SHARE * measures[at].weight:
@@ -190,10 +215,29 @@ def _dominant(body: Element, measures: dict[Element, _Measure]) -> Element:
     return at
 
 
+def _with_title(container: Element, measures: dict[Element, _Measure]) -> Element:
+    """Return the ancestor that also holds the title, unless it adds much else.
+
+    Leads and summaries stand between the title and the body of an article.
+    """
+    titled = {
+        ancestor for element in measures if element.tag == "h1" for ancestor in element.ancestors()
+    }
+    if container in titled:
+        return container
+    most = _TITLE_GROWTH * measures[container].weight
+    for ancestor in container.ancestors():
+        if measures[ancestor].weight > most:
+            return container
+        if ancestor in titled:
+            return ancestor
+    return container
+
+
 def _named_container(body: Element, measures: dict[Element, _Measure]) -> Element | None:
     """Return the outermost element called an article that holds most of the running text."""
     total = measures[body].weight
-    for is_named, share in ((_is_article, 0.5), (_is_named, 0.6)):
+    for is_named, share in ((_is_article, 0.7), (_is_named, 0.7)):
         found = [
             element
             for element in measures
@@ -209,7 +253,7 @@ def _is_article(element: Element) -> bool:
 
 
 def _is_named(element: Element) -> bool:
-    return (
+    return element.tag in _CONTAINER_TAGS and (
         element.tag == "article"
         or element.attributes.get("itemprop") == "articleBody"
         or bool(element.names and _ARTICLE_NAMES.search(element.names))
@@ -218,15 +262,32 @@ def _is_named(element: Element) -> bool:
 
 def _is_link_list(element: Element, measures: dict[Element, _Measure]) -> bool:
     """Return whether the element is a list or box of links rather than text with links."""
-    if element.tag not in ("ul", "ol", "div", "section", "p", "table", "dl", "aside", "li"):
-        return False
     measure = measures[element]
-    if not measure.characters or element.tag == "li":
+    if element.tag not in _LIST_TAGS or not measure.characters:
         return False
     share = measure.linked / measure.characters
-    if element.tag == "p":
-        return share > 0.9 and measure.characters < 60
     return share > 0.6 and measure.weight < 120
+
+
+def _announced_lists(container: Element) -> set[Element]:
+    """Return the lists that follow text ending with a colon: they are part of it."""
+    announced: set[Element] = set()
+    for parent in (container, *container.walk()):
+        before = ""
+        for child in parent.children:
+            if not isinstance(child, str) and child.tag in ("ul", "ol") and before in _COLONS:
+                announced.add(child)
+            before = _last_letter(child) or before
+    return announced
+
+
+def _last_letter(node: Element | str) -> str:
+    """Return the last letter of a node; "" when only white space ends it."""
+    while not isinstance(node, str):
+        if not node.children:
+            return ""
+        node = node.children[-1]
+    return node.rstrip()[-1:]
 
 
 def _measure(elements: Iterable[Element]) -> dict[Element, _Measure]:
@@ -253,7 +314,7 @@ def _measure(elements: Iterable[Element]) -> dict[Element, _Measure]:
 
 def _paragraph_weight(element: Element, measure: _Measure) -> float:
     unlinked = measure.characters - 1.5 * measure.linked
-    if unlinked < _MIN_PARAGRAPH_CHARACTERS or element.tag in _HEADING_TAGS:
+    if unlinked < _MIN_PARAGRAPH_CHARACTERS or element.tag in HEADING_TAGS:
         return 0.0
     weight = unlinked if element.tag == "pre" else _text_weight(element.text(), unlinked)
     return weight if element.tag in ("p", "pre", "blockquote") else 0.7 * weight

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.characters import collapse_spaces
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 _TEX_IN_TEXT = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"^\{\s*\\displaystyle\s*(.*?)\s*\}$", re.DOTALL)
 _TEX_ENCODINGS = frozenset(
     {"application/x-tex", "tex", "latex", "text/x-tex", "application/x-latex"}
 )
-_RENDERED = ("katex-html", "mathjax_preview", "mathjax", "mathjax_chtml", "mathjax_svg")
+_DRAWING = re.compile(
+    r"(?<= )(?:katex(?:-display|-html|-mathml)?|mathjax(?:_preview|_chtml|_svg|_display)?)(?= )"
+)
 _OPERATORS = {
     "∑": r"\sum", "∏": r"\prod", "∫": r"\int", "∮": r"\oint", "√": r"\sqrt", "∞": r"\infty",
     "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx", "≡": r"\equiv", "±": r"\pm",
@@ -50,17 +53,15 @@ _ACCENTS = {
 
 def is_math(element: Element) -> bool:
     """Return whether the element holds a formula, or a renderer's drawing of one."""
-    if element.tag in ("math", "mjx-container"):
+    # A script is kept in the tree only when it holds TeX.
+    if element.tag in ("math", "mjx-container", "script"):
         return True
-    if element.tag == "script":
-        return True  # only TeX scripts are kept in the tree
-    return bool(element.names) and (
-        (
-            "katex" in element.names
-            and element.has_class("katex", "katex-display", "katex-html", "katex-mathml")
-        )
-        or element.has_class(*_RENDERED)
-    )
+    return bool(element.names) and _is_drawing_name(element.names)
+
+
+@lru_cache(maxsize=8_192)
+def _is_drawing_name(names: str) -> bool:
+    return bool(_DRAWING.search(names))
 
 
 def render_math(element: Element) -> str:
@@ -101,7 +102,11 @@ def is_tex_container(element: Element) -> bool:
 def render_tex_container(element: Element) -> str:
     """Return the TeX of such an element between dollars, whatever delimiters it has."""
     text = element.text().strip()
-    for opening, closing, display in ((r"\[", r"\]", True), (r"\(", r"\)", False), ("$$", "$$", True)):
+    for opening, closing, display in (
+        (r"\[", r"\]", True),
+        (r"\(", r"\)", False),
+        ("$$", "$$", True),
+    ):
         if text.startswith(opening) and text.endswith(closing):
             inner = text[len(opening) : -len(closing)]
             if opening not in inner:

@@ -21,7 +21,18 @@ if TYPE_CHECKING:
 
 
 _OPENING_BLOCKS = 8
+_CLOSING_BLOCKS = 6
+_LONG_BLOCK_CHARACTERS = 80
+_STRUCTURE = ("#", "- ", "1. ", "|", "```", "![", "$$", ">", "**", "ℹ️", "⚠️")
 _SENTENCE = re.compile(r"[.!?…:][\"'”’»)\]*]*(?:\s+[^\Wa-z]|$)|[。！？]")
+
+
+_DATELINE = re.compile(
+    r"(?:(?:first |last )?(?:published|updated|posted|modified)|veröffentlicht|aktualisiert|stand)"
+    r"\b.*\d|\d{1,2}[./]\d{1,2}[./]\d{4}\b|\d{1,2} [A-Za-zéûäç]{3,9}\.? \d{4}\b"
+    r"|[A-Z][a-z]{2,8} \d{1,2}, \d{4}\b|\d{4}-\d\d-\d\d\b|\d{4}年\d{1,2}月\d{1,2}日",
+    re.IGNORECASE,
+)
 
 
 def extract_html(fetched: FetchedPage) -> ExtractedPage:
@@ -62,13 +73,41 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
 
 
 def without_bylines(blocks: list[str]) -> list[str]:
-    """Return an article's blocks without the dates, names and labels before its first sentence."""
+    """Return an article's blocks without the labels before its first and after its last sentence.
+
+    Dates, names, "back to the list": short lines that are no sentences.
+    """
+    opening = [block for block in blocks[:_OPENING_BLOCKS] if not _is_dateline(block)]
+    blocks = opening + blocks[_OPENING_BLOCKS:]
     kept: list[str] = []
     for at, block in enumerate(blocks):
         words = visible_text(block)
-        if _SENTENCE.search(words) or len(words) >= 80 or at >= _OPENING_BLOCKS:
-            return kept + blocks[at:]
-        if words.startswith(("#", "- ", "1. ", "|", "```", "![", "$$")) or not words:
+        if _reads_like_text(words) or at >= _OPENING_BLOCKS:
+            kept.extend(blocks[at:])
+            break
+        if not words or words.startswith(_STRUCTURE):
             kept.append(block)
-    # Nothing reads like a sentence: a page of short lines is kept whole.
-    return blocks
+    else:
+        # Nothing reads like a sentence: a page of short lines is kept whole.
+        return blocks
+    return _without_closing_labels(kept)
+
+
+def _is_dateline(block: str) -> bool:
+    words = visible_text(block)
+    return len(words) < _LONG_BLOCK_CHARACTERS and bool(_DATELINE.match(words))
+
+
+def _without_closing_labels(blocks: list[str]) -> list[str]:
+    end = len(blocks)
+    while end > max(len(blocks) - _CLOSING_BLOCKS, 1):
+        words = visible_text(blocks[end - 1])
+        is_heading = words.startswith("#")
+        if not is_heading and (_reads_like_text(words) or words.startswith(_STRUCTURE)):
+            break
+        end -= 1
+    return blocks[:end]
+
+
+def _reads_like_text(words: str) -> bool:
+    return len(words) >= _LONG_BLOCK_CHARACTERS or bool(_SENTENCE.search(words))

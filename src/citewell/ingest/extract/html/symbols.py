@@ -10,8 +10,8 @@ from citewell.ingest.extract.html.inline import is_permalink
 from citewell.ingest.extract.html.lists import definition_parts
 
 if TYPE_CHECKING:
-    from citewell.ingest.extract.html.blocks import BlockRenderer
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
+    from citewell.ingest.extract.html.renderer import Renderer
 
 _MAX_NAMES = 3
 _MAX_HEADING_CHARACTERS = 120
@@ -29,7 +29,7 @@ def is_symbol_list(element: Element) -> bool:
     return any(part.tag == "dt" and part.attribute("id") for part in definition_parts(element))
 
 
-def render_symbols(element: Element, renderer: BlockRenderer) -> list[str]:
+def render_symbols(element: Element, renderer: Renderer) -> list[str]:
     """Return the entries, each signature in bold and at the start of a section of its own."""
     blocks: list[str] = []
     terms: list[Element] = []
@@ -46,7 +46,7 @@ def render_symbols(element: Element, renderer: BlockRenderer) -> list[str]:
 
 
 def _entry(
-    terms: list[Element], body: Element | None, *, renderer: BlockRenderer, is_glossary: bool
+    terms: list[Element], body: Element | None, *, renderer: Renderer, is_glossary: bool
 ) -> list[str]:
     signatures = [words for words in map(signature_text, terms) if words]
     lines = [f"**{signature}**" for signature in signatures]

@@ -11,7 +11,7 @@ from citewell.ingest.extract.canonical import visible_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 # Wider cells are written out but not padded to: one long cell would fill every row with spaces.
 _MAX_PADDING = 40
@@ -61,14 +61,10 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
     rows = [row for row in rows if any(cell.strip() for cell in row.cells)]
     if not rows:
         return []
-    headers = [row for row in rows if row.is_header]
     leading = 0
     while leading < len(rows) and rows[leading].is_header:
         leading += 1
-    if headers and leading:
-        head = _merge_headers(rows[:leading])
-    else:
-        head = [""] * len(rows[0].cells)
+    head = _merge_headers(rows[:leading]) if leading else [""] * len(rows[0].cells)
     blocks = [pipe_table(head, [row.cells for row in rows[leading:]])]
     caption = next((child for child in table.elements() if child.tag == "caption"), None)
     words = cell_text(caption) if caption is not None else ""

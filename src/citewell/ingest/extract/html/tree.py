@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from citewell.ingest.extract.characters import drop_invisible
+from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS, Element
 from citewell.ingest.extract.html.visibility import (
     HiddenNames,
     hidden_names,
@@ -17,19 +18,12 @@ from citewell.ingest.extract.html.visibility import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from selectolax.lexbor import LexborNode
 
 # Deeper elements become children of the one at this depth. Walkers take at most four frames a
 # level, and Python allows a thousand; real pages stay below forty levels.
 MAX_DEPTH = 110
 
-BLOCK_TAGS = frozenset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset "
-    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol "
-    "p pre search section summary table tbody td tfoot th thead tr ul caption".split()
-)
 _NEVER_READ = frozenset(
     "script style template iframe object embed applet audio video canvas head link meta "
     "title select option datalist progress meter input textarea button dialog map area "
@@ -45,76 +39,6 @@ _CODE_TAGS = frozenset({"pre", "code", "tt", "samp", "kbd"})
 _MARKED_UP_CODE = re.compile(
     r"<(?!/?span\b)|style=|hidden|lineno|line-number|gutter|sr-only|class=\"ln|copy|btn|boring"
 )
-
-
-class Element:
-    """An element with its visible children; a text child is a plain string."""
-
-    __slots__ = ("attributes", "children", "has_block", "names", "parent", "tag")
-
-    def __init__(self, tag: str, attributes: dict[str, str | None], parent: Element | None) -> None:
-        self.tag = tag
-        self.attributes = attributes
-        self.children: list[Element | str] = []
-        self.parent = parent
-        self.has_block = False
-        """Whether a block element stands somewhere below."""
-        self.names = ""
-        """Class and id in lower case, with a space before, between and after."""
-        if attributes:
-            class_names, own_id = attributes.get("class"), attributes.get("id")
-            if class_names or own_id:
-                self.names = f" {class_names or ''} {own_id or ''} ".lower()
-
-    def attribute(self, name: str) -> str:
-        """Return an attribute without surrounding space; "" when it is missing."""
-        value = self.attributes.get(name)
-        return drop_invisible(value).strip() if value else ""
-
-    def has_class(self, *names: str) -> bool:
-        """Return whether the element has one of the class names (or that id)."""
-        own = self.names
-        return bool(own) and any(f" {name} " in own for name in names)
-
-    def elements(self) -> list[Element]:
-        """Return the child elements."""
-        return [child for child in self.children if not isinstance(child, str)]
-
-    def walk(self) -> Iterator[Element]:
-        """Yield the elements below, in document order."""
-        stack = self.elements()[::-1]
-        while stack:
-            element = stack.pop()
-            yield element
-            stack.extend(element.elements()[::-1])
-
-    def find(self, *tags: str) -> Element | None:
-        """Return the first element below that has one of the tags."""
-        return next((element for element in self.walk() if element.tag in tags), None)
-
-    def ancestors(self) -> Iterator[Element]:
-        """Yield the parent, its parent and so on."""
-        at = self.parent
-        while at is not None:
-            yield at
-            at = at.parent
-
-    def text(self) -> str:
-        """Return all text below, as it stands."""
-        pieces: list[str] = []
-        stack: list[Element | str] = [self]
-        while stack:
-            at = stack.pop()
-            if isinstance(at, str):
-                pieces.append(at)
-            else:
-                stack.extend(at.children[::-1])
-        return "".join(pieces)
-
-    def remove(self) -> None:
-        """Take the element out of its parent."""
-        if self.parent is not None:
-            self.parent.children = [c for c in self.parent.children if c is not self]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +66,8 @@ def parse_document(html: str) -> Document:
     for element in reversed(elements):
         if element.parent is not None and (element.has_block or element.tag in BLOCK_TAGS):
             element.parent.has_block = True
+            if element.has_heading or element.tag in HEADING_TAGS:
+                element.parent.has_heading = True
     return Document(parsed=parsed, body=body, elements=elements)
 
 
@@ -184,7 +110,7 @@ def _read_element(
     tag: str, node: LexborNode, parent: Element, *, hidden: HiddenNames
 ) -> Element | None:
     """Return the element, or None when no reader sees it; program text has its text already."""
-    if tag in _NEVER_READ and not _is_math(tag, node) or tag[0] == "-":
+    if (tag in _NEVER_READ and not _is_math(tag, node)) or tag[0] == "-":
         return None
     element = Element(tag, node.attributes, parent)
     if element.attributes and _is_invisible(element, node, hidden=hidden):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from citewell.ingest.extract.html.tree import Element
+    from citewell.ingest.extract.html.element import Element
 
 _HIDDEN_CLASS = re.compile(
     r" (?:sr-only|sronly|visually-?hidden|screen-?reader(?:-text|-only)?|offscreen|off-screen"

@@ -32,8 +32,8 @@ _MDX_LINE = re.compile(
     r"^(?:import\s.+\sfrom\s+['\"].+['\"];?|export\s+(?:const|default|function)\b.*)$"
 )
 _HTML_BLOCK = re.compile(
-    r"^ {0,3}<(math|table|div|details|figure|p|ul|ol|dl|section|aside|center|script|style|template|iframe"
-    r"|svg|noscript|picture|video|h[1-6]|pre|blockquote|span|form|button)\b",
+    r"^ {0,3}<(math|table|div|details|figure|p|ul|ol|dl|section|aside|center|script|style"
+    r"|template|iframe|svg|noscript|picture|video|h[1-6]|pre|blockquote|span|form|button)\b",
     re.IGNORECASE,
 )
 

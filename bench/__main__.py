@@ -1,0 +1,46 @@
+"""Runs every benchmark that needs no argument, one after the other: `python -m bench [NAME …]`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAMS = (
+    "startup",
+    "memory",
+    "embedding",
+    "search_speed",
+    "ingest_speed",
+    "kill_ingest",
+    "robustness",
+    "extraction",
+    "quality",
+    "site_labels",
+    "link_following",
+    "abstention",
+    "quotes",
+    "fresh_page",
+    "brief_size",
+)
+
+
+def main() -> int:
+    names = sys.argv[1:] or PROGRAMS
+    unknown = [name for name in names if name not in PROGRAMS]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are: {', '.join(PROGRAMS)}")
+        return 2
+    root = Path(__file__).parent.parent
+    failed = []
+    for name in names:
+        print(f"\n=== bench.{name} ===", flush=True)
+        if subprocess.run([sys.executable, "-m", f"bench.{name}"], cwd=root, check=False).returncode:
+            failed.append(name)
+    if failed:
+        print(f"\nfailed: {', '.join(failed)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Arguments that several kb tools share, with their defaults and caps."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from citewell.tools.registry import ToolInput
+
+DEFAULT_TOP_K = 5
+MAX_TOP_K = 50
+MAX_PAGE_SIZE = 20
+MAX_QUESTION_CHARACTERS = 2_000
+DEFAULT_QUOTES = 6
+MAX_QUOTES = 12
+
+Mode = Literal["auto", "vector_only", "hybrid_local"]
+
+Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, pattern=r"\S")]
+TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K)]
+MaxQuotes = Annotated[int, Field(ge=1, le=MAX_QUOTES)]
+PassageId = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class SearchOptions(ToolInput):
+    """How a search is done and shown."""
+
+    max_snippet_chars: Annotated[int, Field(ge=40, le=500)] = 280
+    max_per_doc: Annotated[int, Field(ge=1, le=10, description="Results of one page.")] = 1
+    include_scores: bool = False
+    include_debug: bool = False
+    mode: Mode = "auto"
+
+
+ShortOptions = Annotated[
+    SearchOptions,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "mode (auto, vector_only, hybrid_local), max_per_doc (1).",
+        }
+    ),
+]

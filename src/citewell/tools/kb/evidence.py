@@ -1,0 +1,100 @@
+"""Quotes as the evidence tools return them: cut from passages, bounded, cited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.answer.evidence_quotes import choose_quotes
+from citewell.answer.evidence_spans import PassageText
+from citewell.answer.fence import Fence
+from citewell.core.text import one_line
+from citewell.core.tokens import count_tokens
+from citewell.tools.registry import ToolOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.answer.evidence_quotes import QuoteLimits
+    from citewell.tools.registry import Call
+    from citewell.tools.scratch import Passage
+
+MAX_TITLE_CHARACTERS = 80
+# What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
+_TOKENS_BESIDE_QUOTE = 100
+
+
+class QuoteShape(ToolOutput):
+    """A quote, word for word from the page at `url`."""
+
+    quote: str
+    passage_id: str
+    section_id: str
+    title: str
+    uri: str
+    url: str
+    confidence: float
+
+
+class EvidenceOutput(ToolOutput):
+    """The quotes that answer a question, best first."""
+
+    quotes: list[QuoteShape]
+    notes: list[str] | None = None
+
+
+def quote_passages(
+    question: str,
+    passages: Sequence[tuple[Passage, float]],
+    *,
+    limits: QuoteLimits,
+    call: Call,
+) -> list[QuoteShape]:
+    """Return the quotes of passages, each given with its relevance from 0 to 1, best first."""
+    texts = [
+        PassageText(
+            text=passage.text,
+            context=" › ".join((passage.place.title, *passage.place.heading_path)),
+            relevance=relevance,
+        )
+        for passage, relevance in passages
+    ]
+    rerank = call.services.reranker is not None
+    quotes: list[QuoteShape] = []
+    left = limits.max_quotes * (limits.max_quote_tokens + _TOKENS_BESIDE_QUOTE)
+    for span in choose_quotes(question, texts, limits=limits, rerank=rerank):
+        passage, _ = passages[span.passage]
+        quote = _shape(passage, passage.text[span.start : span.end], confidence=span.score)
+        cost = count_tokens(quote.model_dump_json())
+        if quotes and cost > left:
+            continue
+        quotes.append(quote)
+        left -= cost
+    return quotes
+
+
+def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:
+    place = passage.place
+    return QuoteShape(
+        quote=quote,
+        passage_id=passage.passage_id,
+        section_id=place.section_id,
+        title=one_line(place.title, limit=MAX_TITLE_CHARACTERS),
+        uri=passage.uri,
+        url=place.url,
+        confidence=round(confidence, 2),
+    )
+
+
+def render(output: EvidenceOutput, call: Call) -> str:
+    """Return two lines for each quote: its words, and where they stand."""
+    if not output.quotes:
+        lines = ["No evidence found. Call status to see what is indexed, or answer with a URL."]
+        return "\n".join([*lines, *(f"Note: {note}" for note in output.notes or ())])
+    fence = Fence()
+    lines = [fence.note]
+    for number, quote in enumerate(output.quotes, start=1):
+        ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
+        lines.append(f"[{number}] {fence.quoted(quote.quote)}")
+        lines.append(f"    — {quote.title or 'Untitled'}, {quote.url} ({ids})")
+    lines += [f"Note: {note}" for note in output.notes or ()]
+    return "\n".join(lines)

@@ -1,0 +1,96 @@
+"""What reading and expanding a passage share: bounded excerpts and their citation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.answer.fence import Fence
+from citewell.core.text import one_line
+from citewell.core.tokens import count_tokens, truncate_to_tokens
+from citewell.tools.registry import ToolOutput
+
+if TYPE_CHECKING:
+    from citewell.tools.registry import Call
+    from citewell.tools.scratch import Passage
+
+DEFAULT_EXCERPT_TOKENS = 300
+MAX_EXCERPT_TOKENS = 800
+MAX_EXCERPT_BYTES = 32_768
+# No ordinary text has more characters to a token; cutting here first keeps counting cheap.
+_CHARACTERS_PER_TOKEN = 12
+_BYTES_PER_CHARACTER = 4
+
+
+class ExcerptCitation(ToolOutput):
+    """Where an excerpt is from."""
+
+    section_id: str
+    doc_tag: str
+    title: str
+    uri: str
+    url: str
+
+
+class ExcerptOutput(ToolOutput):
+    """A piece of a page, word for word; characters count from the start of the passage."""
+
+    passage_id: str
+    excerpt: str
+    truncated: bool
+    start_char: int | None = None
+    next_start_char: int | None = None
+    citation: ExcerptCitation | None = None
+
+
+def cite(passage: Passage) -> ExcerptCitation:
+    """Return the citation of a passage."""
+    place = passage.place
+    return ExcerptCitation(
+        section_id=place.section_id,
+        doc_tag=place.doc_tag,
+        title=one_line(place.title, limit=120),
+        uri=passage.uri,
+        url=place.url + (f"#{place.anchor}" if place.anchor else ""),
+    )
+
+
+def head_of(text: str, *, max_tokens: int) -> str:
+    """Return the beginning of `text` within `max_tokens` and MAX_EXCERPT_BYTES."""
+    short = text[: _CHARACTERS_PER_TOKEN * max_tokens]
+    if len(short.encode("utf-8", "surrogatepass")) > MAX_EXCERPT_BYTES:
+        short = short[: MAX_EXCERPT_BYTES // _BYTES_PER_CHARACTER]
+    return truncate_to_tokens(short, max_tokens)
+
+
+def tail_of(text: str, *, max_tokens: int) -> str:
+    """Return the end of `text` within `max_tokens`, beginning at a word."""
+    tail = text[len(text) - min(len(text), _CHARACTERS_PER_TOKEN * max_tokens) :]
+    low, high = 0, len(tail)
+    while low < high:
+        middle = (low + high) // 2
+        if count_tokens(tail[middle:]) <= max_tokens:
+            high = middle
+        else:
+            low = middle + 1
+    if low == 0:
+        return tail
+    space = tail.find(" ", low)
+    return tail[space + 1 :] if 0 <= space < low + 40 else tail[low:]
+
+
+def render(output: ExcerptOutput, call: Call) -> str:
+    """Return the excerpt inside a fence, with its citation."""
+    fence = Fence()
+    lines = [fence.note, fence.around(output.excerpt)]
+    marks = [f"passage {output.passage_id}"]
+    if output.citation is not None:
+        cited = output.citation
+        marks.append(f"section {cited.section_id}")
+        lines.append(f"— {cited.title or 'Untitled'}, {cited.url} ({', '.join(marks)})")
+    else:
+        lines.append(f"({marks[0]})")
+    if output.start_char:
+        lines.append(f"Begins at character {output.start_char} of the passage.")
+    if output.next_start_char is not None:
+        lines.append(f"Goes on: kb_read_excerpt with start_char {output.next_start_char}.")
+    return "\n".join(lines)

@@ -1,0 +1,83 @@
+"""`kb.extract_evidence`: the sentences of known passages that answer a question."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.answer.evidence_quotes import QuoteLimits
+from citewell.tools.kb.arguments import (
+    DEFAULT_QUOTES,
+    MAX_QUOTES,
+    MaxQuotes,
+    PassageId,
+    Question,
+)
+from citewell.tools.kb.evidence import EvidenceOutput, quote_passages, render
+from citewell.tools.kb.passages import open_passage
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.scope import ShortScope, check_scope
+
+MAX_PASSAGES = 20
+MAX_QUOTE_TOKENS = 200
+
+
+class ExtractEvidenceInput(ToolInput):
+    """Arguments of `kb.extract_evidence`."""
+
+    question: Question
+    passage_ids: Annotated[list[PassageId], Field(min_length=1, max_length=MAX_PASSAGES)]
+    max_quotes: MaxQuotes = DEFAULT_QUOTES
+    max_quote_tokens: Annotated[int, Field(ge=10, le=MAX_QUOTE_TOKENS)] = 80
+    include_context_tokens: Annotated[
+        int, Field(ge=0, le=100, description="Short neighbouring sentences to quote along.")
+    ] = 20
+    scope: ShortScope | None = None
+
+
+async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
+    """Open the passages and quote what bears on the question.
+
+    Raises:
+        NotFound: the caller has no such passage, or its page has changed since.
+    """
+    scope = check_scope(given.scope, call)
+    passages = [
+        await open_passage(passage_id, scope=scope, call=call)
+        for passage_id in dict.fromkeys(given.passage_ids)
+    ]
+    limits = QuoteLimits(
+        max_quotes=given.max_quotes,
+        max_quote_tokens=given.max_quote_tokens,
+        context_tokens=given.include_context_tokens,
+    )
+    # The passages were found for some other question, so none counts for more than another.
+    quotes = quote_passages(
+        given.question, [(passage, 1.0) for passage in passages], limits=limits, call=call
+    )
+    return EvidenceOutput(quotes=quotes)
+
+
+TOOL = Tool(
+    name="kb.extract_evidence",
+    toolset="kb",
+    title="Quote passages",
+    description=(
+        "Return only the sentences of known passages that answer a question, word for word.\n"
+        "Use when you have passage_ids of kb_search and want their answer without their text.\n"
+        "Do not use when you have no passage_ids: call kb_retrieve_evidence.\n"
+        "Returns at most max_quotes quotes of max_quote_tokens.\n"
+        "If you need more, call kb_read_excerpt with a quote's passage_id.\n"
+        f"Defaults: {DEFAULT_QUOTES} quotes of 80 tokens. "
+        f"Max: {MAX_PASSAGES} passages, {MAX_QUOTES} quotes of {MAX_QUOTE_TOKENS} tokens."
+    ),
+    input_model=ExtractEvidenceInput,
+    output_model=EvidenceOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"question": "How do I cancel a task?", "passage_ids": ["482915073361"]},
+    in_default=False,
+)

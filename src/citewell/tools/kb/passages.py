@@ -1,0 +1,261 @@
+"""Passages: found by a search, kept in scratch, read again from the store when they are gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
+from citewell.core.records import RankedChunk, SearchFilter
+from citewell.retrieve.candidates import find_candidates
+from citewell.retrieve.duplicates import SeenTexts
+from citewell.retrieve.pipeline import DEPTH
+from citewell.retrieve.query import read_query
+from citewell.retrieve.rerank import rank
+from citewell.tools.scratch import Passage, PassagePlace, parse_scratch_uri
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from citewell.core.records import Page, StoredChunk
+    from citewell.retrieve.candidates import FoundChunk
+    from citewell.retrieve.query import Query
+    from citewell.tools.kb.arguments import Mode
+    from citewell.tools.registry import Call
+    from citewell.tools.scope import Scope
+
+FoundBy = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPassage:
+    """A passage that a search found, with all its scores."""
+
+    passage: Passage
+    chunk: StoredChunk
+    relevance: float
+    confidence: float | None
+    source: FoundBy
+    word_score: float
+    vector_score: float | None
+    fused_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPassages:
+    """What a search found, best first."""
+
+    found: tuple[FoundPassage, ...]
+    more: bool
+    """Whether the ranking goes on after them."""
+    chunks_ranked: int
+    notes: tuple[str, ...] = ()
+
+
+async def find_passages(
+    question: str,
+    *,
+    call: Call,
+    where: SearchFilter,
+    mode: Mode,
+    limit: int,
+    max_per_doc: int,
+    shown: Collection[int] = (),
+) -> FoundPassages:
+    """Return up to `limit` passages that are not among the `shown` chunks, and keep them.
+
+    At most `max_per_doc` are of one page, those shown before included; near-duplicates of better
+    ones are left out.
+
+    Raises:
+        InvalidArgument: only vectors may be searched, and there are none for this question.
+    """
+    services = call.services
+    query = read_query(question)
+    if mode == "vector_only":
+        _require_vectors(question, call)
+        query = replace(query, words=())
+    candidates = await find_candidates(
+        query,
+        store=services.store,
+        embedder=services.embedder,
+        where=where,
+        depth=max(DEPTH, 3 * (limit + len(shown))),
+    )
+    ranked, calibrated, notes = await _rank(query, candidates.found, mode=mode, call=call)
+    before = await services.store.load_chunks(sorted(shown)) if shown else []
+    chosen, more = _choose(ranked, before, limit=limit, max_per_doc=max_per_doc)
+    tags = await _tags_of(chosen, call)
+    evidence = {each.chunk.chunk_id: each for each in candidates.found}
+    found = tuple(
+        _keep(each, evidence[each.chunk.chunk_id], tags, calibrated=calibrated, call=call)
+        for each in chosen
+    )
+    return FoundPassages(
+        found=found,
+        more=more,
+        chunks_ranked=len(ranked),
+        notes=tuple(dict.fromkeys((*candidates.notes, *notes))),
+    )
+
+
+async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
+    """Return the caller's passage, by its id or its URI; read again from its page when evicted.
+
+    Raises:
+        NotFound: the caller has no such passage, or its page has changed or gone since.
+        ScopeViolation: it lies outside the scope.
+    """
+    scratch, caller = call.services.scratch, call.caller
+    parts = parse_scratch_uri(passage_id)
+    name = passage_id if parts is None else parts[1]
+    own = parts is None or parts[0] == scratch.session_of(caller)
+    place = scratch.place_of(caller, name) if own else None
+    if place is None:
+        raise NotFound(
+            f"There is no passage {passage_id[:80]!r}.",
+            suggestion="Call kb_search or kb_retrieve_evidence again for new passage ids.",
+        )
+    if not scope.holds(place.url, place.tags):
+        raise ScopeViolation(f"The passage {name} lies outside the scope.")
+    kept = scratch.get(caller, name)
+    if kept is not None:
+        return kept
+    page = await page_of(place, call)
+    return scratch.put(caller, place, page.text[place.start : place.end])
+
+
+async def page_of(place: PassagePlace, call: Call) -> Page:
+    """Return the page of a passage, as it was when the passage was found.
+
+    Raises:
+        NotFound: it has changed or gone since.
+    """
+    page = await call.services.store.get_page(place.source_id)
+    if page is None or page.info.text_hash != place.page_hash:
+        fate = "is no longer indexed" if page is None else "has changed since"
+        raise NotFound(
+            f"The page of this passage {fate}: {place.url}",
+            suggestion="Search again to get passages of the page as it is now.",
+        )
+    return page
+
+
+async def keep_chunks(chunks: Sequence[StoredChunk], call: Call) -> list[Passage]:
+    """Keep chunks that were named by id, not found by a search."""
+    tags = await _tags_by_page([chunk.source_id for chunk in chunks], call)
+    return [
+        call.services.scratch.put(
+            call.caller, _place(chunk, tags.get(chunk.source_id, ())), chunk.text
+        )
+        for chunk in chunks
+    ]
+
+
+def _require_vectors(question: str, call: Call) -> None:
+    embedder = call.services.embedder
+    if embedder is None or not embedder.supports(question):
+        raise InvalidArgument(
+            "There are no vectors to search for a question in this language.",
+            suggestion='Use mode "auto", which also searches by words.',
+        )
+
+
+async def _rank(
+    query: Query, found: Sequence[FoundChunk], *, mode: Mode, call: Call
+) -> tuple[tuple[RankedChunk, ...], bool, tuple[str, ...]]:
+    if mode == "vector_only":
+        by_cosine = sorted(found, key=lambda each: -(each.vector_score or 0.0))
+        return tuple(_by_vector(query, each) for each in by_cosine), False, ()
+    ranking = await rank(query, found, reranker=call.services.reranker)
+    return ranking.chunks, ranking.calibrated, ranking.notes
+
+
+def _by_vector(query: Query, found: FoundChunk) -> RankedChunk:
+    return RankedChunk(
+        chunk=found.chunk,
+        relevance=min(1.0, max(0.0, found.vector_score or 0.0)),
+        confidence=None,
+        matched_by="vectors",
+        sub_query=query.text,
+    )
+
+
+def _choose(
+    ranked: Sequence[RankedChunk],
+    before: Sequence[StoredChunk],
+    *,
+    limit: int,
+    max_per_doc: int,
+) -> tuple[list[RankedChunk], bool]:
+    """Return the next `limit` chunks, and whether more would follow."""
+    seen = SeenTexts()
+    per_page: dict[int, int] = {}
+    for chunk in before:
+        seen.add(chunk.text)
+        per_page[chunk.source_id] = per_page.get(chunk.source_id, 0) + 1
+    chosen: list[RankedChunk] = []
+    for each in ranked:
+        chunk = each.chunk
+        if per_page.get(chunk.source_id, 0) >= max_per_doc or seen.holds(chunk.text):
+            continue
+        if len(chosen) == limit:
+            return chosen, True
+        chosen.append(each)
+        seen.add(chunk.text)
+        per_page[chunk.source_id] = per_page.get(chunk.source_id, 0) + 1
+    return chosen, False
+
+
+async def _tags_of(chosen: Iterable[RankedChunk], call: Call) -> dict[int, tuple[str, ...]]:
+    return await _tags_by_page([each.chunk.source_id for each in chosen], call)
+
+
+async def _tags_by_page(source_ids: Sequence[int], call: Call) -> dict[int, tuple[str, ...]]:
+    unique = tuple(dict.fromkeys(source_ids))
+    where = SearchFilter(source_ids=unique)
+    pages = await call.services.store.list_pages(where, limit=len(unique)) if unique else []
+    return {page.source_id: page.tags for page in pages}
+
+
+def _keep(
+    ranked: RankedChunk,
+    found: FoundChunk,
+    tags: Mapping[int, tuple[str, ...]],
+    *,
+    calibrated: bool,
+    call: Call,
+) -> FoundPassage:
+    chunk = ranked.chunk
+    place = _place(chunk, tags.get(chunk.source_id, ()))
+    return FoundPassage(
+        passage=call.services.scratch.put(call.caller, place, chunk.text),
+        chunk=chunk,
+        relevance=ranked.relevance,
+        confidence=ranked.confidence if calibrated else None,
+        source="reranked" if calibrated else _found_by(ranked),
+        word_score=found.word_score,
+        vector_score=found.vector_score,
+        fused_score=found.fused_score,
+    )
+
+
+def _found_by(ranked: RankedChunk) -> FoundBy:
+    if ranked.matched_by == "both":
+        return "rrf_fusion"
+    return "vector" if ranked.matched_by == "vectors" else "bm25"
+
+
+def _place(chunk: StoredChunk, tags: tuple[str, ...]) -> PassagePlace:
+    return PassagePlace(
+        section_id=str(chunk.chunk_id),
+        source_id=chunk.source_id,
+        page_hash=chunk.page_hash,
+        start=chunk.start,
+        end=chunk.end,
+        title=chunk.title,
+        url=chunk.url,
+        tags=tags,
+        heading_path=chunk.heading_path,
+        anchor=chunk.anchor,
+    )

@@ -1,0 +1,96 @@
+"""`kb.retrieve_evidence`: search and extract in one call, the default way to ask."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.answer.evidence_quotes import QuoteLimits
+from citewell.tools.kb import evidence
+from citewell.tools.kb.arguments import (
+    DEFAULT_QUOTES,
+    DEFAULT_TOP_K,
+    MAX_QUOTES,
+    MaxQuotes,
+    Mode,
+    Question,
+    SearchOptions,
+    ShortOptions,
+)
+from citewell.tools.kb.evidence import EvidenceOutput, quote_passages
+from citewell.tools.kb.passages import find_passages
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
+
+MAX_PASSAGES = 20
+
+
+class RetrieveEvidenceInput(ToolInput):
+    """Arguments of `kb.retrieve_evidence`."""
+
+    question: Question
+    top_k: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = DEFAULT_TOP_K
+    max_quotes: MaxQuotes = DEFAULT_QUOTES
+    scope: ShortScope | None = None
+    filters: ShortFilters | None = None
+    options: ShortOptions | None = None
+
+
+class RetrieveEvidenceOutput(EvidenceOutput):
+    """The quotes, and how they were found."""
+
+    mode: Mode
+    passages: int
+    session_id: str
+
+
+async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutput:
+    """Search as `kb.search` does and quote as `kb.extract_evidence` does."""
+    scope = check_scope(given.scope, call)
+    where = await search_filter(scope, given.filters, call)
+    options = given.options or SearchOptions()
+    page = await find_passages(
+        given.question,
+        call=call,
+        where=where,
+        mode=options.mode,
+        limit=given.top_k,
+        max_per_doc=options.max_per_doc,
+    )
+    quotes = quote_passages(
+        given.question,
+        [(found.passage, found.relevance) for found in page.found],
+        limits=QuoteLimits(max_quotes=given.max_quotes),
+        call=call,
+    )
+    return RetrieveEvidenceOutput(
+        quotes=quotes,
+        notes=list(page.notes) or None,
+        mode=options.mode,
+        passages=len(page.found),
+        session_id=call.services.scratch.session_of(call.caller),
+    )
+
+
+TOOL = Tool(
+    name="kb.retrieve_evidence",
+    toolset="kb",
+    title="Quote what is indexed",
+    description=(
+        "Search the indexed pages and return only the sentences that answer, quoted and cited.\n"
+        "Use when you ask about indexed pages; the shortest way to evidence.\n"
+        "Do not use when the page was never indexed: call answer with its URL.\n"
+        "Returns at most max_quotes quotes of 80 tokens.\n"
+        "If you need more, call kb_read_excerpt with a quote's passage_id.\n"
+        f"Defaults: top_k {DEFAULT_TOP_K}, max_quotes {DEFAULT_QUOTES}. "
+        f"Max: top_k {MAX_PASSAGES}, {MAX_QUOTES} quotes."
+    ),
+    input_model=RetrieveEvidenceInput,
+    output_model=RetrieveEvidenceOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=evidence.render,
+    example={"question": "How do I cancel a task?"},
+)

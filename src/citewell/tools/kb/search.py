@@ -1,0 +1,209 @@
+"""`kb.search`: a shortlist of passages with previews that show why; never their text."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from citewell.answer.evidence_spans import cut_preview
+from citewell.answer.fence import Fence
+from citewell.core.text import one_line
+from citewell.tools.kb.arguments import (
+    DEFAULT_TOP_K,
+    MAX_PAGE_SIZE,
+    MAX_TOP_K,
+    Question,
+    SearchOptions,
+    TopK,
+)
+from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
+from citewell.tools.kb.passages import FoundBy, find_passages
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
+
+if TYPE_CHECKING:
+    from citewell.tools.kb.passages import FoundPassage
+
+MAX_TITLE_CHARACTERS = 120
+
+
+class KbSearchInput(ToolInput):
+    """Arguments of `kb.search`."""
+
+    query: Question
+    top_k: Annotated[TopK, Field(description="Most results in all.")] = DEFAULT_TOP_K
+    cursor: Annotated[
+        str | None,
+        Field(max_length=MAX_CURSOR_CHARACTERS, description="next_cursor of the call before."),
+    ] = None
+    page_size: Annotated[int, Field(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_TOP_K
+    scope: ScopeInput | None = None
+    filters: FiltersInput | None = None
+    options: SearchOptions = SearchOptions()
+
+
+class DebugShape(ToolOutput):
+    """How a result came about."""
+
+    source_id: int
+    start: int
+    end: int
+    tokens: int
+    heading_path: list[str]
+    relevance: float
+    confidence: float | None = None
+    word_score: float
+    vector_score: float | None = None
+    fused_score: float
+
+
+class SearchResultShape(ToolOutput):
+    """A candidate."""
+
+    passage_id: str
+    section_id: str
+    doc_tag: str
+    title: str
+    url: str
+    rank: int
+    score: float | None = None
+    source: FoundBy
+    preview: str
+    scratch_uri: str
+    size_bytes: int
+    anchor: str | None = None
+    debug: DebugShape | None = None
+
+
+class KbSearchOutput(ToolOutput):
+    """A page of the shortlist."""
+
+    results: list[SearchResultShape]
+    next_cursor: str | None = None
+    partial: bool
+    limit_reason: Literal["page_size", "token_cap", "byte_cap", "none"]
+    session_id: str
+    notes: list[str] | None = None
+
+
+async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
+    """Search, keep what was found in scratch and return the previews."""
+    scope = check_scope(given.scope, call)
+    where = await search_filter(scope, given.filters, call)
+    search = _describe(given, call)
+    shown = open_cursor(given.cursor, search=search) if given.cursor else frozenset[int]()
+    limit = min(given.page_size, given.top_k - len(shown))
+    page = await find_passages(
+        given.query,
+        call=call,
+        where=where,
+        mode=given.options.mode,
+        limit=limit,
+        max_per_doc=given.options.max_per_doc,
+        shown=shown,
+    )
+    ids = shown | {found.chunk.chunk_id for found in page.found}
+    goes_on = page.more and len(ids) < given.top_k
+    return KbSearchOutput(
+        results=[
+            _shape(found, rank=len(shown) + at, given=given)
+            for at, found in enumerate(page.found, start=1)
+        ],
+        next_cursor=seal_cursor(ids, search=search) if goes_on else None,
+        partial=goes_on,
+        limit_reason="page_size" if goes_on else "none",
+        session_id=call.services.scratch.session_of(call.caller),
+        notes=list(page.notes) or None,
+    )
+
+
+def _describe(given: KbSearchInput, call: Call) -> str:
+    """Return what makes two calls the same search, so that a cursor fits only its own."""
+    fields = given.model_dump(mode="json", exclude={"cursor", "page_size"})
+    return json.dumps([call.caller.project, fields], sort_keys=True)
+
+
+def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchResultShape:
+    place = found.passage.place
+    options = given.options
+    return SearchResultShape(
+        passage_id=found.passage.passage_id,
+        section_id=place.section_id,
+        doc_tag=place.doc_tag,
+        title=one_line(place.title, limit=MAX_TITLE_CHARACTERS),
+        url=place.url,
+        rank=rank,
+        score=round(found.relevance, 3) if options.include_scores else None,
+        source=found.source,
+        preview=cut_preview(
+            given.query, found.passage.text, max_characters=options.max_snippet_chars
+        ),
+        scratch_uri=found.passage.uri,
+        size_bytes=found.passage.size_bytes,
+        anchor=place.anchor,
+        debug=_debug(found) if options.include_debug else None,
+    )
+
+
+def _debug(found: FoundPassage) -> DebugShape:
+    chunk = found.chunk
+    return DebugShape(
+        source_id=chunk.source_id,
+        start=chunk.start,
+        end=chunk.end,
+        tokens=chunk.tokens,
+        heading_path=list(chunk.heading_path),
+        relevance=round(found.relevance, 4),
+        confidence=None if found.confidence is None else round(found.confidence, 4),
+        word_score=round(found.word_score, 4),
+        vector_score=None if found.vector_score is None else round(found.vector_score, 4),
+        fused_score=round(found.fused_score, 5),
+    )
+
+
+def render(output: KbSearchOutput, call: Call) -> str:
+    """Return two lines for each result: what it is, and its preview."""
+    if not output.results:
+        return "Nothing found. Call status to see what is indexed, or answer with a URL."
+    fence = Fence()
+    lines = [fence.note]
+    for result in output.results:
+        anchor = f"#{result.anchor}" if result.anchor else ""
+        marks = [f"passage {result.passage_id}", f"section {result.section_id}"]
+        marks += [f"tag {result.doc_tag}"] if result.doc_tag else []
+        marks += [f"{result.source}", f"{result.size_bytes} bytes"]
+        marks += [f"score {result.score}"] if result.score is not None else []
+        lines.append(f"[{result.rank}] {result.title or 'Untitled'} — {result.url}{anchor}")
+        lines.append(f"    {fence.quoted(result.preview)} ({', '.join(marks)})")
+        if result.debug is not None:
+            lines.append(f"    {result.debug.model_dump_json(exclude_none=True)}")
+    if output.next_cursor is not None:
+        lines.append(f"More: call again with cursor {output.next_cursor}")
+    lines += [f"Note: {note}" for note in output.notes or ()]
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="kb.search",
+    toolset="kb",
+    title="Find passages",
+    description=(
+        "List the passages that best match, each with a preview and ids; never their text.\n"
+        "Use when you explore, or choose yourself what to read.\n"
+        "Do not use when you have a question: kb_retrieve_evidence returns the quotes.\n"
+        f"Returns at most page_size results with previews of max_snippet_chars.\n"
+        "If you need more, call kb_read_excerpt with a passage_id, or again with next_cursor.\n"
+        f"Defaults: top_k {DEFAULT_TOP_K}, one result per page, mode auto. "
+        f"Max: top_k {MAX_TOP_K}, page_size {MAX_PAGE_SIZE}."
+    ),
+    input_model=KbSearchInput,
+    output_model=KbSearchOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"query": "cancel a task", "top_k": 5, "options": {"include_scores": True}},
+    in_default=False,
+)

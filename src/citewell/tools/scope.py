@@ -1,0 +1,153 @@
+"""Which pages a call may see: the scope it names, kept within that of the server (seed D §4.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
+
+from pydantic import Field, WithJsonSchema
+
+from citewell.core.errors import InvalidArgument, ScopeViolation
+from citewell.core.records import SearchFilter
+from citewell.core.settings import Environment
+from citewell.tools.registry import Call, ToolInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MAX_TAGS = 20
+_PAGES_AT_ONCE = 1_000
+
+Tag = Annotated[str, Field(min_length=1, max_length=100)]
+Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
+Prefix = Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class ScopeInput(ToolInput):
+    """Pages a call is limited to; what is left out is the server's own."""
+
+    project_id: Annotated[str | None, Field(max_length=200)] = None
+    environment: Environment | None = None
+    doc_tags: Annotated[Tags | None, Field(description="A page needs all.")] = None
+    repositories: Annotated[
+        list[Prefix] | None, Field(max_length=20, description="URL prefixes; one must fit.")
+    ] = None
+
+
+class FiltersInput(ToolInput):
+    """Pages a search is limited to beyond its scope."""
+
+    doc_tag: Annotated[Tags | None, Field(description="A page needs all.")] = None
+    path_prefix: Annotated[
+        Prefix | None, Field(description="URL prefix, or of its path from /.")
+    ] = None
+    updated_after: Annotated[datetime | None, Field(description="Fetched after, ISO-8601.")] = None
+
+
+ShortScope = Annotated[
+    ScopeInput,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "project_id, environment, doc_tags, repositories (URL prefixes).",
+        }
+    ),
+]
+"""The same, listed in a line: tools/list pays for every word, and few calls need a scope."""
+
+ShortFilters = Annotated[
+    FiltersInput,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "doc_tag (list), path_prefix, updated_after (ISO-8601).",
+        }
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A scope that was checked: where a call may look."""
+
+    project: str
+    tags: tuple[str, ...]
+    url_prefixes: tuple[str, ...]
+
+    def holds(self, url: str, tags: Sequence[str]) -> bool:
+        """Return whether a page of the project lies within."""
+        fits = not self.url_prefixes or url.startswith(self.url_prefixes)
+        return fits and set(self.tags) <= set(tags)
+
+
+def check_scope(given: ScopeInput | None, call: Call) -> Scope:
+    """Return the scope of a call: the server's, narrowed by what was given.
+
+    Raises:
+        ScopeViolation: it names another project or environment.
+    """
+    settings = call.services.settings
+    asked = given or ScopeInput()
+    if asked.project_id not in (None, call.caller.project):
+        raise ScopeViolation(f"This server does not serve the project {asked.project_id[:80]!r}.")
+    if asked.environment not in (None, settings.scope_environment):
+        raise ScopeViolation(f"This server is not the {asked.environment} environment.")
+    return Scope(
+        project=call.caller.project,
+        tags=tuple(dict.fromkeys((*settings.scope_tags, *(asked.doc_tags or ())))),
+        url_prefixes=tuple(asked.repositories or ()),
+    )
+
+
+async def search_filter(scope: Scope, given: FiltersInput | None, call: Call) -> SearchFilter:
+    """Return what the store is asked to search: the scope and the filters together.
+
+    Raises:
+        InvalidArgument: path_prefix is neither a URL nor a path.
+    """
+    asked = given or FiltersInput()
+    prefix = asked.path_prefix
+    if prefix is not None and not prefix.startswith("/") and "://" not in prefix:
+        raise InvalidArgument(
+            "filters.path_prefix must be a URL or begin with /.", path_prefix=prefix
+        )
+    is_path = prefix is not None and prefix.startswith("/")
+    prefixes = scope.url_prefixes
+    where = SearchFilter(
+        project=scope.project,
+        tags=tuple(dict.fromkeys((*scope.tags, *(asked.doc_tag or ())))),
+        updated_after=_in_utc(asked.updated_after),
+        url_prefix=None if is_path else prefix,
+    )
+    if where.url_prefix is None and len(prefixes) == 1:
+        where, prefixes = replace(where, url_prefix=prefixes[0]), ()
+    if not is_path and not prefixes:
+        return where
+    return await _among_pages(where, prefixes, path=prefix if is_path else None, call=call)
+
+
+async def _among_pages(
+    where: SearchFilter, url_prefixes: tuple[str, ...], *, path: str | None, call: Call
+) -> SearchFilter:
+    """Name the pages one by one, for conditions that the store does not know."""
+    passing: list[int] = []
+    after = 0
+    while pages := await call.services.store.list_pages(
+        where, limit=_PAGES_AT_ONCE, after_source_id=after
+    ):
+        passing += [
+            page.source_id
+            for page in pages
+            if (not url_prefixes or page.url.startswith(url_prefixes))
+            and (path is None or urlsplit(page.url).path.startswith(path))
+        ]
+        after = pages[-1].source_id
+    return replace(where, source_ids=tuple(passing))
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    if moment is None or moment.tzinfo is not None:
+        return moment
+    return moment.replace(tzinfo=UTC)

@@ -1,0 +1,141 @@
+"""The calibrated reranker: probabilities from features alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from tests.drafts import FETCHED_AT
+
+from citewell.core.records import StoredChunk
+from citewell.inference.calibrated_reranker import CalibratedReranker
+from citewell.inference.reranker_features import FEATURES, feature_rows
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    chunk: StoredChunk
+    word_score: float = 1.0
+    vector_score: float | None = None
+    fused_score: float = 0.05
+
+
+def found(
+    text: str,
+    *,
+    url: str = "https://docs.example/page.html",
+    title: str = "A page",
+    heading: str = "A section",
+    word_score: float = 1.0,
+    vector_score: float | None = None,
+    source_id: int = 1,
+) -> Found:
+    chunk = StoredChunk(
+        chunk_id=source_id,
+        source_id=source_id,
+        url=url,
+        title=title,
+        page_hash="hash",
+        fetched_at=FETCHED_AT,
+        language="en",
+        kind="html",
+        content_type="general",
+        ordinal=0,
+        section=0,
+        heading_path=(heading,),
+        anchor=None,
+        start=0,
+        end=len(text),
+        text=text,
+        tokens=len(text.split()),
+        has_code=False,
+        page_chunks=1,
+    )
+    return Found(chunk=chunk, word_score=word_score, vector_score=vector_score)
+
+
+async def score(query: str, *candidates: Found) -> list[float]:
+    return await CalibratedReranker().score(query, candidates)
+
+
+async def test_scores_are_probabilities_one_per_candidate() -> None:
+    scores = await score("heron nest", found("A heron nest."), found("Nothing of it.", source_id=2))
+
+    assert len(scores) == 2
+    assert all(0 <= each <= 1 for each in scores)
+
+
+async def test_no_candidates_have_no_scores() -> None:
+    assert await score("heron") == []
+
+
+async def test_text_that_holds_the_words_beats_text_that_does_not() -> None:
+    right, wrong = await score(
+        "where do herons nest",
+        found("Herons nest high in trees.", word_score=5.0, source_id=1),
+        found("Swifts sleep in the air.", word_score=0.5, source_id=2),
+    )
+
+    assert right > wrong
+
+
+async def test_the_page_that_defines_a_symbol_beats_one_that_mentions_it() -> None:
+    defining, mentioning = await score(
+        "shutil.copytree",
+        found("Recursively copy a tree.", heading="shutil.copytree(src, dst)", source_id=1),
+        found("See shutil.copytree and shutil.copytree.", heading="Notes", source_id=2),
+    )
+
+    assert defining > mentioning
+
+
+async def test_release_notes_stand_behind_the_page_that_explains() -> None:
+    text = "The copy function accepts a new argument that follows symbolic links."
+    explaining, noting = await score(
+        "copy function follows symbolic links argument",
+        found(text, url="https://docs.example/library/copy.html", source_id=1),
+        found(text, url="https://docs.example/whatsnew/3.8.html", source_id=2),
+    )
+
+    assert explaining > noting
+
+
+async def test_a_nearer_vector_is_never_worse() -> None:
+    near, far = await score(
+        "birds that fish in shallow water",
+        found("The heron waits.", vector_score=0.85, source_id=1),
+        found("The heron waits.", vector_score=0.60, source_id=2),
+    )
+
+    assert near > far
+
+
+async def test_without_any_vector_the_order_follows_the_words() -> None:
+    scores = await score(
+        "heron nest tree",
+        found("A heron nest in a tree.", word_score=6.0, source_id=1),
+        found("A tree.", word_score=1.0, source_id=2),
+    )
+
+    assert scores[0] > scores[1]
+
+
+async def test_the_same_candidates_always_get_the_same_scores() -> None:
+    candidates = (found("A heron nest."), found("A nest of herons.", source_id=2))
+
+    assert await score("heron nest", *candidates) == await score("heron nest", *candidates)
+
+
+@pytest.mark.parametrize("query", ["", "?", "the of and", "サギの巣", "x" * 5_000])
+async def test_odd_queries_get_finite_scores(query: str) -> None:
+    scores = await score(query, found("A heron nest."), found("", source_id=2, word_score=0.0))
+
+    assert all(0 <= each <= 1 for each in scores)
+
+
+def test_a_row_has_a_column_per_feature() -> None:
+    rows = feature_rows("heron", [found("A heron.")])
+
+    assert rows.shape == (1, len(FEATURES))
