@@ -134,11 +134,11 @@ def hotpot_pages(data: Path) -> tuple[dict[str, str], list[tuple[str, list[str],
 
 
 def linked_page(title: str, text: str, links: Sequence[tuple[str, str]]) -> str:
-    items = "".join(f'<li><a href="{path}">{html.escape(name)}</a></li>' for name, path in links)
+    named = ", ".join(f'<a href="{path}">{html.escape(name)}</a>' for name, path in links)
     return (
         f"<html><head><title>{html.escape(title)}</title></head><body><main>"
-        f"<h1>{html.escape(title)}</h1><p>{html.escape(text)}</p>"
-        f"<h2>See also</h2><ul>{items}</ul></main></body></html>"
+        f"<h1>{html.escape(title)}</h1><p>{html.escape(text)}</p><p>{named}.</p>"
+        f"</main></body></html>"
     )
 
 

@@ -669,3 +669,22 @@ async def test_a_closed_store_refuses_every_call(store: Store) -> None:
         await store.search_words(["heron"], where=ALL, limit=3)
     with pytest.raises(StoreError, match="closed"):
         await store.put_page(draft("https://a.org/", "egret"))
+
+
+async def test_chunks_passed_over_wait_for_no_vector_and_only_words_find_them(
+    store: Store,
+) -> None:
+    put = await store.put_page(draft("https://a.org/", "heron", "サギは鳥です"))
+    heron, sagi = await chunk_ids(store, put.source_id)
+
+    await store.pass_over([sagi], model=MODEL)
+
+    assert await store.chunks_to_embed(model=MODEL, limit=9) == [(heron, "\nheron")]
+    assert await nearest(store, [1, 0]) == []
+    await store.put_vectors({heron: vector(1, 0)}, model=MODEL)
+    assert await nearest(store, [1, 0]) == [heron]
+    assert await store.get_vectors([heron, sagi], model=MODEL) != {}
+    assert sagi not in await store.get_vectors([heron, sagi], model=MODEL)
+    assert await store.chunks_to_embed(model=MODEL, limit=9) == []
+    assert await found(store, "サギ") == ["サギは鳥です"]
+    assert (await store.corpus_stats(ALL)).embedded_chunks == 2

@@ -26,6 +26,7 @@ indexed and fresh is kept as it is. One URL that fails does not stop the others.
 EXAMPLES = """\
   citewell ingest https://docs.python.org/3/library/asyncio-task.html
   citewell ingest --force https://a.example/news https://b.example/news
+  citewell ingest --tag python https://docs.python.org/3/glossary.html
   xargs citewell ingest < urls.txt"""
 
 
@@ -35,12 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="fetch again, even what is indexed and fresh"
     )
+    parser.add_argument(
+        "--tag", action="append", metavar="TAG", help="tag to add to the pages; may be repeated"
+    )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages and print a line for each."""
-    given = {"url": arguments.urls, "force": arguments.force}
+    given = {"url": arguments.urls, "force": arguments.force, "tags": arguments.tag}
     return call_tool(
         "ingest", given, arguments=arguments, settings=settings, afterwards=_make_vectors
     )

@@ -74,10 +74,11 @@ class EmbeddingQueue:
             waiting = await self._store.chunks_to_embed(
                 model=model, limit=_BATCH_CHUNKS, source_ids=source_ids
             )
-            if waiting:
-                vectors = await self._embedder.embed_passages([text for _, text in waiting])
-                pairs = zip(waiting, vectors, strict=True)
-                await self._store.put_vectors(
-                    {chunk_id: vector for (chunk_id, _), vector in pairs}, model=model
-                )
+            known = {at: text for at, text in waiting if self._embedder.supports(text)}
+            if known:
+                vectors = await self._embedder.embed_passages(list(known.values()))
+                await self._store.put_vectors(dict(zip(known, vectors, strict=True)), model=model)
+            passed = [at for at, _ in waiting if at not in known]
+            if passed:
+                await self._store.pass_over(passed, model=model)
         return len(waiting)

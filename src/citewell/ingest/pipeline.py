@@ -92,6 +92,7 @@ class Ingester:
         *,
         project: str,
         force: bool = False,
+        tags: tuple[str, ...] = (),
         on_progress: OnProgress = no_progress,
     ) -> list[IngestOutcome]:
         """Ingest several URLs side by side; one that fails does not stop the others."""
@@ -102,7 +103,7 @@ class Ingester:
             async with limit:
                 try:
                     outcomes[place] = await self.ingest(
-                        url, project=project, force=force, on_progress=on_progress
+                        url, project=project, force=force, tags=tags, on_progress=on_progress
                     )
                 except CitewellError as error:
                     outcomes[place] = IngestOutcome(url=url, page=None, error=error)
@@ -126,6 +127,8 @@ class Ingester:
     ) -> IngestOutcome:
         """Make sure that `url` is stored and fresh; fetch it when it is not, or when `force`d.
 
+        The page has `tags` afterwards, beside those that it had before.
+
         Raises:
             CitewellError: it is not stored and could not be read.
         """
@@ -133,12 +136,14 @@ class Ingester:
         await _tell(on_progress, f"Checking if {address} is indexed...")
         async with self._page_locks.setdefault(f"{project} {address}", anyio.Lock()):
             stored = await self._store.find_page(address, project=project)
-            if stored is not None and not force and not self.is_stale(stored):
+            lacks_tags = stored is not None and not set(tags) <= set(stored.tags)
+            if stored is not None and not (force or lacks_tags or self.is_stale(stored)):
                 self._wake_embedding(stored)
                 return IngestOutcome(url=url, page=stored)
             await _tell(on_progress, f"Scraping {address}...")
             try:
-                fetched = await self._fetch(address, stored)
+                # "Not modified" would bring nothing that could be stored with the tags.
+                fetched = await self._fetch(address, None if lacks_tags else stored)
             except FetchError as error:
                 if stored is None:
                     raise
@@ -207,7 +212,7 @@ class Ingester:
             extracted=extracted,
             chunks=chunks,
             project=project,
-            tags=tags or (known.tags if known is not None else ()),
+            tags=tuple(dict.fromkeys((*(known.tags if known is not None else ()), *tags))),
         )
         result = await self._store.put_page(draft)
         page = await self._store.find_page(url, project=project)

@@ -100,10 +100,16 @@ class Store(Protocol):
         not of the length of the model's others, is a ValueError, and nothing is written.
         """
 
+    async def pass_over(self, chunk_ids: Sequence[int], *, model: str) -> None:
+        """Note that `model` does not embed these chunks: only words find them, nothing waits."""
+
     async def chunks_to_embed(
         self, *, model: str, limit: int, source_ids: Sequence[int] | None = None
     ) -> list[tuple[int, str]]:
-        """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
+        """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first.
+
+        Chunks that were passed over for it are left out.
+        """
 
     async def embedded_texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
         """Return what the embedder should see of these chunks."""

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Toolset = Literal["research", "kb"]
+Toolset = Literal["research", "kb", "connector", "legacy"]
+
+# The largest call that the tools' own limits allow is half of it.
+MAX_ARGUMENT_BYTES = 500_000
 
 
 class ToolInput(BaseModel):
@@ -94,6 +97,8 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     example: Mapping[str, object]
     """Arguments of a call that validates; used in documents and contract tests."""
     in_default: bool = True
+    max_result_tokens: int | None = None
+    """Most tokens of either form of its result; None means what the server allows."""
 
     @property
     def underscored_name(self) -> str:
@@ -132,12 +137,14 @@ class Registry:
         *,
         timeout_seconds: float,
         max_response_bytes: int,
+        max_response_tokens: int = 40_000,
     ) -> None:
         self.tools: Sequence[Tool[Any, Any, Any]] = tuple(tools)
         self._by_name = {tool.name: tool for tool in self.tools}
         self._by_name.update({tool.underscored_name: tool for tool in self.tools})
         self._timeout_seconds = timeout_seconds
         self._max_response_bytes = max_response_bytes
+        self._max_response_tokens = max_response_tokens
 
     def find(self, name: str) -> Tool[Any, Any, Any] | None:
         """Return the tool called `name`, dotted or underscored."""
@@ -179,6 +186,7 @@ class Registry:
         if tool is None:
             known = ", ".join(tool.underscored_name for tool in self.tools)
             raise NotFound(f"There is no tool {name[:80]!r}.", suggestion=f"Tools: {known}.")
+        _check_arguments(arguments)
         given = _validate(tool.input_model, arguments)
         try:
             with anyio.fail_after(self._timeout_seconds):
@@ -188,14 +196,30 @@ class Registry:
             raise ToolTimeout(message, timeout_seconds=self._timeout_seconds) from error
         structured = tool.shape(outcome, call).model_dump(mode="json", exclude_none=True)
         result = ToolResult(text=tool.render(outcome, call), structured=structured)
-        self._check_size(result)
+        self._check_size(result, max_tokens=tool.max_result_tokens or self._max_response_tokens)
         return result
 
-    def _check_size(self, result: ToolResult) -> None:
-        size = len(result.text.encode()) + len(json.dumps(result.structured).encode())
-        if size > self._max_response_bytes:
+    def _check_size(self, result: ToolResult, *, max_tokens: int) -> None:
+        forms = (result.text, json.dumps(result.structured, ensure_ascii=False))
+        sizes = [len(form.encode("utf-8", "surrogatepass")) for form in forms]
+        if sum(sizes) > self._max_response_bytes:
             limit = self._max_response_bytes
-            raise BudgetExceeded(f"The result is {size:,} bytes; at most {limit:,} are sent.")
+            raise BudgetExceeded(f"The result is {sum(sizes):,} bytes; at most {limit:,} are sent.")
+        for form, size in zip(forms, sizes, strict=True):
+            # No token is shorter than a byte, so a short result need not be counted.
+            if size > max_tokens and (tokens := count_tokens(form)) > max_tokens:
+                raise BudgetExceeded(
+                    f"The result is {tokens:,} tokens; at most {max_tokens:,} are sent."
+                )
+
+
+def _check_arguments(arguments: Mapping[str, object]) -> None:
+    size = len(json.dumps(arguments, default=str))
+    if size > MAX_ARGUMENT_BYTES:
+        raise BudgetExceeded(
+            f"The arguments are {size:,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken.",
+            suggestion="Send less text.",
+        )
 
 
 def _validate(model: type[InputT], arguments: Mapping[str, object]) -> InputT:

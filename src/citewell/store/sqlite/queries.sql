@@ -374,20 +374,28 @@ CROSS JOIN chunk_words ON chunk_words.rowid = chunk.chunk_id;
 SELECT model_id, dimensions, revision FROM embedding_model WHERE name = :name;
 
 -- name: next_revision
+-- A model that has only passed chunks over so far has no dimensions yet.
 INSERT INTO embedding_model (name, dimensions, revision) VALUES (:name, :dimensions, 1)
-ON CONFLICT (name) DO UPDATE SET revision = revision + 1
+ON CONFLICT (name) DO UPDATE SET
+    revision = revision + 1,
+    dimensions = CASE dimensions WHEN 0 THEN excluded.dimensions ELSE dimensions END
 RETURNING model_id, dimensions, revision;
 
 -- name: put_vector
 UPDATE chunk SET model_id = ?, vector_revision = ?, vector = ? WHERE chunk_id = ?;
 
+-- name: pass_over
+UPDATE chunk SET model_id = :model_id, vector_revision = :revision, vector = NULL
+WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+
 -- name: vectors_since
 SELECT chunk_id, source_id, vector FROM chunk
-WHERE model_id = :model_id AND vector_revision > :revision;
+WHERE model_id = :model_id AND vector_revision > :revision AND vector IS NOT NULL;
 
 -- name: all_vectors
 -- Read in the order of the table: an index would jump about in it for nearly every row.
-SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED WHERE model_id = :model_id;
+SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED
+WHERE model_id = :model_id AND vector IS NOT NULL;
 
 -- name: embedded_chunk_ids
 SELECT chunk_id FROM chunk WHERE model_id = :model_id;
@@ -398,4 +406,4 @@ SELECT
     coalesce(group_concat(hex(vector), ''), '') AS vectors
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
-WHERE +model_id = :model_id;
+WHERE +model_id = :model_id AND vector IS NOT NULL;

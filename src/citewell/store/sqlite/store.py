@@ -150,6 +150,12 @@ class SqliteStore:
             partial(vector_search.put_vectors, vectors=vectors, model=model)
         )
 
+    async def pass_over(self, chunk_ids: Sequence[int], *, model: str) -> None:
+        """Note that `model` does not embed these chunks: only words find them, nothing waits."""
+        await self._database.write(
+            partial(vector_search.pass_over, chunk_ids=chunk_ids, model=model)
+        )
+
     async def chunks_to_embed(
         self, *, model: str, limit: int, source_ids: Sequence[int] | None = None
     ) -> list[tuple[int, str]]:

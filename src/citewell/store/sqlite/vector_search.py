@@ -61,7 +61,7 @@ class VectorSearch:
     ) -> list[Hit]:
         """Return the `limit` chunks that pass `where` and are nearest, best first."""
         known = _find_model(connection, model)
-        if known is None or limit < 1:
+        if known is None or not known.dimensions or limit < 1:
             return []
         query = _unit(vector, dimensions=known.dimensions)
         allowed = allowed_pages(connection, where)
@@ -167,12 +167,24 @@ def put_vectors(
     return connection.executemany(SQL["put_vector"], rows).rowcount
 
 
+def pass_over(connection: sqlite3.Connection, chunk_ids: Sequence[int], *, model: str) -> None:
+    """Note that `model` makes no vectors of these chunks."""
+    values = {"name": model, "dimensions": 0}
+    known = _Model(**connection.execute(SQL["next_revision"], values).fetchone())
+    passed = {
+        "model_id": known.model_id,
+        "revision": known.revision,
+        "chunk_ids": json.dumps([*chunk_ids]),
+    }
+    connection.execute(SQL["pass_over"], passed)
+
+
 def get_vectors(
     connection: sqlite3.Connection, chunk_ids: Sequence[int], *, model: str
 ) -> dict[int, Vector]:
     """Return the vectors of `model` that these chunks have."""
     known = _find_model(connection, model)
-    if known is None:
+    if known is None or not known.dimensions:
         return {}
     ids, vectors = _load_vectors(connection, np.array(chunk_ids, np.int64), known=known)
     return {int(chunk_id): vector for chunk_id, vector in zip(ids, vectors, strict=True)}

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_TITLE_CHARACTERS = 80
 # What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
 _TOKENS_BESIDE_QUOTE = 100
+# The most quotes of the greatest length, and one long URL.
+MAX_RESULT_TOKENS = 6_000
 
 
 class QuoteShape(ToolOutput):

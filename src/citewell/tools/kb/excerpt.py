@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 DEFAULT_EXCERPT_TOKENS = 300
 MAX_EXCERPT_TOKENS = 800
 MAX_EXCERPT_BYTES = 32_768
+# The excerpt with its citation, whose URL may be long.
+MAX_RESULT_TOKENS = 4_000
 # No ordinary text has more characters to a token; cutting here first keeps counting cheap.
 _CHARACTERS_PER_TOKEN = 12
 _BYTES_PER_CHARACTER = 4

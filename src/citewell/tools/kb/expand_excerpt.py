@@ -9,6 +9,7 @@ from pydantic import Field
 from citewell.tools.kb.arguments import PassageId
 from citewell.tools.kb.excerpt import (
     MAX_EXCERPT_TOKENS,
+    MAX_RESULT_TOKENS,
     ExcerptOutput,
     cite,
     head_of,
@@ -81,4 +82,5 @@ TOOL = Tool(
     render=render,
     example={"passage_id": "482915073361", "before_tokens": 100, "after_tokens": 100},
     in_default=False,
+    max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -14,7 +14,7 @@ from citewell.tools.kb.arguments import (
     PassageId,
     Question,
 )
-from citewell.tools.kb.evidence import EvidenceOutput, quote_passages, render
+from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_passages, render
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.scope import ShortScope, check_scope
@@ -80,4 +80,5 @@ TOOL = Tool(
     render=render,
     example={"question": "How do I cancel a task?", "passage_ids": ["482915073361"]},
     in_default=False,
+    max_result_tokens=MAX_RESULT_TOKENS,
 )

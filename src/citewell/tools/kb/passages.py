@@ -141,17 +141,6 @@ async def page_of(place: PassagePlace, call: Call) -> Page:
     return page
 
 
-async def keep_chunks(chunks: Sequence[StoredChunk], call: Call) -> list[Passage]:
-    """Keep chunks that were named by id, not found by a search."""
-    tags = await _tags_by_page([chunk.source_id for chunk in chunks], call)
-    return [
-        call.services.scratch.put(
-            call.caller, _place(chunk, tags.get(chunk.source_id, ())), chunk.text
-        )
-        for chunk in chunks
-    ]
-
-
 def _require_vectors(question: str, call: Call) -> None:
     embedder = call.services.embedder
     if embedder is None or not embedder.supports(question):
@@ -208,13 +197,9 @@ def _choose(
 
 
 async def _tags_of(chosen: Iterable[RankedChunk], call: Call) -> dict[int, tuple[str, ...]]:
-    return await _tags_by_page([each.chunk.source_id for each in chosen], call)
-
-
-async def _tags_by_page(source_ids: Sequence[int], call: Call) -> dict[int, tuple[str, ...]]:
-    unique = tuple(dict.fromkeys(source_ids))
-    where = SearchFilter(source_ids=unique)
-    pages = await call.services.store.list_pages(where, limit=len(unique)) if unique else []
+    source_ids = tuple({each.chunk.source_id for each in chosen})
+    where = SearchFilter(source_ids=source_ids)
+    pages = await call.services.store.list_pages(where, limit=max(1, len(source_ids)))
     return {page.source_id: page.tags for page in pages}
 
 

@@ -12,6 +12,7 @@ from citewell.tools.kb.arguments import PassageId
 from citewell.tools.kb.excerpt import (
     DEFAULT_EXCERPT_TOKENS,
     MAX_EXCERPT_TOKENS,
+    MAX_RESULT_TOKENS,
     ExcerptOutput,
     cite,
     head_of,
@@ -106,4 +107,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"passage_id": "482915073361", "max_tokens": 300},
+    max_result_tokens=MAX_RESULT_TOKENS,
 )

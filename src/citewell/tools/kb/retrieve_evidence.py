@@ -18,19 +18,21 @@ from citewell.tools.kb.arguments import (
     SearchOptions,
     ShortOptions,
 )
-from citewell.tools.kb.evidence import EvidenceOutput, quote_passages
-from citewell.tools.kb.passages import find_passages
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_passages
+from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
 
 MAX_PASSAGES = 20
+
+PassageCount = Annotated[int, Field(ge=1, le=MAX_PASSAGES)]
 
 
 class RetrieveEvidenceInput(ToolInput):
     """Arguments of `kb.retrieve_evidence`."""
 
     question: Question
-    top_k: Annotated[int, Field(ge=1, le=MAX_PASSAGES)] = DEFAULT_TOP_K
+    top_k: PassageCount = DEFAULT_TOP_K
     max_quotes: MaxQuotes = DEFAULT_QUOTES
     scope: ShortScope | None = None
     filters: ShortFilters | None = None
@@ -43,6 +45,21 @@ class RetrieveEvidenceOutput(EvidenceOutput):
     mode: Mode
     passages: int
     session_id: str
+
+
+class CandidateShape(ToolOutput):
+    """A passage that was searched for quotes."""
+
+    passage_id: str
+    section_id: str
+    source: FoundBy
+    relevance: float
+
+
+class DebuggedEvidenceOutput(RetrieveEvidenceOutput):
+    """The quotes with every candidate; only when asked for, so the listed schema leaves it out."""
+
+    candidates: list[CandidateShape]
 
 
 async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutput:
@@ -64,12 +81,26 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         limits=QuoteLimits(max_quotes=given.max_quotes),
         call=call,
     )
-    return RetrieveEvidenceOutput(
+    output = RetrieveEvidenceOutput(
         quotes=quotes,
         notes=list(page.notes) or None,
         mode=options.mode,
         passages=len(page.found),
         session_id=call.services.scratch.session_of(call.caller),
+    )
+    if not options.include_debug:
+        return output
+    return DebuggedEvidenceOutput(
+        **dict(output), candidates=[_candidate(found) for found in page.found]
+    )
+
+
+def _candidate(found: FoundPassage) -> CandidateShape:
+    return CandidateShape(
+        passage_id=found.passage.passage_id,
+        section_id=found.passage.place.section_id,
+        source=found.source,
+        relevance=round(found.relevance, 4),
     )
 
 
@@ -93,4 +124,5 @@ TOOL = Tool(
     shape=as_is,
     render=evidence.render,
     example={"question": "How do I cancel a task?"},
+    max_result_tokens=MAX_RESULT_TOKENS,
 )

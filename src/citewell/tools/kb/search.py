@@ -10,6 +10,7 @@ from pydantic import Field
 from citewell.answer.evidence_spans import cut_preview
 from citewell.answer.fence import Fence
 from citewell.core.text import one_line
+from citewell.core.tokens import count_tokens
 from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
     MAX_PAGE_SIZE,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from citewell.tools.kb.passages import FoundPassage
 
 MAX_TITLE_CHARACTERS = 120
+MAX_RESULT_TOKENS = 6_000
 
 
 class KbSearchInput(ToolInput):
@@ -104,19 +106,32 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         max_per_doc=given.options.max_per_doc,
         shown=shown,
     )
-    ids = shown | {found.chunk.chunk_id for found in page.found}
-    goes_on = page.more and len(ids) < given.top_k
+    shaped = [
+        _shape(found, rank=len(shown) + at, given=given)
+        for at, found in enumerate(page.found, start=1)
+    ]
+    results = _within_budget(shaped)
+    cut = len(results) < len(shaped)
+    ids = shown | {found.chunk.chunk_id for found in page.found[: len(results)]}
+    goes_on = cut or (page.more and len(ids) < given.top_k)
     return KbSearchOutput(
-        results=[
-            _shape(found, rank=len(shown) + at, given=given)
-            for at, found in enumerate(page.found, start=1)
-        ],
+        results=results,
         next_cursor=seal_cursor(ids, search=search) if goes_on else None,
         partial=goes_on,
-        limit_reason="page_size" if goes_on else "none",
+        limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
         session_id=call.services.scratch.session_of(call.caller),
         notes=list(page.notes) or None,
     )
+
+
+def _within_budget(results: list[SearchResultShape]) -> list[SearchResultShape]:
+    """Return the first results that fit MAX_RESULT_TOKENS together; the first one always."""
+    left = MAX_RESULT_TOKENS
+    for at, result in enumerate(results):
+        left -= count_tokens(result.model_dump_json(exclude_none=True))
+        if left < 0 and at > 0:
+            return results[:at]
+    return results
 
 
 def _describe(given: KbSearchInput, call: Call) -> str:
@@ -206,4 +221,5 @@ TOOL = Tool(
     render=render,
     example={"query": "cancel a task", "top_k": 5, "options": {"include_scores": True}},
     in_default=False,
+    max_result_tokens=MAX_RESULT_TOKENS + 4_000,
 )

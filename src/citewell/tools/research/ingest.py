@@ -8,6 +8,7 @@ from pydantic import Field
 
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import MAX_URLS, Url, Urls
+from citewell.tools.scope import Tags
 
 if TYPE_CHECKING:
     from citewell.ingest.pipeline import IngestOutcome
@@ -21,6 +22,7 @@ class IngestInput(ToolInput):
         Field(description="One or more page URLs to fetch and index."),
     ]
     force: Annotated[bool, Field(description="Fetch again even when indexed and fresh.")] = False
+    tags: Annotated[Tags | None, Field(description="Tags to add to the pages.")] = None
 
 
 class IngestedShape(ToolOutput):
@@ -53,7 +55,11 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
     """
     urls = [given.url] if isinstance(given.url, str) else given.url
     outcomes = await call.services.ingester.ingest_all(
-        urls, project=call.caller.project, force=given.force, on_progress=call.on_progress
+        urls,
+        project=call.caller.project,
+        force=given.force,
+        tags=(*call.services.settings.scope_tags, *(given.tags or ())),
+        on_progress=call.on_progress,
     )
     failures = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(failures) == len(outcomes):

@@ -10,7 +10,7 @@ from citewell.core.records import Intent
 from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import Query, Url
-from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
+from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
 
 if TYPE_CHECKING:
     from citewell.core.results import OrchestrationResult
@@ -66,7 +66,7 @@ TOOL = Tool(
     output_model=ResearchOutput,
     annotations=Annotations(read_only=True),
     run=run,
-    shape=shape_result,
+    shape=shape_for_connectors,
     render=render_brief,
     example={"query": "How do I cancel a task?", "top_k": 5},
 )

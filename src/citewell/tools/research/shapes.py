@@ -110,6 +110,32 @@ class ResearchOutput(ToolOutput):
     stats: StatsShape
 
 
+class ConnectorResultShape(ToolOutput):
+    """A page as a connector lists it; `fetch` takes its id."""
+
+    id: str
+    title: str
+    url: str
+
+
+class ConnectorResearchOutput(ResearchOutput):
+    """The evidence with the list that connectors look for; only where `fetch` is served."""
+
+    results: list[ConnectorResultShape]
+
+
+def shape_for_connectors(result: OrchestrationResult, call: Call) -> ResearchOutput:
+    """Return the structured form, with `results` when the connector toolset is on."""
+    output = shape_result(result, call)
+    if not {"connector", "all"} & set(call.services.settings.mcp_toolsets):
+        return output
+    results = [
+        ConnectorResultShape(id=str(source.source_id), title=source.title, url=source.url)
+        for source in output.sources
+    ]
+    return ConnectorResearchOutput(**dict(output), results=results)
+
+
 def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     """Return the structured form of `result`, its evidence cut to the token budget."""
     max_evidence_tokens = call.services.settings.mcp_response_token_budget

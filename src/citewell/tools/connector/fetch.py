@@ -1,0 +1,112 @@
+"""`fetch`: a whole indexed page by its id, as ChatGPT connectors ask for it after `search`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.answer.fence import Fence
+from citewell.core.errors import NotFound
+from citewell.core.text import one_line
+from citewell.core.tokens import truncate_to_tokens
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scope import check_scope
+
+MAX_TEXT_TOKENS = 8_000
+# Cut here first: counting the tokens of a whole long page takes a while.
+_MAX_TEXT_CHARACTERS = 12 * MAX_TEXT_TOKENS
+
+
+class FetchInput(ToolInput):
+    """Arguments of `fetch`."""
+
+    id: Annotated[str, Field(min_length=1, max_length=20, description="id of a result of search.")]
+
+
+class FetchMetadata(ToolOutput):
+    """What else is known of the page."""
+
+    language: str
+    fetched_at: str
+    page_hash: str
+    tags: list[str]
+    truncated: bool
+
+
+class FetchOutput(ToolOutput):
+    """A page."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: FetchMetadata
+
+
+async def run(given: FetchInput, call: Call) -> FetchOutput:
+    """Return the page's text, cut to MAX_TEXT_TOKENS.
+
+    Raises:
+        NotFound: no page of the caller's project and scope has this id.
+    """
+    scope = check_scope(None, call)
+    numeric = given.id.isascii() and given.id.isdigit()
+    page = await call.services.store.get_page(int(given.id)) if numeric else None
+    if (
+        page is None
+        or page.info.project != scope.project
+        or not scope.holds(page.info.url, page.info.tags)
+    ):
+        raise NotFound(f"There is no page {given.id!r}.", suggestion="Use an id of search.")
+    text = truncate_to_tokens(page.text[:_MAX_TEXT_CHARACTERS], MAX_TEXT_TOKENS)
+    return FetchOutput(
+        id=given.id,
+        title=one_line(page.info.title),
+        text=text,
+        url=page.info.url,
+        metadata=FetchMetadata(
+            language=page.info.language,
+            fetched_at=page.info.fetched_at.isoformat(timespec="seconds"),
+            page_hash=page.info.text_hash[:16],
+            tags=list(page.info.tags),
+            truncated=len(text) < len(page.text.rstrip()),
+        ),
+    )
+
+
+def render(output: FetchOutput, call: Call) -> str:
+    """Return the page inside a fence, under its title and URL."""
+    fence = Fence()
+    lines = [
+        f"{output.title or 'Untitled'} — {output.url} (id {output.id})",
+        fence.note,
+        fence.around(output.text),
+    ]
+    if output.metadata.truncated:
+        lines.append("(cut here: the page goes on)")
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="fetch",
+    toolset="connector",
+    title="Read an indexed page",
+    description=(
+        "Return the text of an indexed page by its id.\n"
+        "Use when a result of search is promising and you need its whole page.\n"
+        "Do not use when you need single facts: call search.\n"
+        f"Returns at most {MAX_TEXT_TOKENS} tokens of the page.\n"
+        "If you need more, call search with a narrower question.\n"
+        f"Defaults: none. Max: {MAX_TEXT_TOKENS} tokens."
+    ),
+    input_model=FetchInput,
+    output_model=FetchOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"id": "1"},
+    in_default=False,
+    max_result_tokens=MAX_TEXT_TOKENS + 4_000,
+)

@@ -1,0 +1,133 @@
+"""`expand_neighbors`: the sections beside given ones; ids and titles, no text unless asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from citewell.answer.evidence_spans import clip
+from citewell.answer.fence import Fence
+from citewell.core.text import one_line
+from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scope import ShortScope, check_scope
+
+if TYPE_CHECKING:
+    from citewell.core.records import StoredChunk
+
+DEFAULT_PAGE_SIZE = 25
+MAX_PAGE_SIZE = 100
+MAX_HOPS = 2
+SNIPPET_CHARACTERS = 200
+
+
+class ExpandNeighborsInput(ToolInput):
+    """Arguments of `expand_neighbors`."""
+
+    node_ids: Annotated[SectionIds, Field(description="section_ids of a search.")]
+    max_hops: Annotated[int, Field(ge=1, le=MAX_HOPS)] = 1
+    include_snippet: bool = False
+    page_size: Annotated[int, Field(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_PAGE_SIZE
+    scope: ShortScope | None = None
+
+
+class NeighborShape(ToolOutput):
+    """A section beside one that was given."""
+
+    section_id: str
+    of: str
+    relation: Literal["previous", "next"]
+    hops: int
+    title: str
+    heading: str
+    url: str
+    snippet: str | None = None
+
+
+class ExpandNeighborsOutput(ToolOutput):
+    """Neighbours, nearest first."""
+
+    neighbors: list[NeighborShape]
+    partial: bool
+
+
+async def run(given: ExpandNeighborsInput, call: Call) -> ExpandNeighborsOutput:
+    """Return the sections before and after each given one on its page.
+
+    Raises:
+        NotFound: a section does not exist, or not for this caller.
+    """
+    scope = check_scope(given.scope, call)
+    sections = await load_sections(given.node_ids, scope=scope, call=call)
+    known = {section.chunk_id for section in sections}
+    found: list[NeighborShape] = []
+    for section in sections:
+        around = await call.services.store.chunks_of_page(
+            section.source_id,
+            first_ordinal=max(0, section.ordinal - given.max_hops),
+            last_ordinal=section.ordinal + given.max_hops,
+        )
+        for chunk in around:
+            if chunk.chunk_id not in known:
+                known.add(chunk.chunk_id)
+                found.append(_shape(chunk, section, include_snippet=given.include_snippet))
+    nearest = sorted(found, key=lambda neighbor: neighbor.hops)
+    return ExpandNeighborsOutput(
+        neighbors=nearest[: given.page_size], partial=len(nearest) > given.page_size
+    )
+
+
+def _shape(chunk: StoredChunk, of: StoredChunk, *, include_snippet: bool) -> NeighborShape:
+    return NeighborShape(
+        section_id=str(chunk.chunk_id),
+        of=str(of.chunk_id),
+        relation="next" if chunk.ordinal > of.ordinal else "previous",
+        hops=abs(chunk.ordinal - of.ordinal),
+        title=one_line(chunk.title, limit=120),
+        heading=one_line(chunk.heading_path[-1], limit=120) if chunk.heading_path else "",
+        url=chunk.url,
+        snippet=clip(chunk.text, SNIPPET_CHARACTERS) if include_snippet else None,
+    )
+
+
+def render(output: ExpandNeighborsOutput, call: Call) -> str:
+    """Return a line for each neighbour."""
+    if not output.neighbors:
+        return "There is nothing beside these sections."
+    fence = Fence()
+    lines = [fence.note]
+    for neighbor in output.neighbors:
+        heading = f" § {neighbor.heading}" if neighbor.heading else ""
+        where = f"{neighbor.title or 'Untitled'}{heading}, {neighbor.url}"
+        lines.append(
+            f"- section {neighbor.section_id}, {neighbor.relation} of {neighbor.of} "
+            f"({neighbor.hops}): {where}"
+        )
+        if neighbor.snippet is not None:
+            lines.append(f"    {fence.quoted(neighbor.snippet)}")
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="expand_neighbors",
+    toolset="legacy",
+    title="Sections beside (older name)",
+    description=(
+        "List the sections before and after given ones on their pages.\n"
+        "Use when a section begins or ends in the middle of what you need.\n"
+        "Do not use when you have a passage_id: call kb_expand_excerpt.\n"
+        "Returns at most page_size ids with titles; no text unless include_snippet.\n"
+        "If you need more, call get_section_text with a section_id.\n"
+        f"Defaults: max_hops 1, page_size {DEFAULT_PAGE_SIZE}. "
+        f"Max: {MAX_SECTIONS} node_ids, max_hops {MAX_HOPS}, page_size {MAX_PAGE_SIZE}."
+    ),
+    input_model=ExpandNeighborsInput,
+    output_model=ExpandNeighborsOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"node_ids": ["1"]},
+    in_default=False,
+)

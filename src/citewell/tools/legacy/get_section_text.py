@@ -1,0 +1,118 @@
+"""`get_section_text`: the text of sections by id, bounded."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.answer.fence import Fence
+from citewell.core.text import one_line
+from citewell.tools.kb.excerpt import MAX_EXCERPT_BYTES
+from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scope import ShortScope, check_scope
+
+DEFAULT_SECTION_BYTES = 8_192
+
+
+class GetSectionTextInput(ToolInput):
+    """Arguments of `get_section_text`."""
+
+    section_ids: SectionIds
+    max_bytes_per: Annotated[int, Field(ge=100, le=MAX_EXCERPT_BYTES)] = DEFAULT_SECTION_BYTES
+    scope: ShortScope | None = None
+
+
+class SectionTextShape(ToolOutput):
+    """The text of one section."""
+
+    section_id: str
+    title: str
+    url: str
+    anchor: str | None = None
+    text: str
+    truncated: bool
+    size_bytes: int
+
+
+class GetSectionTextOutput(ToolOutput):
+    """Texts in the order asked; `omitted` did not fit the bytes of one call."""
+
+    results: list[SectionTextShape]
+    omitted: list[str] | None = None
+
+
+async def run(given: GetSectionTextInput, call: Call) -> GetSectionTextOutput:
+    """Return each section's text, cut to `max_bytes_per`, while they fit one call.
+
+    Raises:
+        NotFound: a section does not exist, or not for this caller.
+    """
+    scope = check_scope(given.scope, call)
+    sections = await load_sections(given.section_ids, scope=scope, call=call)
+    results: list[SectionTextShape] = []
+    omitted: list[str] = []
+    left = MAX_EXCERPT_BYTES
+    for section in sections:
+        text = _first_bytes(section.text, given.max_bytes_per)
+        cost = len(text.encode("utf-8", "surrogatepass"))
+        if cost > left:
+            omitted.append(str(section.chunk_id))
+            continue
+        left -= cost
+        results.append(
+            SectionTextShape(
+                section_id=str(section.chunk_id),
+                title=one_line(section.title, limit=120),
+                url=section.url,
+                anchor=section.anchor,
+                text=text,
+                truncated=len(text) < len(section.text),
+                size_bytes=len(section.text.encode("utf-8", "surrogatepass")),
+            )
+        )
+    return GetSectionTextOutput(results=results, omitted=omitted or None)
+
+
+def _first_bytes(text: str, limit: int) -> str:
+    raw = text.encode("utf-8", "surrogatepass")
+    return text if len(raw) <= limit else raw[:limit].decode(errors="ignore")
+
+
+def render(output: GetSectionTextOutput, call: Call) -> str:
+    """Return each section under its title, inside a fence."""
+    fence = Fence()
+    lines = [fence.note]
+    for result in output.results:
+        anchor = f"#{result.anchor}" if result.anchor else ""
+        cut = ", cut" if result.truncated else ""
+        head = f"{result.title or 'Untitled'} — {result.url}{anchor}"
+        lines.append(f"{head} (section {result.section_id}{cut})")
+        lines.append(fence.around(result.text))
+    if output.omitted:
+        lines.append(f"Left out, ask again: {', '.join(output.omitted)}")
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="get_section_text",
+    toolset="legacy",
+    title="Read sections (older name)",
+    description=(
+        "Return the text of sections by id; the older form of kb_read_excerpt.\n"
+        "Use when your instructions name this tool.\n"
+        "Do not use when kb_read_excerpt is listed: it costs less.\n"
+        f"Returns at most {MAX_EXCERPT_BYTES} bytes over all sections.\n"
+        "If you need more, call again with the sections left out, or expand_neighbors.\n"
+        f"Defaults: max_bytes_per {DEFAULT_SECTION_BYTES}. Max: {MAX_SECTIONS} sections."
+    ),
+    input_model=GetSectionTextInput,
+    output_model=GetSectionTextOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"section_ids": ["1"]},
+    in_default=False,
+)

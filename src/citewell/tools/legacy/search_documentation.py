@@ -1,0 +1,56 @@
+"""`search_documentation`: the older name for evidence in one call."""
+
+from __future__ import annotations
+
+from citewell.tools.kb import evidence, retrieve_evidence
+from citewell.tools.kb.arguments import MAX_QUOTES, Question
+from citewell.tools.kb.retrieve_evidence import (
+    MAX_PASSAGES,
+    PassageCount,
+    RetrieveEvidenceInput,
+    RetrieveEvidenceOutput,
+)
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.scope import ShortScope
+
+LEGACY_TOP_K = 20
+
+
+class SearchDocumentationInput(ToolInput):
+    """Arguments of `search_documentation`."""
+
+    query: Question
+    top_k: PassageCount = LEGACY_TOP_K
+    scope: ShortScope | None = None
+
+
+async def run(given: SearchDocumentationInput, call: Call) -> RetrieveEvidenceOutput:
+    """Search and quote as `kb.retrieve_evidence` does, over more passages."""
+    search = RetrieveEvidenceInput(
+        question=given.query, top_k=given.top_k, max_quotes=MAX_QUOTES, scope=given.scope
+    )
+    return await retrieve_evidence.run(search, call)
+
+
+TOOL = Tool(
+    name="search_documentation",
+    toolset="legacy",
+    title="Search (older name)",
+    description=(
+        "Search the indexed pages and return quotes; the older name of kb_retrieve_evidence.\n"
+        "Use when your instructions name this tool.\n"
+        "Do not use when kb_retrieve_evidence is listed: it costs less.\n"
+        f"Returns at most {MAX_QUOTES} quotes of 80 tokens.\n"
+        "If you need more, call get_section_text with a quote's section_id.\n"
+        f"Defaults: top_k {LEGACY_TOP_K}. Max: top_k {MAX_PASSAGES}."
+    ),
+    input_model=SearchDocumentationInput,
+    output_model=RetrieveEvidenceOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=evidence.render,
+    example={"query": "How do I cancel a task?"},
+    in_default=False,
+    max_result_tokens=evidence.MAX_RESULT_TOKENS,
+)

@@ -1,0 +1,66 @@
+"""`search_sections`: the name and defaults that `kb.search` had before."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.tools.kb import search as kb_search
+from citewell.tools.kb.arguments import MAX_TOP_K, Question, SearchOptions, TopK
+from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS
+from citewell.tools.kb.search import KbSearchInput, KbSearchOutput
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.scope import ShortScope
+
+LEGACY_TOP_K = 20
+
+
+class SearchSectionsInput(ToolInput):
+    """Arguments of `search_sections`."""
+
+    query: Question
+    top_k: TopK = LEGACY_TOP_K
+    cursor: Annotated[str | None, Field(max_length=MAX_CURSOR_CHARACTERS)] = None
+    include_debug: Annotated[bool, Field(description="Scores and offsets of each result.")] = True
+    scope: ShortScope | None = None
+
+
+async def run(given: SearchSectionsInput, call: Call) -> KbSearchOutput:
+    """Search as `kb.search` does, with several sections of a page and all scores."""
+    options = SearchOptions(
+        max_per_doc=10, include_scores=given.include_debug, include_debug=given.include_debug
+    )
+    search = KbSearchInput(
+        query=given.query,
+        top_k=given.top_k,
+        cursor=given.cursor,
+        page_size=min(given.top_k, LEGACY_TOP_K),
+        scope=given.scope,
+        options=options,
+    )
+    return await kb_search.run(search, call)
+
+
+TOOL = Tool(
+    name="search_sections",
+    toolset="legacy",
+    title="Find sections (older name)",
+    description=(
+        "List the sections that best match; the older name of kb_search.\n"
+        "Use when your instructions name this tool.\n"
+        "Do not use when kb_search or kb_retrieve_evidence is listed: they cost less.\n"
+        "Returns at most top_k results with previews.\n"
+        "If you need more, call get_section_text with a section_id.\n"
+        f"Defaults: top_k {LEGACY_TOP_K}, include_debug true. Max: top_k {MAX_TOP_K}."
+    ),
+    input_model=SearchSectionsInput,
+    output_model=KbSearchOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=kb_search.render,
+    example={"query": "cancel a task"},
+    in_default=False,
+    max_result_tokens=kb_search.TOOL.max_result_tokens,
+)
