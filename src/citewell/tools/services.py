@@ -55,8 +55,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         threads=settings.inference_threads,
     )
     async with AsyncExitStack() as stack:
-        model = embedder.name if embedder is not None else None
-        store = await open_store(settings.database_url, model=model)
+        current = embedder.name if embedder is not None else None
+        store = await open_store(settings.database_url, model=current)
         stack.push_async_callback(store.aclose)
         for model in (embedder, reranker):
             if model is not None:

@@ -61,11 +61,14 @@ def quote_passages(
         for passage, relevance in passages
     ]
     rerank = call.services.reranker is not None
+    best = max((relevance for _, relevance in passages), default=0.0)
     quotes: list[QuoteShape] = []
     left = limits.max_quotes * (limits.max_quote_tokens + _TOKENS_BESIDE_QUOTE)
     for span in choose_quotes(question, texts, limits=limits, rerank=rerank):
         passage, _ = passages[span.passage]
-        quote = _shape(passage, passage.text[span.start : span.end], confidence=span.score)
+        text = passage.text[span.start : span.end]
+        # A span's score is set against the best passage, which need not be good.
+        quote = _shape(passage, text, confidence=span.score * best)
         cost = count_tokens(quote.model_dump_json())
         if quotes and cost > left:
             continue

@@ -13,7 +13,6 @@ from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
     MAX_QUOTES,
     MaxQuotes,
-    Mode,
     Question,
     SearchOptions,
     ShortOptions,
@@ -42,9 +41,8 @@ class RetrieveEvidenceInput(ToolInput):
 class RetrieveEvidenceOutput(EvidenceOutput):
     """The quotes, and how they were found."""
 
-    mode: Mode
+    mode: str
     passages: int
-    session_id: str
 
 
 class CandidateShape(ToolOutput):
@@ -86,7 +84,6 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         notes=list(page.notes) or None,
         mode=options.mode,
         passages=len(page.found),
-        session_id=call.services.scratch.session_of(call.caller),
     )
     if not options.include_debug:
         return output
