@@ -2,9 +2,9 @@
 
     python -m bench.fit_reranker [--data DIR] [--sites DIR] [--cache DIR] [--write] [--report]
 
-A page is as good as its best chunk, so the loss is taken over pages: the log-loss of every page
-(for calibration) plus the cross-entropy of the list (for order). Every set weighs the same. Fitted
-sets are judged by cross-validation over queries, and once more with the whole set left out.
+Needs `lightgbm`, which the package itself does not. A page is as good as its best chunk, so the
+trees are fitted to the best chunk of each page. Every set weighs the same. Fitted sets are judged
+by cross-validation over queries, and once more with their whole family left out.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import math
 import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import anyio
+import lightgbm
 import numpy as np
 import numpy.typing as npt
 from bench.cached_embedder import CachedEmbedder
@@ -27,6 +29,7 @@ from bench.judged_sets import (
     DEFAULT_DATA,
     DEFAULT_SITES,
     FITTED_SETS,
+    SITE_SETS,
     JudgedQuery,
     JudgedSet,
     open_set,
@@ -48,16 +51,19 @@ from citewell.retrieve.query import read_query
 
 Matrix = npt.NDArray[np.float64]
 
-HELD_OUT_SETS = ("hotpot100", "k8s_glossary_en", "k8s_glossary_ja", "odex_pysite")
-HIDDEN_UNITS = 8
-STEPS = 200
-LEARNING_RATE = 0.05
-WEIGHT_DECAY = 1e-3
-ORDER_SHARE = 0.5
-"""How much the order within a list counts against the calibration of each page."""
+HELD_OUT_SETS = ("xquad_en", "clapnq_dev", "odex_pysite")
+ROUNDS = 60
+LEAVES = 8
+LEARNING_RATE = 0.1
+BLEND_WEIGHT = 3.0
+START = -3.0
+"""What the trees start from: the odds that the blend of word and vector score gives."""
 FOLDS = 3
 MAX_QUERIES = 250
 """Per set; more of the large sets would not move the fit, only slow it."""
+FALLING = frozenset({"word_missing", "vector_below_best", "listing_page", "link_density"})
+FREE = frozenset({"vector_missing", "query_length", "first_chunk"})
+"""All other features may only raise the odds: more of a match is never worse."""
 _CHUNKS_PER_PAGE = 3
 
 
@@ -76,124 +82,129 @@ class Group:
     """Gain per page of the list."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Batch:
-    """Many groups laid end to end."""
-
-    rows: Matrix
-    page_starts: npt.NDArray[np.int64]
-    group_starts: npt.NDArray[np.int64]
-    group_of_page: npt.NDArray[np.int64]
-    right: Matrix
-    weight: Matrix
-    """Per page; a set's pages sum to one."""
-
-
-def fit(groups: Mapping[str, Sequence[Group]], *, seed: int = 7) -> RerankerWeights:
-    """Return the weights that do best on the groups of all the sets together."""
-    batch = _lay_out(groups)
-    mean = batch.rows.mean(axis=0)
-    scale = np.maximum(batch.rows.std(axis=0), 1e-3)
-    scaled = np.clip((batch.rows - mean) / scale, -4.0, 4.0)
-    random = np.random.default_rng(seed)
-    count = scaled.shape[1]
-    parameters = {
-        "linear": np.zeros(count),
-        "hidden": random.normal(0, 1 / np.sqrt(count), (count, HIDDEN_UNITS)),
-        "hidden_bias": np.zeros(HIDDEN_UNITS),
-        "output": random.normal(0, 0.1, HIDDEN_UNITS),
-        "bias": np.array(-2.0),
-    }
-    _descend(parameters, scaled, batch)
-    return RerankerWeights(
-        features=FEATURES,
-        mean=mean,
-        scale=scale,
-        linear=parameters["linear"],
-        hidden=parameters["hidden"],
-        hidden_bias=parameters["hidden_bias"],
-        output=parameters["output"],
-        bias=float(parameters["bias"]),
-    )
+def fit(groups: Mapping[str, Sequence[Group]]) -> RerankerWeights:
+    """Return trees fitted to all groups, calibrated on queries that the trees did not see."""
+    families = {name: list(members) for name, members in groups.items()}
+    seen: list[tuple[Matrix, npt.NDArray[np.bool_], float]] = []
+    for fold in range(FOLDS):
+        rest = {
+            name: [group for at, group in enumerate(members) if at % FOLDS != fold]
+            for name, members in families.items()
+        }
+        trees = fit_trees(rest)
+        for members in families.values():
+            seen.extend(
+                (page_scores(trees, group), group.right, 1.0 / len(members))
+                for group in members[fold::FOLDS]
+            )
+    own, whole, base = calibrate(seen)
+    return replace(fit_trees(groups), own_weight=own, list_weight=whole, base=base)
 
 
-def _lay_out(groups: Mapping[str, Sequence[Group]]) -> _Batch:
-    rows, page_starts, group_starts, group_of_page, right, weight = [], [], [], [], [], []
-    at_row = at_page = at_group = 0
+def fit_trees(groups: Mapping[str, Sequence[Group]]) -> RerankerWeights:
+    """Return boosted trees over each page's best chunk; not calibrated yet."""
+    rows, right, weight = [], [], []
+    blend = FEATURES.index("blend")
     for members in groups.values():
         for group in members:
-            starts = np.flatnonzero(np.diff(group.pages, prepend=-1))
-            rows.append(group.rows)
-            page_starts.append(starts + at_row)
-            group_starts.append(at_page)
-            group_of_page.append(np.full(len(starts), at_group))
-            right.append(group.right.astype(float))
-            weight.append(np.full(len(starts), 1.0 / (len(members) * len(starts))))
-            at_row += len(group.rows)
-            at_page += len(starts)
-            at_group += 1
-    return _Batch(
-        rows=np.concatenate(rows),
-        page_starts=np.concatenate(page_starts),
-        group_starts=np.array(group_starts),
-        group_of_page=np.concatenate(group_of_page),
-        right=np.concatenate(right),
-        weight=np.concatenate(weight) / len(groups),
+            best = _best_rows(group.rows[:, blend], group.pages)
+            rows.append(group.rows[best])
+            right.append(group.right)
+            weight.append(np.full(len(best), 1.0 / len(members)))
+    table = np.concatenate(rows)
+    weights = np.concatenate(weight)
+    booster = lightgbm.train(
+        {
+            "objective": "binary",
+            "num_leaves": LEAVES,
+            "learning_rate": LEARNING_RATE,
+            "min_data_in_leaf": 40,
+            "lambda_l2": 5,
+            "feature_fraction": 0.6,
+            "bagging_fraction": 0.8,
+            "bagging_freq": 1,
+            "monotone_constraints": [_direction(name) for name in FEATURES],
+            "boost_from_average": False,
+            "deterministic": True,
+            "num_threads": 1,
+            "seed": 3,
+            "verbose": -1,
+        },
+        lightgbm.Dataset(
+            table,
+            label=np.concatenate(right).astype(int),
+            weight=weights * 1000 / len(groups),
+            init_score=BLEND_WEIGHT * table[:, blend] + START,
+        ),
+        ROUNDS,
+    )
+    return _flatten([tree["tree_structure"] for tree in booster.dump_model()["tree_info"]])
+
+
+def _direction(feature: str) -> int:
+    return 0 if feature in FREE else -1 if feature in FALLING else 1
+
+
+def _flatten(trees: Sequence[dict[str, Any]]) -> RerankerWeights:
+    """Return LightGBM's trees as one row of nodes."""
+    nodes: list[list[float]] = []
+
+    def add(node: dict[str, Any]) -> tuple[int, int]:
+        at = len(nodes)
+        if "leaf_value" in node:
+            nodes.append([0, 0.0, at, at, node["leaf_value"]])
+            return at, 0
+        nodes.append([node["split_feature"], node["threshold"], 0, 0, 0.0])
+        left, left_depth = add(node["left_child"])
+        right, right_depth = add(node["right_child"])
+        nodes[at][2:4] = [left, right]
+        return at, 1 + max(left_depth, right_depth)
+
+    placed = [add(tree) for tree in trees]
+    feature, threshold, left, right, value = np.array(nodes).T
+    return RerankerWeights(
+        features=FEATURES,
+        roots=np.array([root for root, _ in placed]),
+        depth=max(depth for _, depth in placed),
+        feature=feature.astype(np.int64),
+        threshold=threshold,
+        left=left.astype(np.int64),
+        right=right.astype(np.int64),
+        value=value,
+        blend_weight=BLEND_WEIGHT,
+        bias=START,
+        own_weight=1.0,
+        list_weight=0.0,
+        base=0.0,
     )
 
 
-def _descend(parameters: dict[str, Matrix], scaled: Matrix, batch: _Batch) -> None:
-    """Adam over the whole batch; changes `parameters` in place."""
-    first = {name: np.zeros_like(value) for name, value in parameters.items()}
-    second = {name: np.zeros_like(value) for name, value in parameters.items()}
-    for step in range(1, STEPS + 1):
-        rate = LEARNING_RATE * (0.5 + 0.5 * np.cos(np.pi * step / STEPS))
-        for name, slope in _slopes(parameters, scaled, batch).items():
-            if name not in ("bias", "hidden_bias"):
-                slope = slope + WEIGHT_DECAY * parameters[name]
-            first[name] = 0.9 * first[name] + 0.1 * slope
-            second[name] = 0.999 * second[name] + 0.001 * slope**2
-            move = (first[name] / (1 - 0.9**step)) / (
-                np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8
-            )
-            parameters[name] = parameters[name] - rate * move
+def calibrate(
+    lists: Sequence[tuple[Matrix, npt.NDArray[np.bool_], float]],
+) -> tuple[float, float, float]:
+    """Return the weights of own score, whole list and constant that fit (scores, right, weight)."""
+    columns, right, weight = [], [], []
+    for scores, correct, share in lists:
+        whole = np.log(np.exp(scores - scores.max()).sum()) + scores.max()
+        columns.append(np.column_stack([scores, np.full(len(scores), whole), np.ones(len(scores))]))
+        right.append(correct)
+        weight.append(np.full(len(scores), share))
+    table, truth = np.concatenate(columns), np.concatenate(right).astype(float)
+    shares = np.concatenate(weight) / sum(each.sum() for each in weight)
+    found = np.array([1.0, 0.0, 0.0])
+    for _ in range(30):
+        told = 1 / (1 + np.exp(-table @ found))
+        slope = table.T @ (shares * (told - truth))
+        curve = (table * (shares * told * (1 - told))[:, None]).T @ table + 1e-6 * np.eye(3)
+        found = found - np.linalg.solve(curve, slope)
+    own, whole, base = (float(each) for each in found)
+    return own, whole, base
 
 
-def _slopes(parameters: dict[str, Matrix], scaled: Matrix, batch: _Batch) -> dict[str, Matrix]:
-    bent = np.tanh(scaled @ parameters["hidden"] + parameters["hidden_bias"])
-    odds = scaled @ parameters["linear"] + bent @ parameters["output"] + parameters["bias"]
-    best_row = _best_rows(odds, batch.page_starts)
-    slope = _odds_slope(odds[best_row], batch)
-    bent, seen = bent[best_row], scaled[best_row]
-    back = slope[:, None] * parameters["output"] * (1 - bent**2)
-    return {
-        "linear": seen.T @ slope,
-        "hidden": seen.T @ back,
-        "hidden_bias": back.sum(axis=0),
-        "output": bent.T @ slope,
-        "bias": slope.sum(),
-    }
-
-
-def _best_rows(odds: Matrix, page_starts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return, per page, the row with the highest odds."""
-    highest = np.maximum.reduceat(odds, page_starts)
-    sizes = np.diff(np.append(page_starts, len(odds)))
-    is_best = odds >= np.repeat(highest, sizes)
-    page_of_row = np.repeat(np.arange(len(page_starts)), sizes)
-    rows = np.flatnonzero(is_best)
-    return rows[np.unique(page_of_row[rows], return_index=True)[1]]
-
-
-def _odds_slope(odds: Matrix, batch: _Batch) -> Matrix:
-    """Return the slope of the loss by each page's odds."""
-    pointwise = batch.weight * (1 / (1 + np.exp(-odds)) - batch.right)
-    powers = np.exp(odds - np.maximum.reduceat(odds, batch.group_starts)[batch.group_of_page])
-    shares = powers / np.add.reduceat(powers, batch.group_starts)[batch.group_of_page]
-    rights = np.add.reduceat(batch.right, batch.group_starts)[batch.group_of_page]
-    target = np.where(rights > 0, batch.right / np.maximum(rights, 1), shares)
-    # One list counts as much as one page of it does in the pointwise part.
-    return (1 - ORDER_SHARE) * pointwise + ORDER_SHARE * batch.weight * (shares - target)
+def _best_rows(values: Matrix, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return, per page, the row with the highest value; the rows of a page lie together."""
+    order = np.lexsort((-values, pages))
+    return order[np.flatnonzero(np.diff(pages[order], prepend=-1))]
 
 
 async def collect(judged: JudgedSet, embedder: Embedder | None) -> list[Group]:
@@ -230,11 +241,16 @@ def _group(rows: Matrix, urls: Sequence[str], query: JudgedQuery) -> Group:
     )
 
 
+def page_scores(weights: RerankerWeights, group: Group) -> Matrix:
+    """Return the score of each page's best chunk."""
+    scores = weights.score(group.rows)
+    return scores[_best_rows(scores, group.pages)]
+
+
 def page_odds(weights: RerankerWeights, group: Group) -> Matrix:
-    """Return the odds of each page's best chunk."""
-    odds = np.full(len(group.right), -np.inf)
-    np.maximum.at(odds, group.pages, weights.score(group.rows))
-    return odds
+    """Return the calibrated odds of each page's best chunk."""
+    scores = page_scores(weights, group)
+    return weights.odds(scores, scores)
 
 
 def ndcg(scores: Matrix, group: Group) -> float:
@@ -246,43 +262,42 @@ def ndcg(scores: Matrix, group: Group) -> float:
 
 
 def fused_ndcg(groups: Sequence[Group]) -> float:
-    """Return the mean nDCG@10 of plain fusion."""
-    column = FEATURES.index("page_best")
-    first = [np.flatnonzero(np.diff(group.pages, prepend=-1)) for group in groups]
-    return statistics.fmean(
-        ndcg(group.rows[starts, column], group) for group, starts in zip(groups, first, strict=True)
-    )
+    """Return the mean nDCG@10 of plain rank fusion, the order in which pages were found."""
+    return statistics.fmean(ndcg(-np.arange(len(group.right)), group) for group in groups)
 
 
-def calibration_error(pairs: Sequence[tuple[Matrix, npt.NDArray[np.bool_]]]) -> float:
-    """Return the expected calibration error of the best page per query, in ten bins.
+def first_results(
+    odds: Sequence[Matrix], groups: Sequence[Group]
+) -> tuple[Matrix, npt.NDArray[np.bool_]]:
+    """Return, per query, the probability told for the first page and whether it was right.
 
     Only the first page counts: hundreds of pages that are rightly given nothing would hide how
     wrong the confident ones are.
     """
-    tops = [(1 / (1 + np.exp(-odds.max())), right[odds.argmax()]) for odds, right in pairs]
-    told = np.array([probability for probability, _ in tops])
-    true = np.array([right for _, right in tops], dtype=float)
+    told = np.array([1 / (1 + np.exp(-each.max())) for each in odds])
+    right = [group.right[each.argmax()] for each, group in zip(odds, groups, strict=True)]
+    return told, np.array(right, dtype=bool)
+
+
+def calibration_error(told: Matrix, right: npt.NDArray[np.bool_]) -> float:
+    """Return how far the told probability lies from the share that was right, over ten bins."""
     bins = np.minimum((told * 10).astype(int), 9)
     gaps = [
-        abs(told[bins == at].mean() - true[bins == at].mean()) * (bins == at).mean()
+        abs(told[bins == at].mean() - right[bins == at].mean()) * (bins == at).mean()
         for at in range(10)
         if (bins == at).any()
     ]
     return float(sum(gaps))
 
 
-def judge(weights: RerankerWeights, groups: Sequence[Group]) -> tuple[float, float]:
-    """Return nDCG@10 and calibration error."""
-    pairs = [(page_odds(weights, group), group.right) for group in groups]
-    gain = statistics.fmean(
-        ndcg(odds, group) for (odds, _), group in zip(pairs, groups, strict=True)
-    )
-    return gain, calibration_error(pairs)
+def judge(odds: Sequence[Matrix], groups: Sequence[Group]) -> str:
+    """Return nDCG@10 and the calibration error, ready to print."""
+    gain = statistics.fmean(ndcg(one, group) for one, group in zip(odds, groups, strict=True))
+    return f"{gain:9.3f} ±{calibration_error(*first_results(odds, groups)):.3f}"
 
 
-def cross_validate(groups: Mapping[str, Sequence[Group]]) -> dict[str, tuple[float, float]]:
-    """Return, per set, what models fitted without the judged queries reach."""
+def cross_validate(groups: Mapping[str, Sequence[Group]]) -> dict[str, list[Matrix]]:
+    """Return, per set and query, the odds of models fitted without the query."""
     folds = []
     for fold in range(FOLDS):
         rest = {
@@ -290,40 +305,52 @@ def cross_validate(groups: Mapping[str, Sequence[Group]]) -> dict[str, tuple[flo
             for name, members in groups.items()
         }
         folds.append(fit(rest))
-    results = {}
-    for name, members in groups.items():
-        pairs = [
-            (page_odds(folds[at % FOLDS], group), group.right) for at, group in enumerate(members)
-        ]
-        gain = statistics.fmean(
-            ndcg(odds, group) for (odds, _), group in zip(pairs, members, strict=True)
-        )
-        results[name] = gain, calibration_error(pairs)
-    return results
+    return {
+        name: [page_odds(folds[at % FOLDS], group) for at, group in enumerate(members)]
+        for name, members in groups.items()
+    }
 
 
-def leave_out(groups: Mapping[str, Sequence[Group]], name: str) -> tuple[float, float]:
-    """Return what a model reaches on a set of which it saw nothing, with or without vectors."""
-    family = name.removesuffix(WORDS_ONLY)
-    rest = {other: members for other, members in groups.items() if not other.startswith(family)}
-    return judge(fit(rest), groups[name])
+def leave_out(groups: Mapping[str, Sequence[Group]], name: str) -> list[Matrix]:
+    """Return the odds of a model that saw nothing of the set's family."""
+    rest = {other: members for other, members in groups.items() if _family(other) != _family(name)}
+    weights = fit(rest)
+    return [page_odds(weights, group) for group in groups[name]]
+
+
+def _family(name: str) -> str:
+    """Return what sets share that have the same pages or translations of them."""
+    plain = name.removesuffix(WORDS_ONLY)
+    return SITE_SETS.get(plain, plain.removesuffix("_en").removesuffix("_ja"))
 
 
 def report(fitted: Mapping[str, Sequence[Group]], held_out: Mapping[str, Sequence[Group]]) -> None:
-    """Print nDCG@10 and the calibration error of the first result, per set."""
-    print(f"{'set':34}{'fusion':>8}{'cross-validated':>17}{'set left out':>15}", flush=True)
+    """Print nDCG@10 and the calibration error of the first result, per set and over all."""
+    print(f"{'set':34}{'fusion':>8}{'cross-validated':>16}{'family left out':>17}", flush=True)
     validated = cross_validate(fitted)
     for name, groups in fitted.items():
-        (gain, error), (alone, alone_error) = validated[name], leave_out(fitted, name)
-        print(
-            f"{name:34}{fused_ndcg(groups):8.3f}{gain:10.3f} ±{error:.3f}"
-            f"{alone:9.3f} ±{alone_error:.3f}",
-            flush=True,
-        )
+        told = judge(validated[name], groups) + judge(leave_out(fitted, name), groups)
+        print(f"{name:34}{fused_ndcg(groups):8.3f}{told}", flush=True)
     weights = fit(fitted)
     for name, groups in held_out.items():
-        gain, error = judge(weights, groups)
-        print(f"{name:34}{fused_ndcg(groups):8.3f}{'':17}{gain:9.3f} ±{error:.3f}", flush=True)
+        told = judge([page_odds(weights, group) for group in groups], groups)
+        print(f"{name:34}{fused_ndcg(groups):8.3f}{'':16}{told}", flush=True)
+    _report_reliability(validated, fitted)
+
+
+def _report_reliability(
+    odds: Mapping[str, Sequence[Matrix]], groups: Mapping[str, Sequence[Group]]
+) -> None:
+    results = [first_results(odds[name], groups[name]) for name in groups]
+    told = np.concatenate([each for each, _ in results])
+    right = np.concatenate([each for _, each in results])
+    print(f"all fitted sets together: calibration error {calibration_error(told, right):.3f}")
+    bins = np.minimum((told * 10).astype(int), 9)
+    for at in range(10):
+        inside = bins == at
+        if inside.any():
+            shares = f"told {told[inside].mean():.2f}, right {right[inside].mean():.2f}"
+            print(f"  {at / 10:.1f} to {at / 10 + 0.1:.1f}: {shares}, {inside.sum()} queries")
 
 
 WORDS_ONLY = ", words only"

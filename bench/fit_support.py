@@ -3,7 +3,8 @@
     python -m bench.fit_support [SET…] [--data DIR] [--sites DIR] [--cache DIR] [--limit N]
 
 Cases are those of bench/support_cases.py, even questions only; bench/abstention.py asks the odd ones.
-English cases count twice, with vectors and without. The table shows each set judged by coefficients
+There are two fits: with the cosines of the default model, and without, which serves other models, no
+model, and languages that the default does not know. Each table shows every set judged by coefficients
 fitted to the other sets: the share of cases said to be supported.
 """
 
@@ -41,6 +42,7 @@ class Row:
 
     case: Case
     features: tuple[float, ...]
+    knows_cosine: bool
 
 
 async def row_of(
@@ -57,7 +59,9 @@ async def row_of(
     cosine = max(found.best_cosines.values(), default=None)
     chunks = [ranked.chunk for ranked in found.ranked]
     features = support_features(case.query, chunks, cosine=cosine)
-    return None if features is None else Row(case=case, features=tuple(features))
+    if features is None:
+        return None
+    return Row(case=case, features=tuple(features), knows_cosine=cosine is not None)
 
 
 def fit(rows: Sequence[Row]) -> tuple[Matrix, float]:
@@ -122,15 +126,15 @@ async def run(options: argparse.Namespace) -> None:
             for case in cases(name, data=options.data, part=0, limit=options.limit):
                 models = (embedder, None) if embedder.supports(case.query) else (embedder,)
                 for model in models:
-                    row = await row_of(
-                        case, store=judged.store, embedder=model, reranker=reranker
-                    )
+                    row = await row_of(case, store=judged.store, embedder=model, reranker=reranker)
                     if row is not None:
                         rows.append(row)
-    report(rows)
-    coefficients, bias = fit(rows)
-    print("\n_COEFFICIENTS =", tuple(round(float(each), 2) for each in coefficients))
-    print("_BIAS =", round(bias, 2))
+    for name, knows_cosine in (("_WITH_COSINE", True), ("_WITHOUT_COSINE", False)):
+        chosen = [row for row in rows if row.knows_cosine is knows_cosine]
+        report(chosen)
+        coefficients, bias = fit(chosen)
+        print(f"{name} = {tuple(round(float(each), 2) for each in coefficients)}")
+        print(f"{name}_BIAS = {bias:.2f}\n", flush=True)
     print("for", FEATURES)
     await embedder.aclose()
 

@@ -52,6 +52,9 @@ FITTED_SETS = frozenset(
     {
         "scifact",
         "anthropic_docs",
+        "hotpot100",
+        "k8s_glossary_en",
+        "k8s_glossary_ja",
         "labels_python_dev",
         "whatsnew_py_dev",
         "labels_devref_ja_dev",

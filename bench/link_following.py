@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-
 from bench.judged_sets import DEFAULT_CACHE, DEFAULT_DATA, DEFAULT_SITES, SITE_SETS
 from bench.research_engine import (
     cached_embedder,
@@ -34,6 +33,7 @@ from bench.research_engine import (
     served_folder,
     served_pages,
 )
+
 from citewell.core.results import OrchestrationResult, Question
 from citewell.inference.protocols import Embedder
 from citewell.research.engine import Engine
@@ -77,9 +77,7 @@ async def ask(engine: Engine, start: Start) -> Outcome:
     question = Question(urls=(start.url,), query=start.query, project="default")
     result = await engine.answer(question)
     found = frozenset(block.url for block in result.blocks)
-    return Outcome(
-        start=start, found=found, result=result, seconds=time.perf_counter() - began
-    )
+    return Outcome(start=start, found=found, result=result, seconds=time.perf_counter() - began)
 
 
 def report(name: str, outcomes: Sequence[Outcome]) -> None:
@@ -142,7 +140,9 @@ def linked_page(title: str, text: str, links: Sequence[tuple[str, str]]) -> str:
     )
 
 
-def hotpot_site(data: Path, *, limit: int) -> tuple[dict[str, str], list[tuple[str, int, list[str], list[str]]]]:
+def hotpot_site(
+    data: Path, *, limit: int
+) -> tuple[dict[str, str], list[tuple[str, int, list[str], list[str]]]]:
     """Return the pages of the site and, per question, its number, its paths and the two it needs."""
     texts, questions = hotpot_pages(data)
     pages: dict[str, str] = {}
@@ -198,7 +198,9 @@ async def run(options: argparse.Namespace) -> None:
         with served_pages(pages) as base:
             async with _engine(embedder, Path(folder) / "hotpot.db") as engine:
                 for begin in ("other page", "one of the two", "list"):
-                    outcomes = [await ask(engine, hotpot_start(base, each, begin)) for each in asked]
+                    outcomes = [
+                        await ask(engine, hotpot_start(base, each, begin)) for each in asked
+                    ]
                     report(f"hotpot from {begin}", outcomes)
     await embedder.aclose()
 

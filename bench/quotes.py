@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
-
 from bench.judged_sets import DEFAULT_CACHE, DEFAULT_DATA, DEFAULT_SITES, open_set
 from bench.research_engine import cached_embedder, default_limits, default_reranker, open_engine
+
 from citewell.answer.brief import format_brief
 from citewell.core.results import OrchestrationResult, Question
 from citewell.core.tokens import count_tokens
@@ -49,7 +49,9 @@ async def run(options: argparse.Namespace) -> None:
         print(f"no data at {options.data}; give --data")
         return
     embedder = cached_embedder(options.cache)
-    print(f"{'set':20}{'asked':>6}{'citations':>11}{'brief':>8}{'unansw.':>9}{'tokens':>8}{'cited':>7}")
+    print(
+        f"{'set':20}{'asked':>6}{'citations':>11}{'brief':>8}{'unansw.':>9}{'tokens':>8}{'cited':>7}"
+    )
     for name in options.sets or SETS:
         async with (
             open_set(

@@ -9,9 +9,9 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from bench.cached_embedder import CachedEmbedder
 from typing_extensions import override
 
-from bench.cached_embedder import CachedEmbedder
 from citewell.core.settings import Settings
 from citewell.inference.open import open_embedder, open_reranker
 from citewell.inference.protocols import Embedder, Reranker
@@ -40,7 +40,7 @@ def default_limits() -> Limits:
     return Limits(
         max_blocks=settings.answer_max_blocks,
         max_depth=settings.answer_max_expansion_depth,
-        pages_per_round=settings.answer_pages_per_round,
+        pages_per_round=4,
         max_pages=settings.answer_max_followed_pages,
         full_context_tokens=settings.answer_full_context_tokens,
     )
@@ -101,7 +101,9 @@ class _QuietFiles(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def _running(handler: type[BaseHTTPRequestHandler] | partial[_QuietFiles], port: int) -> Iterator[str]:
+def _running(
+    handler: type[BaseHTTPRequestHandler] | partial[_QuietFiles], port: int
+) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)

@@ -1,4 +1,4 @@
-"""Writes the tables of tools, settings, commands and errors into the documents.
+"""Writes the tables of tools, prompts, settings, commands and errors into the documents.
 
     python docs/generate_tables.py            write them
     python docs/generate_tables.py --check    fail when a document is behind the code
@@ -15,16 +15,24 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tool_contracts import shown_default, table, tool_contracts
+
 from citewell.cli.main import COMMANDS, build_command_parser, build_parser
 from citewell.core.errors import CitewellError
 from citewell.core.settings import Settings
 from citewell.tools.catalog import ALL_TOOLS
+from citewell.tools.prompts import PROMPTS
+from citewell.tools.resources import TEMPLATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "reference.md")
+DOCUMENTS = (
+    ROOT / "README.md",
+    ROOT / "docs" / "reference.md",
+    ROOT / "docs" / "tools.md",
+)
 
 
 def tool_table() -> str:
@@ -33,27 +41,44 @@ def tool_table() -> str:
         (f"`{tool.underscored_name}`", _first_sentence(tool.description), f"`{tool.toolset}`")
         for tool in ALL_TOOLS
     )
-    return _table(("tool", "what it does", "toolset"), rows)
+    return table(("tool", "what it does", "toolset"), rows)
 
 
-def tool_arguments() -> str:
-    """A section for each tool, with its arguments and its description."""
-    return "\n\n".join(_tool_section(tool) for tool in ALL_TOOLS)
+def prompt_table() -> str:
+    """One line for each prompt with its arguments."""
+    rows = (
+        (
+            f"`/{prompt.name}`",
+            ", ".join(f"`{argument.name}`" for argument in prompt.arguments),
+            prompt.description,
+            ", ".join(f"`{tool.replace('.', '_')}`" for tool in prompt.tools),
+        )
+        for prompt in PROMPTS
+    )
+    return table(("prompt", "arguments", "what it does", "tools"), rows)
+
+
+def resource_table() -> str:
+    """One line for each kind of resource."""
+    rows = (
+        (f"`{each.uri_template}`", f"`{each.mime_type}`", each.description) for each in TEMPLATES
+    )
+    return table(("URI", "type", "what it is"), rows)
 
 
 def setting_table() -> str:
     """One line for each setting, in the order of the code."""
     rows = (
-        (f"`{field.name.upper()}`", _default(field.default), _about_setting(field.metadata))
+        (f"`{field.name.upper()}`", shown_default(field.default), _about_setting(field.metadata))
         for field in fields(Settings)
     )
-    return _table(("setting", "default", "meaning"), rows)
+    return table(("setting", "default", "meaning"), rows)
 
 
 def command_table() -> str:
     """One line for each command."""
     rows = ((f"`citewell {name}`", summary) for name, summary in COMMANDS.items())
-    return _table(("command", "what it does"), rows)
+    return table(("command", "what it does"), rows)
 
 
 def command_options() -> str:
@@ -84,12 +109,14 @@ def error_table() -> str:
         )
         for error in _error_tree(CitewellError)
     )
-    return _table(("error", "code", "type", "when", "suggestion"), rows)
+    return table(("error", "code", "type", "when", "suggestion"), rows)
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "tools": tool_table,
-    "tool-arguments": tool_arguments,
+    "tool-contracts": tool_contracts,
+    "prompts": prompt_table,
+    "resources": resource_table,
     "settings": setting_table,
     "commands": command_table,
     "command-options": command_options,
@@ -126,63 +153,8 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join(
-        "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in line) + " |"
-        for line in lines
-    )
-
-
 def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.;])\s", text.replace("\n", " "), maxsplit=1)[0].rstrip(";.") + "."
-
-
-def _tool_section(tool: Any) -> str:  # noqa: ANN401 - tools differ in their models
-    schema = tool.input_schema()
-    required = set(schema.get("required", ()))
-    rows = (
-        (
-            f"`{name}`",
-            _type_name(given, schema.get("$defs", {})),
-            "required" if name in required else _default(given.get("default")),
-            given.get("description", ""),
-        )
-        for name, given in schema["properties"].items()
-    )
-    hints = tool.annotations
-    kind = "reads only" if hints.read_only else "writes to the index"
-    reach = ", fetches from the web" if hints.open_world else ""
-    table = _table(("argument", "type", "default", "meaning"), rows)
-    return (
-        f"### {tool.underscored_name}\n\n{tool.title}; {kind}{reach}.\n\n{table}\n\n"
-        f"What a model is told of it:\n\n```text\n{tool.description}\n```"
-    )
-
-
-def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    if "$ref" in schema:
-        return _type_name(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)
-    if "anyOf" in schema:
-        options = [_type_name(option, definitions) for option in schema["anyOf"]]
-        return " or ".join(option for option in options if option != "null")
-    if "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema["enum"])
-    if schema.get("type") == "array":
-        return f"list of {_type_name(schema['items'], definitions)}"
-    low, high = schema.get("minimum"), schema.get("maximum")
-    bounds = f" {low} to {high}" if low is not None and high is not None else ""
-    return f"{schema.get('type', 'any')}{bounds}"
-
-
-def _default(value: object) -> str:
-    if value is None or value in ("", ()):
-        return "unset"
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if isinstance(value, tuple):
-        return f"`{','.join(map(str, value))}`"
-    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
 
 
 def _about_setting(metadata: Mapping[str, Any]) -> str:
@@ -206,7 +178,7 @@ def _option_table(actions: Iterable[argparse.Action]) -> str:
         else:
             names = f"`{action.metavar}`"
         rows.append((names, action.help or ""))
-    return _table(("argument", "meaning"), rows)
+    return table(("argument", "meaning"), rows)
 
 
 def _choices(action: argparse.Action) -> str:

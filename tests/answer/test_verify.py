@@ -49,6 +49,16 @@ def test_an_empty_page_holds_nothing() -> None:
     assert verify_quote("Herons eat fish.", "").verdict == "gone"
 
 
+def test_a_page_that_is_one_endless_line_is_checked_in_a_moment() -> None:
+    page = (
+        "lorem ipsum dolor " * 20_000 + "herons eat small fish and frogs at dawn " + "sit " * 9_000
+    )
+
+    result = verify_quote("Herons eat small fish and frogs at noon", page)
+
+    assert result.verdict in ("changed", "gone")
+
+
 @given(st.text(alphabet="ab c.\n", min_size=1, max_size=60), st.data())
 def test_every_slice_of_a_page_is_found_where_it_stands(page: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(page) - 1))

@@ -84,8 +84,14 @@ async def test_text_that_holds_the_words_beats_text_that_does_not() -> None:
 async def test_the_page_that_defines_a_symbol_beats_one_that_mentions_it() -> None:
     defining, mentioning = await score(
         "shutil.copytree",
-        found("Recursively copy a tree.", heading="shutil.copytree(src, dst)", source_id=1),
-        found("See shutil.copytree and shutil.copytree.", heading="Notes", source_id=2),
+        found(
+            "Recursively copy a directory tree.",
+            heading="shutil.copytree(src, dst)",
+            title="shutil",
+            word_score=9.0,
+            source_id=1,
+        ),
+        found("See shutil.copytree.", heading="Notes", word_score=6.0, source_id=2),
     )
 
     assert defining > mentioning

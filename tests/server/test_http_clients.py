@@ -153,10 +153,15 @@ async def test_services_that_break_are_opened_anew() -> None:
     assert (aviary.opened, aviary.closed) == (2, 1)
 
 
-async def test_the_server_tells_how_to_use_it() -> None:
-    async with serving(Aviary()) as base, Client(f"{base}/mcp", mode="auto") as client:
-        assert client.server_capabilities.tools is not None
-        assert "verbatim" in (client.instructions or "")
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_the_server_tells_what_it_has_and_how_to_use_it(mode: str) -> None:
+    async with serving(Aviary()) as base, Client(f"{base}/mcp", mode=mode) as client:
+        capabilities = client.server_capabilities
+        instructions = client.instructions or ""
+
+    has = capabilities.model_dump(exclude_none=True)
+    assert sorted(has) == ["completions", "prompts", "resources", "tools"]
+    assert "verbatim" in instructions
 
 
 async def test_a_client_with_the_token_is_served() -> None:

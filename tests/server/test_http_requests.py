@@ -219,7 +219,7 @@ async def test_a_session_that_is_deleted_is_gone() -> None:
     assert (deleted.status_code, after.status_code) == (200, 404)
 
 
-async def test_the_session_id_identifies_the_caller() -> None:
+async def test_a_client_without_session_and_key_is_known_by_its_address() -> None:
     aviary = Aviary()
 
     async with browsing(Settings(project="birds"), aviary) as http:
@@ -227,7 +227,8 @@ async def test_the_session_id_identifies_the_caller() -> None:
         await http.post("/mcp", json=call("say"))
 
     first, second = aviary.callers
-    assert first.session != second.session
+    assert first == second
+    assert "127.0.0.1" in first.session
     assert (first.project, first.key_hash) == ("birds", None)
 
 

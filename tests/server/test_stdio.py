@@ -202,25 +202,30 @@ async def test_the_front_answers_the_handshake_as_the_server_does(version: str) 
     prepared = await prepare_answers()
 
     answers, handover = front_answers(
-        initialize(version), INITIALIZED, request(2, "ping"), request(3, "tools/list")
+        initialize(version),
+        INITIALIZED,
+        request(2, "ping"),
+        request(3, "tools/list"),
+        request(4, "prompts/list"),
     )
 
     negotiated = "2025-11-25" if version == "1999-01-01" else version
     opened = {**prepared["handshake"]["initialize"], "protocolVersion": negotiated}
-    listed = prepared["handshake"]["tools/list"]
-    assert [answer["result"] for answer in answers] == [opened, {}, listed]
-    assert [answer["id"] for answer in answers] == [1, 2, 3]
+    lists = [prepared["handshake"][method] for method in ("tools/list", "prompts/list")]
+    assert [answer["result"] for answer in answers] == [opened, {}, *lists]
+    assert [answer["id"] for answer in answers] == [1, 2, 3, 4]
     assert handover is None
 
 
 async def test_the_front_answers_the_sessionless_era_as_the_server_does() -> None:
     prepared = await prepare_answers()
+    methods = ["server/discover", "tools/list", "prompts/list", "resources/templates/list"]
 
     answers, handover = front_answers(
-        request(1, "server/discover", ENVELOPE), request(2, "tools/list", ENVELOPE)
+        *(request(number, method, ENVELOPE) for number, method in enumerate(methods, start=1))
     )
 
-    assert [answer["result"] for answer in answers] == list(prepared["modern"].values())
+    assert [answer["result"] for answer in answers] == [prepared["modern"][m] for m in methods]
     assert handover is None
 
 
@@ -283,6 +288,7 @@ async def test_other_settings_are_not_answered_from_prepared_json() -> None:
     assert load_prepared_answers(Settings(mcp_tool_names="dotted")) is None
     assert load_prepared_answers(Settings(mcp_structured_output_enabled=False)) is None
     assert load_prepared_answers(Settings(mcp_toolsets=("all",))) is None
+    assert load_prepared_answers(Settings(mcp_kb_v2_enabled=False)) is None
 
 
 def test_the_front_needs_no_sdk() -> None:

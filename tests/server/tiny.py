@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import anyio
 import uvicorn
@@ -22,6 +22,14 @@ from citewell.tools.registry import Annotations, Call, Registry, Tool, ToolInput
 
 if TYPE_CHECKING:
     from citewell.tools.services import Services
+
+
+class Served(Protocol):
+    """Tools and the services behind them."""
+
+    def registry(self) -> Registry: ...
+
+    def open_services(self, settings: Settings) -> AbstractAsyncContextManager[Services]: ...
 
 
 class Words(ToolInput):
@@ -108,12 +116,12 @@ def _tool(
 
 
 @asynccontextmanager
-async def serving(aviary: Aviary, settings: Settings | None = None) -> AsyncIterator[str]:
-    """Serve the tiny tools on loopback; gives the base URL."""
+async def serving(served: Served, settings: Settings | None = None) -> AsyncIterator[str]:
+    """Serve tools on loopback; gives the base URL."""
     settings = settings or Settings()
     listener = socket.create_server(("127.0.0.1", 0))
-    async with late_services(settings, aviary.open_services) as services:
-        server = build_server(aviary.registry(), services, settings=settings)
+    async with late_services(settings, served.open_services) as services:
+        server = build_server(served.registry(), services, settings=settings)
         app = build_http_app(server, settings=settings)
         config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, ws="none")
         uvicorn_server = uvicorn.Server(config)

@@ -3,17 +3,100 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from tests.tools.library import Library, open_library
 
 from citewell.core.errors import SettingsError
+from citewell.core.records import FetchedPage, PageDraft
+from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
-from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, choose_tools
-from citewell.tools.registry import Tool
+from citewell.ingest.entities import find_entities
+from citewell.ingest.pipeline import read_page
+from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, choose_tools, open_registry
+from citewell.tools.registry import MAX_ARGUMENT_BYTES, Tool
 
 EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
+
+# As hard as a page can be: no sentence ends, a fence and a table of great length, a long URL.
+_TEXT = (
+    f"# {'Herons ' * 60}\n\n"
+    + "heron by the pond and " * 15_000
+    + "\n\n```\n"
+    + "heron_count = pond\n" * 5_000
+    + "```\n\n| heron | pond |\n| --- | --- |\n"
+    + "| heron | the pond of the heron |\n" * 2_000
+    + "\n"
+    + "鷺は池に立つ、" * 5_000
+)
+
+
+def largest_page() -> PageDraft:
+    fetched = FetchedPage(
+        url="https://large.example/" + "path-" * 700,
+        final_url="https://large.example/",
+        status=200,
+        kind="markdown",
+        body=_TEXT.encode(),
+        text=_TEXT,
+        fetched_at=datetime.now(UTC),
+    )
+    extracted, chunks = read_page(fetched)
+    return PageDraft(
+        url=fetched.url,
+        fetched=fetched,
+        extracted=extracted,
+        chunks=chunks,
+        entities=find_entities(extracted),
+    )
+
+
+LARGEST = largest_page()
+
+
+def listing_tokens(tools: Sequence[Tool[Any, Any, Any]]) -> int:
+    listed = [
+        {
+            "name": tool.underscored_name,
+            "description": tool.description,
+            "inputSchema": tool.input_schema(),
+            "outputSchema": tool.output_schema(),
+        }
+        for tool in tools
+    ]
+    return count_tokens(json.dumps(listed, separators=(",", ":")))
+
+
+async def greedy_arguments(tool: Tool[Any, Any, Any], library: Library) -> dict[str, object]:
+    """Arguments that ask for as much of the largest page as the tool's schema allows."""
+    found = await library.call("kb.search", query="heron", options={"max_per_doc": 3})
+    passages = [result["passage_id"] for result in found["results"]]
+    sections = [result["section_id"] for result in found["results"]]
+    known: dict[str, object] = {
+        "url": LARGEST.url,
+        "query": "heron",
+        "question": "heron",
+        "quote": "heron by the pond",
+        "passage_id": passages[0],
+        "passage_ids": passages,
+        "section_ids": sections,
+        "node_ids": sections,
+        "from_ids": sections,
+        "to_ids": sections,
+        "entity_ids": [LARGEST.entities[0].name],
+        "id": "1",
+    }
+    arguments: dict[str, object] = {}
+    for name, field in tool.input_schema()["properties"].items():
+        if name in tool.example and name in known:
+            arguments[name] = known[name]
+        elif "maximum" in field and name != "start_char":
+            arguments[name] = field["maximum"]
+    return arguments
 
 
 @EVERY_TOOL
@@ -45,18 +128,42 @@ def test_names_are_short_and_plain(tool: Tool[Any, Any, Any]) -> None:
     assert len(tool.name) <= 64
 
 
-def test_the_default_tools_cost_few_tokens() -> None:
-    listed = [
-        {
-            "name": tool.underscored_name,
-            "description": tool.description,
-            "inputSchema": tool.input_schema(),
-            "outputSchema": tool.output_schema(),
-        }
-        for tool in choose_tools(["default"])
-    ]
+@EVERY_TOOL
+async def test_input_that_is_too_large_is_refused(tool: Tool[Any, Any, Any]) -> None:
+    async with open_library() as library:
+        for name, value in tool.example.items():
+            if isinstance(value, str):
+                excess: object = "x" * 100_000
+            elif isinstance(value, list):
+                excess = value * 1_000
+            else:
+                continue
+            refused = await library.call(tool.name, **{**tool.example, name: excess})
+            assert refused["error"]["code"] == "INVALID_ARGUMENT"
+        unread = await library.call(tool.name, **tool.example, more="x" * MAX_ARGUMENT_BYTES)
 
-    assert count_tokens(json.dumps(listed, separators=(",", ":"))) <= 3_000
+    assert unread["error"]["code"] == "BUDGET_EXCEEDED"
+
+
+@EVERY_TOOL
+async def test_the_caps_hold_on_the_largest_page(tool: Tool[Any, Any, Any]) -> None:
+    settings = Settings()
+    most = tool.max_result_tokens or settings.mcp_response_token_budget + 10_000
+    async with open_library(LARGEST) as library:
+        arguments = await greedy_arguments(tool, library)
+        result = await library.result(tool.name, **arguments)
+
+    structured = json.dumps(result.structured, ensure_ascii=False)
+    assert not result.is_error, result.text
+    Draft202012Validator(tool.output_schema()).validate(result.structured)
+    assert count_tokens(result.text) <= most
+    assert count_tokens(structured) <= most
+    assert len((result.text + structured).encode()) <= settings.mcp_max_response_bytes
+
+
+def test_the_tools_cost_few_tokens() -> None:
+    assert listing_tokens(choose_tools(["default"])) <= 3_000
+    assert listing_tokens(choose_tools(["all"])) <= 12_000
     assert len(INSTRUCTIONS.splitlines()) == 5
 
 
@@ -68,5 +175,19 @@ def test_toolsets_choose_and_an_unknown_one_is_refused() -> None:
         "ingest",
     ]
     assert choose_tools(["all"]) == list(ALL_TOOLS)
-    with pytest.raises(SettingsError, match="'herons'; the toolsets are default, all, kb, research"):
+    with pytest.raises(SettingsError, match=r"'herons'; the toolsets are default, all, .*kb"):
         choose_tools(["herons"])
+
+
+def test_the_default_kb_tools_are_the_three_that_most_calls_need() -> None:
+    names = [tool.name for tool in choose_tools(["default"]) if tool.toolset == "kb"]
+
+    assert names == ["kb.retrieve_evidence", "kb.read_excerpt", "kb.verify_quote"]
+
+
+def test_without_kb_v2_the_legacy_tools_take_the_place_of_the_kb_tools() -> None:
+    listed = open_registry(Settings(mcp_kb_v2_enabled=False)).tools
+    every = choose_tools(["all"], kb_v2=False)
+
+    assert {tool.toolset for tool in listed} == {"research", "legacy"}
+    assert "kb" not in {tool.toolset for tool in every}

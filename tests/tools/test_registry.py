@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from pydantic import Field
 from citewell.core.errors import PageNotFound
 from citewell.core.records import Caller
 from citewell.tools.registry import (
+    MAX_ARGUMENT_BYTES,
     Annotations,
     Call,
     Registry,
@@ -138,6 +140,26 @@ async def test_a_tool_that_takes_too_long_is_stopped() -> None:
 
 async def test_an_answer_that_is_too_large_is_not_sent() -> None:
     result = await call({"text": "aaaa", "times": 10_000})
+
+    assert result.structured["error"]["code"] == "BUDGET_EXCEEDED"
+
+
+async def test_an_answer_of_too_many_tokens_is_not_sent() -> None:
+    short = replace(ECHO, max_result_tokens=20)
+    registry = Registry([short], timeout_seconds=5, max_response_bytes=20_000)
+    caller = Caller(session="s")
+
+    fits = await registry.call("test.echo", {"text": "a b "}, services=SERVICES, caller=caller)
+    exceeds = await registry.call(
+        "test.echo", {"text": "a b ", "times": 20}, services=SERVICES, caller=caller
+    )
+
+    assert not fits.is_error
+    assert exceeds.structured["error"]["code"] == "BUDGET_EXCEEDED"
+
+
+async def test_arguments_that_are_too_large_are_not_even_read() -> None:
+    result = await call({"text": "a" * (MAX_ARGUMENT_BYTES + 1)})
 
     assert result.structured["error"]["code"] == "BUDGET_EXCEEDED"
 

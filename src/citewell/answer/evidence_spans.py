@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.core.language import has_cjk
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 MAX_SPAN_TOKENS = 80
 """A longer sentence is cut into clauses, so that a quote can show the part that matters."""
 
-_MAX_PREVIEW_SPANS = 3
 _CLAUSE_END = re.compile(r"[,;:)](?=\s)|[、，；：）」』]")
 # Rows and fenced blocks mean something only as a whole.
 _UNCUT = ("```", "~~~", "|")
@@ -92,40 +92,13 @@ def score_span(terms: Sequence[str], text: str) -> float:
     return sum(term in lowered for term in terms) / max(1, len(terms))
 
 
-def split_spans(text: str) -> list[Span]:
+@lru_cache(maxsize=512)
+def split_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of `text` that may be quoted, in order."""
     spans = sentence_spans(text)
     # A heading names what follows and says nothing of it.
     shown = [span for span in spans if not text.startswith("#", span[0])] or spans
-    return [piece for span in shown for piece in _clauses(text, span)]
-
-
-def cut_preview(question: str, text: str, *, max_characters: int) -> str:
-    """Return the span of `text` that answers best, with up to two neighbours that still fit.
-
-    A neighbour joins only when it holds a term of the question that the preview lacks. The
-    preview is a slice of `text`.
-    """
-    ranked = rank_spans(question, [PassageText(text=text)])
-    if not ranked:
-        return text[:max_characters].strip()
-    terms = question_terms(question)
-    spans = split_spans(text)
-    first = last = spans.index((ranked[0].start, ranked[0].end))
-    while last - first + 1 < _MAX_PREVIEW_SPANS:
-        score = score_span(terms, text[spans[first][0] : spans[last][1]])
-        grown = [
-            (a, b)
-            for a, b in ((first, last + 1), (first - 1, last))
-            if a >= 0
-            and b < len(spans)
-            and spans[b][1] - spans[a][0] <= max_characters
-            and score_span(terms, text[spans[a][0] : spans[b][1]]) > score
-        ]
-        if not grown:
-            break
-        first, last = grown[0]
-    return clip(text[spans[first][0] : spans[last][1]], max_characters)
+    return tuple(piece for span in shown for piece in _clauses(text, span))
 
 
 def clip(text: str, max_characters: int) -> str:

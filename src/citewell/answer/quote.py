@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from citewell.core.ids import citation_id
@@ -28,21 +29,23 @@ MAX_QUOTE_CHARACTERS = 500
 _MAX_SENTENCES = 3
 # What a further sentence costs, so that it is taken only when it brings words of the question.
 _SENTENCE_COST = 0.08
-# Quotes of the best block, of the second and so on; the answer often stands a sentence away from
-# the words of the question (bench/quotes.py).
-_QUOTES_BY_RANK = (4, 3, 2)
 # What a word that was quoted before is still worth, and what it is worth to stand next to a quote.
 _AGAIN = 0.5
 _NEIGHBOUR = 0.25
 _KIND_OF_ANSWER = 0.15
-_ASKED_KINDS = (
+# What a question asks for, and what a sentence holds that may be it.
+_KINDS_OF_ANSWER = (
     (
         re.compile(
-            r"\b(?:how (?:many|much|long|old|far|often|tall|large|big|high)|when|what (?:year|date|percent\w*|number)"
-            r"|which year)\b|何(?:年|月|日|人|回|個|%|パーセント|歳|時|度|番)|いつ|いくつ|いくら|どのくらい",
+            r"\b(?:how (?:many|much|long|old|far|often|tall|large|big|high)|when|which year"
+            r"|what (?:year|date|percent\w*|number))\b"
+            r"|何(?:年|月|日|人|回|個|%|パーセント|歳|時|度|番)|いつ|いくつ|いくら|どのくらい",
             re.IGNORECASE,
         ),
-        re.compile(r"\d|[一二三四五六七八九十百千]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b"),
+        re.compile(
+            r"\d|[一二三四五六七八九十百千]"
+            r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b"
+        ),
     ),
     (
         re.compile(r"\b(?:who|whom|whose|where|which|what)\b", re.IGNORECASE),
@@ -58,19 +61,23 @@ class _Sentence:
     tokens: int
 
 
-def pick_quotes(query: str, blocks: Sequence[Block], *, limit: int) -> list[Quote]:
+def pick_quotes(
+    query: str, blocks: Sequence[Block], *, limit: int, per_block: Sequence[int] = (1,)
+) -> list[Quote]:
     """Return the quotes of at most `limit` blocks, in the order of `blocks`, a block's best first.
 
     A quote is one to three neighbouring sentences of its block: those that hold most of the words
-    of `query`, rare words weighing more. The best blocks have several. Deterministic.
+    of `query`, rare words weighing more. `per_block` says how many the first block may have, the
+    second and so on; blocks beyond it have one. Deterministic.
     """
     sentences = [_sentences_of(block.text) for block in blocks[:limit]]
     weights = _word_weights(query, [each for one in sentences for each in one])
-    kind = next((held for asked, held in _ASKED_KINDS if asked.search(query)), None)
+    kind = next((held for asked, held in _KINDS_OF_ANSWER if asked.search(query)), None)
+    counts = chain(per_block, repeat(1))
     return [
         _quote(block, span)
-        for rank, (block, found) in enumerate(zip(blocks, sentences, strict=False))
-        for span in _best_spans(found, block.text, weights, kind, count=_quotes_at(rank))
+        for block, found, count in zip(blocks, sentences, counts, strict=False)
+        for span in _best_spans(found, block.text, weights, kind, count=count)
     ]
 
 
@@ -106,10 +113,6 @@ def _word_weights(query: str, sentences: Sequence[_Sentence]) -> dict[str, float
     weights = {word: math.log(1 + total / (1 + counts[word])) for word in wanted}
     whole = sum(weights.values()) or 1.0
     return {word: weight / whole for word, weight in weights.items()}
-
-
-def _quotes_at(rank: int) -> int:
-    return _QUOTES_BY_RANK[rank] if rank < len(_QUOTES_BY_RANK) else 1
 
 
 def _best_spans(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +12,8 @@ from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from citewell.core.text import Span
 
 Verdict = Literal["exact", "moved", "changed", "gone"]
@@ -65,30 +68,38 @@ def _find_ignoring_space(quote: str, text: str) -> Span | None:
 
 
 def _nearest(quote: str, text: str) -> Verification:
-    wanted = set(words(quote))
-    spans = sentence_spans(text)
-    count = max(1, len(sentence_spans(quote)))
-    windows = [
-        (spans[first][0], spans[min(first + size, len(spans)) - 1][1])
-        for first in range(len(spans))
-        for size in {count, max(1, count - 1), count + 1}
-    ]
-    shared = sorted(
-        windows,
-        key=lambda span: -_overlap(wanted, set(words(text[span[0] : span[1]]))),
+    wanted = Counter(words(quote))
+    windows = sorted(
+        _windows(quote, text),
+        key=lambda span: -_overlap(wanted, Counter(words(text[span[0] : span[1]]))),
     )
+    old = _WORD.findall(quote)
     best_likeness, best = 0.0, None
-    for span in shared[:_COMPARED_WINDOWS]:
-        matcher = difflib.SequenceMatcher(None, quote, text[span[0] : span[1]], autojunk=False)
-        if matcher.quick_ratio() > best_likeness and (ratio := matcher.ratio()) > best_likeness:
-            best_likeness, best = ratio, span
+    for span in windows[:_COMPARED_WINDOWS]:
+        new = _WORD.findall(text[span[0] : span[1]])
+        likeness = difflib.SequenceMatcher(None, old, new, autojunk=False).ratio()
+        if likeness > best_likeness:
+            best_likeness, best = likeness, span
     if best is None or best_likeness < _LEAST_LIKENESS:
         return Verification(verdict="gone", likeness=round(best_likeness, 2))
     return _compare(quote, text, best, likeness=best_likeness)
 
 
-def _overlap(wanted: set[str], held: set[str]) -> float:
-    return len(wanted & held) / (len(wanted | held) or 1)
+def _windows(quote: str, text: str) -> Iterator[Span]:
+    """Give the stretches of text that the quote may have become: about as many sentences."""
+    spans = sentence_spans(text)
+    count = max(1, len(sentence_spans(quote)))
+    longest = 2 * len(quote) + 200
+    for first in range(len(spans)):
+        for size in sorted({count, max(1, count - 1), count + 1}):
+            start, end = spans[first][0], spans[min(first + size, len(spans)) - 1][1]
+            # A line without sentences can be the whole page: it is looked at in overlapping parts.
+            for at in range(start, max(start + 1, end - longest // 2), longest // 2):
+                yield at, min(end, at + longest)
+
+
+def _overlap(wanted: Counter[str], held: Counter[str]) -> float:
+    return (wanted & held).total() / ((wanted | held).total() or 1)
 
 
 def _compare(quote: str, text: str, span: Span, *, likeness: float) -> Verification:

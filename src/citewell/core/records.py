@@ -30,6 +30,9 @@ Intent = Literal["factual", "comparison", "how_to", "exploratory"]
 
 MatchedBy = Literal["words", "vectors", "both", "locality"]
 
+EntityKind = Literal["symbol", "term", "topic", "phrase"]
+"""What made a name an entity: code, a definition, a heading, or being repeated."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedPage:
@@ -139,6 +142,18 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EntityMention:
+    """That a section names an entity, and how often."""
+
+    name: str
+    kind: EntityKind
+    section: int
+    count: int
+    defines: bool = False
+    """Whether the section is about it: its heading or a definition in it has the name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageDraft:
     """A page and all it implies, ready to be written in one transaction."""
 
@@ -149,6 +164,7 @@ class PageDraft:
     project: str = "default"
     tags: tuple[str, ...] = ()
     content_type: str = "general"
+    entities: tuple[EntityMention, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

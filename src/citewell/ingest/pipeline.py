@@ -17,6 +17,7 @@ from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.chunk import chunk_page
 from citewell.ingest.embed import EmbeddingQueue
+from citewell.ingest.entities import find_entities
 from citewell.ingest.extract.extract import extract_page
 from citewell.web.urls import canonical_url
 
@@ -213,6 +214,7 @@ class Ingester:
             chunks=chunks,
             project=project,
             tags=tuple(dict.fromkeys((*(known.tags if known is not None else ()), *tags))),
+            entities=await run_sync(find_entities, extracted),
         )
         result = await self._store.put_page(draft)
         page = await self._store.find_page(url, project=project)

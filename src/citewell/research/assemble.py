@@ -15,6 +15,7 @@ from citewell.core.results import (
     Timing,
 )
 from citewell.research.evidence import choose_blocks
+from citewell.research.frontier import Need
 from citewell.research.whole_pages import whole_page_blocks
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 
     from citewell.core.records import Block, Page, Quote
     from citewell.core.results import Mode
-    from citewell.ingest.pipeline import IngestOutcome
     from citewell.research.run import ResearchRun, Spent
 
 _LISTED_LINKS = 5
+# The answer often stands a sentence away from the words of the question (bench/quotes.py).
+_QUOTES_PER_BLOCK = (4, 3, 2)
 _LISTED_PAGES = 10
+_NOT_IN_TIME = "it was not read in time"
+_ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 
 
 async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationResult:
@@ -35,7 +39,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     began = time.monotonic()
     unsupported = run.unsupported()
     answered = len(unsupported) < len(run.analysis.sub_queries)
-    mode, blocks = await _choose(run) if answered else ("chunk", [])
+    mode, blocks = await _choose(run, unsupported) if answered else ("chunk", [])
     tokens = sum(block.tokens for block in blocks)
     message = f"Assembling results ({len(blocks)} chunks, {tokens} tokens)..."
     await run.on_progress(Progress(phase="merge", message=message))
@@ -58,9 +62,9 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         iterations=run.iterations,
         expansion_budget=run.question.expansion_budget,
         max_depth=run.limits.max_depth,
-        urls_ingested=sum(outcome.changed for outcome in run.outcomes) + len(run.followed),
+        urls_ingested=sum(outcome.changed for outcome in run.outcomes.values()) + len(run.followed),
         timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
-        failures=tuple(_failed(outcome) for outcome in run.outcomes if outcome.page is None),
+        failures=_failures(run),
         notes=(*run.found.notes, *run.notes, *_notes(run, unsupported if answered else ())),
         partial=partial,
         checked=() if answered else await _checked(run),
@@ -68,7 +72,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     )
 
 
-async def _choose(run: ResearchRun) -> tuple[Mode, list[Block]]:
+async def _choose(run: ResearchRun, unsupported: Sequence[str]) -> tuple[Mode, list[Block]]:
     if run.source_ids and not run.followed:
         pages = list((await _pages(run, set(run.source_ids))).values())
         if sum(page.info.tokens for page in pages) <= run.limits.full_context_tokens:
@@ -76,7 +80,7 @@ async def _choose(run: ResearchRun) -> tuple[Mode, list[Block]]:
             return "full_context", whole_page_blocks(pages, best)
     blocks = choose_blocks(
         run.blocks,
-        sub_queries=run.analysis.sub_queries,
+        sub_queries=[query for query in run.analysis.sub_queries if query not in unsupported],
         followed=run.followed,
         limit=run.max_blocks,
     )
@@ -84,7 +88,7 @@ async def _choose(run: ResearchRun) -> tuple[Mode, list[Block]]:
 
 
 def _cite(run: ResearchRun, blocks: Sequence[Block], pages: dict[int, Page]) -> list[Quote]:
-    quotes = pick_quotes(run.question.query, blocks, limit=len(blocks))
+    quotes = pick_quotes(run.question.query, blocks, limit=len(blocks), per_block=_QUOTES_PER_BLOCK)
     return refuse_inexact(quotes, {source_id: page.text for source_id, page in pages.items()})
 
 
@@ -94,13 +98,15 @@ async def _pages(run: ResearchRun, source_ids: set[int]) -> dict[int, Page]:
 
 
 async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:
-    pages = await _pages(run, set(run.source_ids[:_LISTED_PAGES]))
+    assert run.found is not None, "a run is assembled after it has searched"
+    searched = run.source_ids or [ranked.chunk.source_id for ranked in run.found.ranked]
+    pages = await _pages(run, set(list(dict.fromkeys(searched))[:_LISTED_PAGES]))
     return tuple(PageChecked(url=page.info.url, title=page.info.title) for page in pages.values())
 
 
 def _open_links(run: ResearchRun) -> tuple[OpenLink, ...]:
     leads = run.frontier.leads(
-        run.analysis.sub_queries,
+        [Need(query=query) for query in run.analysis.sub_queries],
         evidence=run.blocks,
         limit=_LISTED_LINKS,
         max_depth=run.limits.max_depth + 1,
@@ -113,17 +119,24 @@ def _notes(run: ResearchRun, unsupported: Sequence[str]) -> list[str]:
     stale = [
         f"{outcome.url} could not be fetched again; the copy of "
         f"{outcome.page.fetched_at:%Y-%m-%d} was used."
-        for outcome in run.outcomes
+        for outcome in run.outcomes.values()
         if outcome.page is not None and outcome.error is not None
     ]
     return [*missing, *stale]
 
 
-def _failed(outcome: IngestOutcome) -> FailedUrl:
-    assert outcome.error is not None, "an outcome without a page has an error"
-    return FailedUrl(
-        url=outcome.url, reason=outcome.error.message, suggestion=outcome.error.suggestion
-    )
+def _failures(run: ResearchRun) -> tuple[FailedUrl, ...]:
+    if run.is_over_stored_pages:
+        return ()
+    failed: list[FailedUrl] = []
+    for url in dict.fromkeys(run.question.urls):
+        outcome = run.outcomes.get(url)
+        if outcome is None:
+            failed.append(FailedUrl(url=url, reason=_NOT_IN_TIME, suggestion=_ASK_AGAIN))
+        elif outcome.page is None and outcome.error is not None:
+            error = outcome.error
+            failed.append(FailedUrl(url=url, reason=error.message, suggestion=error.suggestion))
+    return tuple(failed)
 
 
 def _timing(spent: Spent, *, total_ms: float) -> Timing:

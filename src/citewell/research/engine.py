@@ -15,7 +15,7 @@ from citewell.research.assemble import assemble
 from citewell.research.run import Limits, Parts, ResearchRun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from citewell.core.errors import CitewellError
     from citewell.core.results import Question
@@ -58,7 +58,7 @@ class Engine:
         if scope.cancelled_caught:
             logger.warning("time nearly up: stopped with %d pages read", len(run.source_ids))
         if not run.source_ids:
-            raise _first_error(run.outcomes)
+            raise _first_error(run.outcomes.values())
         if run.found is None:
             await run.search()
         return await assemble(run, partial=scope.cancelled_caught)
@@ -97,7 +97,7 @@ class Engine:
         return run
 
 
-def _first_error(outcomes: Sequence[IngestOutcome]) -> CitewellError:
+def _first_error(outcomes: Iterable[IngestOutcome]) -> CitewellError:
     for outcome in outcomes:
         if outcome.error is not None:
             return outcome.error

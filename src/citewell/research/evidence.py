@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from citewell.core.records import Block
     from citewell.research.analyse import QueryAnalysis
@@ -17,13 +17,21 @@ _WITHOUT_CODE = 0.5
 _WITHOUT_FOCUS = 0.7
 _WHOLLY_KNOWN = 0.4
 # A block this much weaker than the best only costs the reader tokens.
-_LEAST_SHARE_OF_BEST = 0.12
+_LEAST_SHARE_OF_BEST = 0.5
 
 
 def weigh_blocks(blocks: Iterable[Block], analysis: QueryAnalysis) -> list[Block]:
-    """Return the blocks with their relevance adjusted to the caller's wishes, best first."""
+    """Return the blocks with their relevance adjusted to the caller's wishes, best first.
+
+    A block that the question as a whole brought is given to the sub-query it says most about.
+    """
     weighed = [
-        replace(block, relevance=block.relevance * _factor(block, analysis)) for block in blocks
+        replace(
+            block,
+            relevance=block.relevance * _factor(block, analysis),
+            sub_query=_part_of(block, analysis.sub_queries),
+        )
+        for block in blocks
     ]
     return sorted(weighed, key=lambda block: -block.relevance)
 
@@ -56,6 +64,17 @@ def choose_blocks(
         if block.relevance >= floor:
             chosen.add(id(block))
     return [block for block in blocks if id(block) in chosen]
+
+
+def _part_of(block: Block, sub_queries: Sequence[str]) -> str:
+    if block.sub_query in sub_queries:
+        return block.sub_query
+    held = frozenset(content_words(" ".join((block.title, *block.heading_path, block.text))))
+    return max(sub_queries, key=lambda query: _share_held(content_words(query), held))
+
+
+def _share_held(words: Collection[str], held: Collection[str]) -> float:
+    return sum(word in held for word in words) / (len(words) or 1)
 
 
 def _factor(block: Block, analysis: QueryAnalysis) -> float:

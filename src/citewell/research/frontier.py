@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from citewell.core.language import has_cjk
 from citewell.core.words import content_words
+from citewell.research.link_prose import only_names, prose_sentences
 from citewell.web.urls import same_site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from citewell.core.records import Block, Link, Page
 
-# How much each part of a link says about the page behind it; fitted by hand on
-# bench/link_following.py, where the order mattered and the second digit did not.
-_ANCHOR, _CONTEXT, _HEADING, _URL = 0.40, 0.30, 0.15, 0.15
-_IN_EVIDENCE = 0.35
-_OTHER_SITE = 0.75
+# How much each part of a link says about the page behind it; chosen on bench/link_following.py,
+# where the order mattered and the second digit did not.
+_ANCHOR, _NAMED, _CONTEXT, _HEADING, _URL = 0.20, 0.10, 0.60, 0.10, 0.05
+_IN_EVIDENCE = 0.25
+_OTHER_SITE = 0.6
 _EARLIER_ON_PAGE = 0.05
 _NOT_TEXT = (".zip", ".gz", ".tar", ".exe", ".png", ".jpg", ".svg", ".gif", ".mp4", ".whl", ".css")
+# Links before and after one that its context may name as well.
+_NEIGHBOURS = 6
+_EVIDENCE_BLOCKS = 4
+_SHORTEST_NAME = 3
+_IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+# What a word of the question weighs that the evidence holds already.
+_HELD_ALREADY = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """A question, and those of its words that the evidence so far lacks; none where it has all."""
+
+    query: str
+    missing: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +54,7 @@ class Lead:
     depth: int
     score: float
     in_evidence: bool
-    """Whether it stands in a block that was found for the question."""
+    """Whether the best evidence names it: it stands there, or its words do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +69,8 @@ class _Seen:
     path: frozenset[str]
     place: float
     same_site: bool
+    is_listed: bool
+    """Whether it stands in a list of links, which says nothing of its own about any of them."""
 
 
 class Frontier:
@@ -65,20 +86,24 @@ class Frontier:
         self.close(page.info.url)
         self.close(page.info.final_url)
         headings = [frozenset(content_words(section.heading)) for section in page.sections]
-        for link in page.links:
+        anchors = [frozenset(content_words(link.text)) for link in page.links]
+        for at, link in enumerate(page.links):
             if link.url.lower().endswith(_NOT_TEXT):
                 continue
+            around = page.links[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
+            is_listed = _is_listed(link, around)
             seen = _Seen(
                 link=link,
                 source_id=page.info.source_id,
                 parent_url=page.info.url,
                 depth=depth + 1,
-                anchor=frozenset(content_words(link.text)),
-                context=frozenset(content_words(link.context)),
+                anchor=anchors[at],
+                context=anchors[at] if is_listed else frozenset(content_words(link.context)),
                 heading=headings[link.section] if link.section < len(headings) else frozenset(),
                 path=frozenset(content_words(unquote(urlsplit(link.url).path).replace("/", " "))),
                 place=link.start / max(1, len(page.text)),
                 same_site=same_site(link.url, page.info.final_url),
+                is_listed=is_listed,
             )
             self._seen.append(seen)
             self._counts.update(seen.anchor | seen.context)
@@ -88,15 +113,16 @@ class Frontier:
         self._closed.add(url)
 
     def leads(
-        self, needs: Sequence[str], *, evidence: Sequence[Block], limit: int, max_depth: int
+        self, needs: Sequence[Need], *, evidence: Sequence[Block], limit: int, max_depth: int
     ) -> list[Lead]:
         """Return the links most likely to hold what `needs` ask for, best first, a URL once."""
-        wanted = [self._weigh(content_words(need)) for need in needs]
+        wanted = [self._wanted(need) for need in needs]
+        named = _Naming(evidence[:_EVIDENCE_BLOCKS])
         best: dict[str, Lead] = {}
         for seen in self._seen:
             if seen.link.url in self._closed or seen.depth > max_depth:
                 continue
-            inside = _relevance_around(seen, evidence)
+            inside = named.share(seen)
             score = max((self._score(seen, weights) for weights in wanted), default=0.0)
             score = (score + _IN_EVIDENCE * inside) * (1.0 if seen.same_site else _OTHER_SITE)
             known = best.get(seen.link.url)
@@ -115,11 +141,21 @@ class Frontier:
         total = len(self._seen) + 1
         return {word: math.log(1 + total / (1 + self._counts[word])) for word in words}
 
+    def _wanted(self, need: Need) -> dict[str, float]:
+        weights = self._weigh(content_words(need.query))
+        if not need.missing:
+            return weights
+        return {
+            word: weight * (1.0 if word in need.missing else _HELD_ALREADY)
+            for word, weight in weights.items()
+        }
+
     def _score(self, seen: _Seen, wanted: Mapping[str, float]) -> float:
         if not wanted:
             return 0.0
         return (
             _ANCHOR * self._likeness(seen.anchor, wanted)
+            + _NAMED * self._share_named(seen.anchor, wanted)
             + _CONTEXT * self._likeness(seen.context, wanted)
             + _HEADING * self._likeness(seen.heading, wanted)
             + _URL * self._likeness(seen.path, wanted)
@@ -134,13 +170,55 @@ class Frontier:
         own = sum(weight**2 for weight in self._weigh(words).values())
         return shared / math.sqrt(own * sum(weight**2 for weight in wanted.values()))
 
+    def _share_named(self, anchor: frozenset[str], wanted: Mapping[str, float]) -> float:
+        """Return how much of the anchor's words the question names itself."""
+        own = self._weigh(anchor)
+        return sum(own[word] for word in anchor if word in wanted) / (sum(own.values()) or 1.0)
 
-def _relevance_around(seen: _Seen, evidence: Sequence[Block]) -> float:
-    return max(
-        (
-            block.relevance
-            for block in evidence
-            if block.source_id == seen.source_id and block.start <= seen.link.start < block.end
-        ),
-        default=0.0,
+
+class _Naming:
+    """The best evidence, to ask whether it names a link."""
+
+    def __init__(self, evidence: Sequence[Block]) -> None:
+        best = evidence[0].relevance if evidence else 0.0
+        self._blocks = [
+            (block, block.relevance / (best or 1.0) / rank, " ".join(prose_sentences(block.text)))
+            for rank, block in enumerate(evidence, start=1)
+        ]
+
+    def share(self, seen: _Seen) -> float:
+        """Return 0 to 1: the standing, against the best, of the best block that names the link."""
+        name = _name_in(seen.link.text)
+        return max(
+            (
+                share
+                for block, share, prose in self._blocks
+                if _stands_in(block, seen) or (name is not None and name.search(prose))
+            ),
+            default=0.0,
+        )
+
+
+def _stands_in(block: Block, seen: _Seen) -> bool:
+    return (
+        not seen.is_listed
+        and block.source_id == seen.source_id
+        and block.start <= seen.link.start < block.end
     )
+
+
+@lru_cache(maxsize=4096)
+def _name_in(anchor: str) -> re.Pattern[str] | None:
+    """Return what finds the name that an anchor is in running text; None when it is no name."""
+    name = _IN_BRACKETS.sub("", anchor).strip()
+    if len(name) < _SHORTEST_NAME:
+        return None
+    # A single common word stands in any text, so one word must be written as a name.
+    if len(name.split()) == 1 and not (name[0].isupper() or has_cjk(name)):
+        return None
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name))
+
+
+def _is_listed(link: Link, around: Sequence[Link]) -> bool:
+    named = dict.fromkeys(other.text for other in around if other.text in link.context)
+    return only_names(link.context, named)

@@ -14,39 +14,43 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from citewell.core.language import has_cjk
-from citewell.core.text import sentence_spans
 from citewell.core.words import content_words, words
+from citewell.research.link_prose import prose_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from citewell.core.records import RankedChunk, StoredChunk
 
-# Below the first nothing is said to be found; from the second on no more links are followed for the
-# question's sake. Chosen on bench/abstention.py and bench/link_following.py.
-SUPPORTED = 0.4
-SETTLED = 0.9
+# Chosen on bench/abstention.py …
+SUPPORTED = 0.45
+# … and these on bench/link_following.py.
+_SETTLED = 0.9
+_MOST_MISSING = 0.2
 # The model whose cosines the fit knows; those of another lie on another scale.
 KNOWN_MODEL = "granite-30m-en-int8"
 
 FEATURES = (
     "best_coverage",  # of the question's words, in the chunk that holds most of them
-    "rare_coverage",  # the same in the first chunk, words that few candidates hold weighing more
+    "rare_coverage",  # the same, words that few candidates hold weighing more
     "window_coverage",  # in two neighbouring sentences and the headings above them
     "phrase_share",  # of the question's neighbouring words that stand side by side in a chunk
-    "together",  # in the best chunks taken together
+    "first_coverage",  # in the chunk that retrieval put first
     "anywhere",  # in all candidates taken together
-    "cosine",  # the highest of any candidate; 0 when unknown
-    "cosine_unknown",
     "question_words",  # how many there are, as a logarithm: a short question is covered by chance
     "few_candidates",  # 1 for one chunk, falling: rarity among few says little
     "is_cjk",  # its words are overlapping bigrams, which are covered by chance
+    "cosine",  # the highest of any candidate; 0 when unknown
 )
-_COEFFICIENTS = (6.2, 1.0, 1.8, 1.4, 3.5, 2.4, 8.2, 1.2, 2.0, 6.5, 1.5)
-_BIAS = -22.3
+_WITH_COSINE = (2.32, 3.19, 0.44, 1.94, 0.96, -0.71, 0.1, 3.06, 0.0, 22.11)
+_WITH_COSINE_BIAS = -18.70
+_WITHOUT_COSINE = (2.59, 0.67, 3.96, 2.89, 4.34, 1.81, 1.38, 3.11, -2.52, 0.0)
+_WITHOUT_COSINE_BIAS = -12.05
 
-_CANDIDATES = 20
+_CANDIDATES = 80
 _BEST = 5
+# A question may join two things that no one chunk holds; more would cover its words by chance.
+_TOGETHER = 2
 # Words that say what kind of answer is wanted rather than what the question is about, and Japanese
 # endings and particles.
 _ASKING = frozenset(
@@ -69,17 +73,38 @@ class _Asked:
     is_cjk: bool
 
 
-def support(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) -> float:
-    """Return the probability that `chunks`, best first, hold what `query` asks for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """How well chunks support a question."""
+
+    support: float
+    """The probability that they hold what it asks for."""
+    missing: Mapping[str, float]
+    """The words of the question that the best two lack, with the share each has in it."""
+
+    @property
+    def is_supported(self) -> bool:
+        """Whether the question can be said to have been answered."""
+        return self.support >= SUPPORTED
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether there is nothing to look for on further pages."""
+        return self.support >= _SETTLED and sum(self.missing.values()) <= _MOST_MISSING
+
+
+def judge(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) -> Judgement:
+    """Return how well `chunks`, best first, support `query`.
 
     `cosine` is the highest of any chunk with the query, by the model KNOWN_MODEL names; None when
     it is unknown.
     """
-    row = support_features(query, [ranked.chunk for ranked in chunks], cosine=cosine)
-    if row is None:
-        return 0.0
-    odds = _BIAS + sum(map(float.__mul__, _COEFFICIENTS, row))
-    return 1.0 / (1.0 + math.exp(-odds))
+    found = [ranked.chunk for ranked in chunks]
+    row = support_features(query, found, cosine=cosine)
+    return Judgement(
+        support=0.0 if row is None else _probability(row, knows_cosine=cosine is not None),
+        missing=_missing(_read(query).worth, [_words_of(chunk) for chunk in found[:_CANDIDATES]]),
+    )
 
 
 def support_features(
@@ -87,23 +112,40 @@ def support_features(
 ) -> list[float] | None:
     """Return a number per name in FEATURES; None when there is nothing to judge."""
     asked = _read(query)
-    held = [_words_of(chunk) for chunk in chunks[:_CANDIDATES]]
-    if not held or not asked.worth:
+    candidates = chunks[:_CANDIDATES]
+    if not candidates or not asked.worth:
         return None
-    best = chunks[:_BEST]
+    held = {chunk.chunk_id: _words_of(chunk) for chunk in candidates}
+    covered = {at: _coverage(asked.worth, own) for at, own in held.items()}
+    # A reranker may have put the one that says it word for word below others.
+    best = sorted(candidates, key=lambda chunk: -covered[chunk.chunk_id])[:_BEST]
     return [
-        max(_coverage(asked.worth, each) for each in held[:_BEST]),
-        _coverage(_by_rarity(asked.worth, held), held[0]),
+        covered[best[0].chunk_id],
+        _coverage(_by_rarity(asked.worth, list(held.values())), held[best[0].chunk_id]),
         max(_window_coverage(asked, chunk) for chunk in best),
         max(_phrase_share(asked, chunk) for chunk in best),
-        _coverage(asked.worth, frozenset().union(*held[:_BEST])),
-        _coverage(asked.worth, frozenset().union(*held)),
-        cosine if cosine is not None else 0.0,
-        float(cosine is None),
+        _coverage(asked.worth, held[candidates[0].chunk_id]),
+        _coverage(asked.worth, frozenset().union(*held.values())),
         math.log2(1 + len(asked.worth)),
         1.0 / (1.0 + math.log2(len(held))),
         float(asked.is_cjk),
+        cosine if cosine is not None else 0.0,
     ]
+
+
+def _probability(row: Sequence[float], *, knows_cosine: bool) -> float:
+    weights = _WITH_COSINE if knows_cosine else _WITHOUT_COSINE
+    bias = _WITH_COSINE_BIAS if knows_cosine else _WITHOUT_COSINE_BIAS
+    return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, row))))
+
+
+def _missing(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Return the words that the two chunks which together hold most of them lack."""
+    missing = dict(worth)
+    for _ in range(_TOGETHER):
+        best = max(held, key=lambda own: _coverage(missing, own), default=frozenset[str]())
+        missing = {word: value for word, value in missing.items() if word not in best}
+    return missing
 
 
 @lru_cache(maxsize=256)
@@ -174,10 +216,10 @@ def _word_set(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def _sentence_words(text: str) -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(words(text[start:end])) for start, end in sentence_spans(text))
+    return tuple(frozenset(words(sentence)) for sentence in prose_sentences(text))
 
 
 @lru_cache(maxsize=512)
 def _neighbours(title: str, heading_path: Iterable[str], text: str) -> frozenset[tuple[str, str]]:
-    parts = (title, *heading_path, text)
+    parts = (title, *heading_path, *prose_sentences(text))
     return frozenset(pair for part in parts for pair in pairwise(content_words(part)))

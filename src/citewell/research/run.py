@@ -13,9 +13,10 @@ from citewell.core.errors import CitewellError
 from citewell.core.records import SearchFilter
 from citewell.core.results import ExpansionStep, Progress
 from citewell.core.text import one_line
+from citewell.ingest.pipeline import IngestOutcome
 from citewell.research.evidence import weigh_blocks
-from citewell.research.frontier import Frontier
-from citewell.research.judge import KNOWN_MODEL, SETTLED, SUPPORTED, support
+from citewell.research.frontier import Frontier, Need
+from citewell.research.judge import KNOWN_MODEL, judge
 from citewell.retrieve.pipeline import retrieve
 
 if TYPE_CHECKING:
@@ -24,20 +25,24 @@ if TYPE_CHECKING:
     from citewell.core.records import Block, RankedChunk
     from citewell.core.results import OnProgress, Phase, Question, StopReason
     from citewell.inference.protocols import Embedder, Reranker
-    from citewell.ingest.pipeline import Ingester, IngestOutcome
+    from citewell.ingest.pipeline import Ingester
     from citewell.research.analyse import QueryAnalysis
     from citewell.research.frontier import Lead
+    from citewell.research.judge import Judgement
     from citewell.retrieve.pipeline import Retrieval
     from citewell.store.protocol import Store
 
 logger = logging.getLogger(__name__)
 
-# A link must look this promising to be followed when the question lacks support …
-_PROMISING = 0.16
-# … and this promising, standing in the evidence itself, when it already has support.
-_COMPELLING = 0.42
+# How promising a link must look: least when nothing supports the question yet, more when some of
+# it is supported; and when all is, it must be one that the evidence itself names, since the page
+# behind it is the authority on what it names. Chosen on bench/link_following.py.
+_PROMISING = 0.02
+_WORTHWHILE = 0.1
+_COMPELLING = 0.22
 _COMPELLING_PAGES = 2
 _SHOWN_SO_FAR = 3
+_PARALLEL_SEEDS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,15 +91,17 @@ class ResearchRun:
     on_progress: OnProgress
     started: float
     """Of time.monotonic()."""
-    outcomes: list[IngestOutcome] = field(default_factory=list)
+    outcomes: dict[str, IngestOutcome] = field(default_factory=dict)
+    """By given URL; one that is missing was not read in time."""
     source_ids: list[int] = field(default_factory=list)
     followed: list[int] = field(default_factory=list)
     steps: list[ExpansionStep] = field(default_factory=list)
     frontier: Frontier = field(default_factory=Frontier)
     blocks: list[Block] = field(default_factory=list)
     found: Retrieval | None = None
-    supports: dict[str, float] = field(default_factory=dict)
-    """How likely each sub-query is to be supported by what was found."""
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+    """How well what was found supports each sub-query."""
+    is_over_stored_pages: bool = False
     documents_searched: int = 0
     notes: list[str] = field(default_factory=list)
     iterations: int = 0
@@ -112,6 +119,7 @@ class ResearchRun:
     async def search_stored(self) -> None:
         """Retrieve over the stored pages of the question's URLs, or over all when it has none."""
         self.stop_reason = "search does not follow links"
+        self.is_over_stored_pages = True
         if not self.question.urls:
             await self._search(SearchFilter(project=self.question.project))
             return
@@ -131,41 +139,60 @@ class ResearchRun:
     async def _search(self, where: SearchFilter) -> None:
         self.documents_searched = (await self.parts.store.corpus_stats(where)).pages
         await self._tell("retrieval", f"Searching {self.documents_searched} documents...")
-        found = await retrieve(
-            self.question.query,
-            store=self.parts.store,
-            embedder=self.parts.embedder,
-            reranker=self.parts.reranker,
-            where=where,
-            limit=2 * self.max_blocks,
-            sub_queries=self.analysis.sub_queries,
-        )
+        found = await self._retrieve(where, limit=2 * self.max_blocks)
         await self._tell("reranking", f"Reranking {found.chunks_evaluated} chunks...")
+        await self._tell("locality", "Grabbing adjacent context...")
         self.spent.retrieval_ms += found.retrieval_ms
         self.spent.reranking_ms += found.reranking_ms
         self.spent.locality_ms += found.locality_ms
         self.spent.merge_ms += found.merge_ms
         self.found = found
-        self.supports = self._judge(found)
-        self.blocks = weigh_blocks(found.blocks, self.analysis)
+        self.judgements = self._judge(found)
+        blocks = [*found.blocks, *await self._blocks_of_unseen(found)]
+        self.blocks = weigh_blocks(blocks, self.analysis)
         await self._tell_evidence()
+
+    async def _blocks_of_unseen(self, found: Retrieval) -> list[Block]:
+        """Return the best block of each followed page that the search over all pages passed by.
+
+        A page was followed because the evidence names it; the reader is to see what it says.
+        """
+        seen = {block.source_id for block in found.blocks}
+        unseen = [source_id for source_id in self.followed if source_id not in seen]
+        if not unseen:
+            return []
+        own = await self._retrieve(
+            SearchFilter(project=self.question.project, source_ids=tuple(unseen)),
+            limit=2 * len(unseen),
+        )
+        best = {block.source_id: block for block in reversed(own.blocks)}
+        return list(best.values())
+
+    async def _retrieve(self, where: SearchFilter, *, limit: int) -> Retrieval:
+        return await retrieve(
+            self.question.query,
+            store=self.parts.store,
+            embedder=self.parts.embedder,
+            reranker=self.parts.reranker,
+            where=where,
+            limit=limit,
+            sub_queries=self.analysis.sub_queries,
+        )
 
     def unsupported(self) -> list[str]:
         """Return the sub-queries that nothing found so far supports."""
-        return [query for query in self.analysis.sub_queries if self._support(query) < SUPPORTED]
+        judged = self.judgements
+        return [
+            query
+            for query in self.analysis.sub_queries
+            if query not in judged or not judged[query].is_supported
+        ]
 
-    def unsettled(self) -> list[str]:
-        """Return the sub-queries for which more evidence is worth a fetch."""
-        return [query for query in self.analysis.sub_queries if self._support(query) < SETTLED]
-
-    def _support(self, query: str) -> float:
-        return self.supports.get(query, 0.0)
-
-    def _judge(self, found: Retrieval) -> dict[str, float]:
+    def _judge(self, found: Retrieval) -> dict[str, Judgement]:
         embedder = self.parts.embedder
         known = embedder is not None and embedder.name == KNOWN_MODEL
         return {
-            query: support(
+            query: judge(
                 query,
                 _own_first(query, found),
                 cosine=found.best_cosines.get(query) if known else None,
@@ -174,64 +201,94 @@ class ResearchRun:
         }
 
     async def _ingest_seeds(self) -> None:
+        """Ingest the given pages side by side; each counts from the moment it is stored."""
         started = time.monotonic()
-        self.outcomes = await self.parts.ingester.ingest_all(
-            list(dict.fromkeys(self.question.urls)),
-            project=self.question.project,
-            on_progress=self.on_progress,
-        )
-        for outcome in self.outcomes:
+        urls = list(dict.fromkeys(self.question.urls))
+        limit = anyio.Semaphore(_PARALLEL_SEEDS)
+
+        async def ingest(url: str) -> None:
+            async with limit:
+                try:
+                    outcome = await self.parts.ingester.ingest(
+                        url, project=self.question.project, on_progress=self.on_progress
+                    )
+                except CitewellError as error:
+                    outcome = IngestOutcome(url=url, page=None, error=error)
+            self.outcomes[url] = outcome
             if outcome.page is not None and outcome.page.source_id not in self.source_ids:
                 await self._add_page(outcome.page.source_id, depth=0)
-        self.spent.ingest_ms = (time.monotonic() - started) * 1000
+
+        try:
+            async with anyio.create_task_group() as tasks:
+                for url in urls:
+                    tasks.start_soon(ingest, url)
+        finally:
+            self.spent.ingest_ms = (time.monotonic() - started) * 1000
 
     async def _add_page(self, source_id: int, *, depth: int) -> None:
         page = await self.parts.store.get_page(source_id)
-        if page is not None:
+        if page is not None and source_id not in self.source_ids:
             self.source_ids.append(source_id)
             self.frontier.add_page(page, depth=depth)
 
     async def _expand(self) -> StopReason:
         budget = self.question.expansion_budget
-        if budget == 0:
-            return "expansion is off"
         rounds = self.limits.max_depth if budget is None else budget
+        if rounds == 0:
+            return "expansion is off"
         while True:
-            leads = self._next_leads()
+            leads = self._next_leads(max_depth=self.limits.max_depth)
             if not leads:
                 return self._why_no_leads()
             if self.iterations >= rounds:
-                return "expansion budget is used up"
+                return "expansion budget is used up" if self.unsupported() else "answered"
             if len(self.followed) >= self.limits.max_pages:
                 return "page limit is reached"
             self.iterations += 1
             message = f"Expanding to linked pages (iteration {self.iterations}/{rounds})..."
             await self._tell("expansion", message)
-            before = self._score()
-            await self._follow(leads)
-            if not self.unsupported():
+            before, followed, was_settled = self._progress(), len(self.followed), self._is_settled()
+            await self._follow(leads[: self.limits.max_pages - len(self.followed)])
+            if was_settled and len(self.followed) > followed:
                 return "answered"
-            if self._score() <= before and self.iterations > 1:
+            is_full = len(self.followed) >= self.limits.max_pages
+            if self.iterations > 1 and self._progress() <= before and not is_full:
                 return "score plateau"
 
-    def _next_leads(self) -> list[Lead]:
-        lacking = self.unsupported()
-        limit = min(self.limits.pages_per_round, self.limits.max_pages - len(self.followed))
+    def _next_leads(self, *, max_depth: int) -> list[Lead]:
+        judged = self.judgements.items()
+        lacking = [
+            Need(query=query, missing=judgement.missing.keys())
+            for query, judgement in judged
+            if not judgement.is_settled
+        ]
+        pages = self.limits.pages_per_round
         leads = self.frontier.leads(
-            lacking or self.analysis.sub_queries,
+            lacking or [Need(query=query) for query, _ in judged],
             evidence=self.blocks,
-            limit=limit if lacking else min(limit, _COMPELLING_PAGES),
-            max_depth=self.limits.max_depth,
+            limit=pages if lacking else min(pages, _COMPELLING_PAGES),
+            max_depth=max_depth,
         )
         if lacking:
-            return [lead for lead in leads if lead.score >= _PROMISING]
+            least = _PROMISING if self.unsupported() else _WORTHWHILE
+            return [lead for lead in leads if lead.score >= least]
         return [lead for lead in leads if lead.in_evidence and lead.score >= _COMPELLING]
 
     def _why_no_leads(self) -> StopReason:
         if not self.unsupported():
             return "answered"
-        deepest = max((step.depth for step in self.steps), default=0)
-        return "maximum depth" if deepest >= self.limits.max_depth else "no promising links"
+        is_too_deep = self._next_leads(max_depth=self.limits.max_depth + 1)
+        return "maximum depth" if is_too_deep else "no promising links"
+
+    def _is_settled(self) -> bool:
+        return all(judgement.is_settled for judgement in self.judgements.values())
+
+    def _progress(self) -> float:
+        """Return how far the run has come: more support and fewer missing words count for it."""
+        judged = self.judgements.values()
+        return self._score() + sum(
+            judgement.support - sum(judgement.missing.values()) for judgement in judged
+        )
 
     async def _follow(self, leads: Sequence[Lead]) -> None:
         """Fetch and ingest the pages behind `leads` side by side, then search again."""
@@ -255,18 +312,31 @@ class ResearchRun:
         async with anyio.create_task_group() as tasks:
             for lead in leads:
                 tasks.start_soon(follow, lead)
-        for lead in leads:
-            outcome = results[lead.url]
-            if not isinstance(outcome, CitewellError) and outcome.page is not None:
-                source_id = outcome.page.source_id
-                if source_id not in self.source_ids:
-                    await self._add_page(source_id, depth=lead.depth)
-                    self.followed.append(source_id)
+        added = [lead.url for lead in leads if await self._take_in(lead, results[lead.url])]
         self.spent.expansion_ms += (time.monotonic() - started) * 1000
-        await self.search()
+        if added:
+            await self.search()
         for lead in leads:
-            step = _step(lead, results[lead.url], before, self._score(), durations[lead.url])
-            self.steps.append(step)
+            self.steps.append(
+                _step(
+                    lead,
+                    results[lead.url],
+                    is_new=lead.url in added,
+                    scores=(before, self._score()),
+                    duration_ms=durations[lead.url],
+                )
+            )
+
+    async def _take_in(self, lead: Lead, outcome: IngestOutcome | CitewellError) -> bool:
+        """Add a followed page to the run; return whether it was not there before."""
+        if isinstance(outcome, CitewellError) or outcome.page is None:
+            return False
+        source_id = outcome.page.source_id
+        if source_id in self.source_ids:
+            return False
+        await self._add_page(source_id, depth=lead.depth)
+        self.followed.append(source_id)
+        return True
 
     def _score(self) -> float:
         return self.blocks[0].relevance if self.blocks else 0.0
@@ -295,19 +365,21 @@ def _own_first(query: str, found: Retrieval) -> list[RankedChunk]:
 def _step(
     lead: Lead,
     outcome: IngestOutcome | CitewellError,
-    before: float,
-    after: float,
+    *,
+    is_new: bool,
+    scores: tuple[float, float],
     duration_ms: float,
 ) -> ExpansionStep:
-    failed = isinstance(outcome, CitewellError)
+    failure = outcome.message if isinstance(outcome, CitewellError) else None
     page = None if isinstance(outcome, CitewellError) else outcome.page
+    before, after = scores
     return ExpansionStep(
         url=lead.url,
         parent_url=lead.parent_url,
         depth=lead.depth,
-        chunks_added=page.chunks if page is not None else 0,
+        chunks_added=page.chunks if page is not None and is_new else 0,
         score_before=before,
-        score_after=before if failed else after,
+        score_after=before if failure is not None else after,
         duration_ms=duration_ms,
-        failure=outcome.message if isinstance(outcome, CitewellError) else None,
+        failure=failure,
     )

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from citewell.core.records import MatchedBy, Page, RankedChunk, StoredChunk
 
 MAX_BLOCK_TOKENS = 800
-# A neighbour joins a better chunk's block only when it matched nearly as well by itself; weaker
-# ones would dilute the block.
-_JOINING_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +59,7 @@ def plan_blocks(ranked: Sequence[RankedChunk], *, limit: int, calibrated: bool) 
     plans: list[BlockPlan] = []
     seen = SeenTexts()
     for candidate in ranked:
-        at = _joinable(plans, candidate)
+        at = _adjoining(plans, candidate.chunk)
         if at is not None:
             plans[at] = plans[at].take(candidate.chunk)
         elif len(plans) == limit or seen.holds(candidate.chunk.text):
@@ -87,11 +84,9 @@ def cut_blocks(plans: Sequence[BlockPlan], pages: Mapping[int, Page]) -> list[Bl
     ]
 
 
-def _joinable(plans: Sequence[BlockPlan], candidate: RankedChunk) -> int | None:
+def _adjoining(plans: Sequence[BlockPlan], chunk: StoredChunk) -> int | None:
     for at, plan in enumerate(plans):
-        if candidate.relevance >= _JOINING_SHARE * plan.relevance and plan.may_take(
-            candidate.chunk
-        ):
+        if plan.may_take(chunk):
             return at
     return None
 

@@ -18,8 +18,9 @@ from starlette.routing import Route
 
 from citewell import __version__
 from citewell.server.auth import BearerAuth, allowed_names
+from citewell.server.calls import KEY_HASH_KEY
 from citewell.server.jsonrpc import Fault, parse_message
-from citewell.server.mcp_server import GONE_KEY, KEY_HASH_KEY
+from citewell.server.mcp_server import GONE_KEY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

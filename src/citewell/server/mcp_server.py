@@ -1,10 +1,12 @@
-"""The registry as an MCP server, whatever the transport: tools listed, called and cancelled."""
+"""The registry as an MCP server, whatever the transport: tools listed, called and cancelled.
+
+What stands beside the tools (resources, prompts, completion) has modules of its own.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
-import secrets
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -12,17 +14,19 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http import REQUEST_CANCELLED
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
 
 from citewell import __version__
 from citewell.core.errors import CitewellError
-from citewell.core.records import Caller
+from citewell.server.calls import Calls
+from citewell.server.prompt_handlers import PromptHandlers
+from citewell.server.resource_handlers import ResourceHandlers, shape_links
 from citewell.tools.catalog import INSTRUCTIONS
-from citewell.tools.registry import ToolResult, error_result
+from citewell.tools.registry import Call, ToolResult, error_result
+from citewell.tools.resources import find_links
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mcp.server.context import ServerRequestContext
 
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.server.late_services import LateServices
     from citewell.tools.registry import Registry, Tool
-    from citewell.tools.services import Services
+    from citewell.tools.resources import Resource
 
     RequestContext = ServerRequestContext[Any, Any]
 
@@ -40,9 +44,6 @@ SERVER_NAME = "citewell"
 
 GONE_KEY = "citewell.gone"
 """Where the HTTP layer keeps, in a request's scope, the event that its client went away."""
-
-KEY_HASH_KEY = "citewell.key_hash"
-"""Where the HTTP layer keeps, in a request's scope, the hash of the key it was allowed by."""
 
 
 def build_server(registry: Registry, services: LateServices, *, settings: Settings) -> Server[Any]:
@@ -55,7 +56,9 @@ def build_server(registry: Registry, services: LateServices, *, settings: Settin
         for tool in registry.tools
         for name in (tool.name, tool.underscored_name)
     }
-    process_session = secrets.token_hex(16)
+    calls = Calls(services, project=settings.project, timeout_seconds=settings.mcp_tool_timeout)
+    resources = ResourceHandlers(calls)
+    prompts = PromptHandlers(registry, calls, dotted=dotted)
 
     async def list_tools(
         context: RequestContext, params: types.PaginatedRequestParams | None
@@ -69,9 +72,8 @@ def build_server(registry: Registry, services: LateServices, *, settings: Settin
             known = ", ".join(tool.name for tool in listed)
             message = f"Unknown tool: {params.name[:80]}. The tools are: {known}."
             raise MCPError(code=types.INVALID_PARAMS, message=message)
-        caller = _identify(context, process_session, project=settings.project)
-        result = await _call(registry, services, context, params=params, caller=caller)
-        return _shape_result(result, structured=structured)
+        result, links = await _call(registry, calls, context, params=params)
+        return _shape_result(result, links, structured=structured)
 
     return Server(
         SERVER_NAME,
@@ -81,18 +83,23 @@ def build_server(registry: Registry, services: LateServices, *, settings: Settin
         get_tool_input_schema=input_schemas.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_resources=resources.list,
+        on_list_resource_templates=resources.list_templates,
+        on_read_resource=resources.read,
+        on_list_prompts=prompts.list,
+        on_get_prompt=prompts.get,
+        on_completion=prompts.complete,
     )
 
 
 async def _call(
     registry: Registry,
-    services: LateServices,
+    calls: Calls,
     context: RequestContext,
     *,
     params: types.CallToolRequestParams,
-    caller: Caller,
-) -> ToolResult:
-    """Run the tool until it is done or its client has gone."""
+) -> tuple[ToolResult, list[Resource]]:
+    """Run the tool until it is done or its client has gone; return also what its result names."""
     sent = 0
 
     async def report(progress: Progress) -> None:
@@ -103,33 +110,35 @@ async def _call(
         await context.session.report_progress(sent, message=progress.message)
 
     result: ToolResult | None = None
+    links: list[Resource] = []
     async with anyio.create_task_group() as tasks:
         if isinstance(context.request, Request) and GONE_KEY in context.request.scope:
             gone: anyio.Event = context.request.scope[GONE_KEY]
             tasks.start_soon(_cancel_when_set, gone, tasks.cancel_scope)
-        opened = await _open(services)
-        if isinstance(opened, ToolResult):
-            result = opened
+        call = await _open(calls, context)
+        if isinstance(call, ToolResult):
+            result = call
         else:
             result = await registry.call(
                 params.name,
                 params.arguments or {},
-                services=opened,
-                caller=caller,
+                services=call.services,
+                caller=call.caller,
                 on_progress=report,
             )
+            links = find_links(result.structured, call)
             if sent:
                 await context.session.report_progress(sent + 1, total=sent + 1, message="Done")
         tasks.cancel_scope.cancel()
     if result is None:
         raise MCPError(code=REQUEST_CANCELLED, message="The client has gone.")
-    return result
+    return result, links
 
 
-async def _open(services: LateServices) -> Services | ToolResult:
-    """Return the open services, or the result that says why they cannot be opened."""
+async def _open(calls: Calls, context: RequestContext) -> Call | ToolResult:
+    """Return the call with open services, or the result that says why they cannot be opened."""
     try:
-        return await services.get()
+        return await calls.open(context)
     except CitewellError as error:
         logger.exception("engine start failed")
         return error_result(error)
@@ -141,21 +150,6 @@ async def _open(services: LateServices) -> Services | ToolResult:
 async def _cancel_when_set(event: anyio.Event, scope: anyio.CancelScope) -> None:
     await event.wait()
     scope.cancel()
-
-
-def _identify(context: RequestContext, process_session: str, *, project: str) -> Caller:
-    request = context.request
-    if not isinstance(request, Request):
-        return Caller(session=process_session, project=project)
-    # Only the handshake era has sessions, and its transport has checked that this one exists; in
-    # the other era anyone could name the session of someone else.
-    has_session = context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
-    session = request.headers.get("mcp-session-id") if has_session else None
-    return Caller(
-        session=session or secrets.token_hex(16),
-        key_hash=request.scope.get(KEY_HASH_KEY),
-        project=project,
-    )
 
 
 def _list_tool(tool: Tool[Any, Any, Any], *, dotted: bool, structured: bool) -> types.Tool:
@@ -175,10 +169,14 @@ def _list_tool(tool: Tool[Any, Any, Any], *, dotted: bool, structured: bool) -> 
     )
 
 
-def _shape_result(result: ToolResult, *, structured: bool) -> types.CallToolResult:
+def _shape_result(
+    result: ToolResult, links: Sequence[Resource], *, structured: bool
+) -> types.CallToolResult:
     text = result.text if structured else _minified(result.structured)
+    # A client that wants one block of JSON has the URIs in it.
+    blocks = shape_links(links) if structured else ()
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
+        content=[types.TextContent(type="text", text=text), *blocks],
         structured_content=result.structured if structured else None,
         is_error=result.is_error,
     )

@@ -34,14 +34,19 @@ _ENVELOPE = {
 }
 
 
+_LISTS = ("tools/list", "prompts/list", "resources/templates/list")
+
+
 async def prepare_answers() -> dict[str, Any]:
     """Return what the SDK's server answers, with default settings, before any tool is called."""
     return {
         "version": __version__,
         "handshake_versions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "modern_versions": list(MODERN_PROTOCOL_VERSIONS),
-        "handshake": await _ask({"initialize": _HANDSHAKE, "ping": {}, "tools/list": {}}),
-        "modern": await _ask({"server/discover": _ENVELOPE, "tools/list": _ENVELOPE}),
+        "handshake": await _ask(
+            {"initialize": _HANDSHAKE, "ping": {}, **{method: {} for method in _LISTS}}
+        ),
+        "modern": await _ask(dict.fromkeys(("server/discover", *_LISTS), _ENVELOPE)),
     }
 
 

@@ -43,6 +43,7 @@ def load_prepared_answers(settings: Settings) -> Json | None:
         settings.mcp_toolsets == ("default",)
         and settings.mcp_tool_names == "underscored"
         and settings.mcp_structured_output_enabled
+        and settings.mcp_kb_v2_enabled
     )
     if not is_default:
         return None

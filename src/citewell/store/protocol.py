@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from citewell.store.graph_protocol import GraphStore
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     )
 
 
-class Store(Protocol):
-    """Pages, chunks, vectors and links, written whole or not at all.
+class Store(GraphStore, Protocol):
+    """Pages, chunks, vectors, links and entities, written whole or not at all.
 
     Every method may raise StoreError. A page is known by its URL within its project. Methods that
     take a filter apply it before ranking, never after.

@@ -6,6 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import SettingsError
 from citewell.tools.connector import fetch
+from citewell.tools.graph import (
+    children,
+    describe,
+    entities_for_sections,
+    expand,
+    parents,
+    paths,
+    sections_for_entities,
+)
 from citewell.tools.kb import (
     expand_excerpt,
     extract_evidence,
@@ -39,6 +48,13 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     expand_excerpt.TOOL,
     extract_evidence.TOOL,
     verify_quote.TOOL,
+    describe.TOOL,
+    expand.TOOL,
+    paths.TOOL,
+    parents.TOOL,
+    children.TOOL,
+    entities_for_sections.TOOL,
+    sections_for_entities.TOOL,
     fetch.TOOL,
     search_sections.TOOL,
     get_section_text.TOOL,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Toolset = Literal["research", "kb", "connector", "legacy"]
+Toolset = Literal["research", "kb", "graph", "connector", "legacy"]
 
 # The largest call that the tools' own limits allow is half of it.
 MAX_ARGUMENT_BYTES = 500_000

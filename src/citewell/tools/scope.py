@@ -51,7 +51,7 @@ ShortScope = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "project_id, environment, doc_tags, repositories (URL prefixes).",
+            "description": "project_id, environment, doc_tags, repositories (URL prefixes)",
         }
     ),
 ]
@@ -62,7 +62,7 @@ ShortFilters = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "doc_tag (list), path_prefix, updated_after (ISO-8601).",
+            "description": "doc_tag (list), path_prefix, updated_after (ISO-8601)",
         }
     ),
 ]

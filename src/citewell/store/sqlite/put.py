@@ -12,6 +12,7 @@ from citewell.core.records import PutResult
 from citewell.core.words import words
 from citewell.store.sqlite.connection import SQL
 from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.graph import put_mentions
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,6 +36,7 @@ def put_page(connection: sqlite3.Connection, draft: PageDraft) -> PutResult:
     text_hash = content_hash(draft.extracted.text)
     source_id = _put_page_row(connection, draft, text_hash=text_hash)
     _put_parts(connection, draft, source_id=source_id)
+    put_mentions(connection, draft, source_id=source_id)
     same_title = before is not None and before["title"] == draft.extracted.title
     kept = _put_chunks(connection, draft, source_id=source_id, same_title=same_title)
     return PutResult(

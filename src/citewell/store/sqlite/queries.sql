@@ -407,3 +407,378 @@ SELECT
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
 WHERE +model_id = :model_id AND vector IS NOT NULL;
+
+-- ── graph: writing ───────────────────────────────────────────────────────────
+
+-- name: put_entity
+-- The strongest kind that any page gives an entity is its kind, with the name of that page.
+INSERT INTO entity (project, key, name, kind) VALUES (:project, :key, :name, :kind)
+ON CONFLICT (project, key) DO UPDATE SET name = excluded.name, kind = excluded.kind
+WHERE instr('symbol term topic phrase', excluded.kind)
+    < instr('symbol term topic phrase', entity.kind);
+
+-- name: entity_ids
+SELECT json_group_object(key, entity_id)
+FROM (SELECT value FROM json_each(:keys)) AS asked
+CROSS JOIN entity ON entity.project = :project AND entity.key = asked.value;
+
+-- name: put_mention
+INSERT INTO mention (source_id, section, entity_id, times, defines) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (source_id, section, entity_id) DO UPDATE SET
+    times = excluded.times, defines = excluded.defines;
+
+-- name: mentions_before
+SELECT section, entity_id FROM mention WHERE source_id = :source_id;
+
+-- name: remove_mention
+DELETE FROM mention WHERE source_id = ? AND section = ? AND entity_id = ?;
+
+-- ── graph: nodes ─────────────────────────────────────────────────────────────
+-- :visible is a list of pages, or NULL where all pages of the start nodes' project may be seen:
+-- no edge leaves a project.
+
+-- name: page_nodes
+SELECT
+    page.source_id AS number, 0 AS section, title AS name, '' AS title, url, NULL AS anchor,
+    NULL AS entity_kind, 0 AS entities,
+    (SELECT count(*) FROM section WHERE section.source_id = page.source_id) AS sections
+FROM (SELECT value FROM json_each(:asked)) AS asked
+CROSS JOIN page ON page.source_id = asked.value
+WHERE (:project IS NULL OR page.project = :project)
+    AND (:visible IS NULL OR page.source_id IN (SELECT value FROM json_each(:visible)));
+
+-- name: section_nodes
+-- What goes on after a symbol's entry has no heading of its own; it has that of its parent.
+SELECT
+    section.source_id AS number, section.ordinal AS section,
+    coalesce(nullif(section.heading, ''), above.heading, '') AS name,
+    page.title, page.url, section.anchor, NULL AS entity_kind,
+    (
+        SELECT count(*) FROM section AS below
+        WHERE below.source_id = section.source_id AND below.parent = section.ordinal
+    ) AS sections,
+    (
+        SELECT count(*) FROM mention
+        WHERE mention.source_id = section.source_id AND mention.section = section.ordinal
+    ) AS entities
+FROM (
+    SELECT json_extract(value, '$[0]') AS source_id, json_extract(value, '$[1]') AS ordinal
+    FROM json_each(:asked)
+) AS asked
+CROSS JOIN page ON page.source_id = asked.source_id
+CROSS JOIN section ON section.source_id = page.source_id AND section.ordinal = asked.ordinal
+LEFT JOIN section AS above
+    ON above.source_id = section.source_id AND above.ordinal = section.parent
+WHERE (:project IS NULL OR page.project = :project)
+    AND (:visible IS NULL OR page.source_id IN (SELECT value FROM json_each(:visible)));
+
+-- name: entity_nodes
+SELECT
+    entity_id AS number, 0 AS section, name, '' AS title, NULL AS url, NULL AS anchor,
+    kind AS entity_kind, 0 AS entities,
+    CASE
+        WHEN :visible IS NULL THEN sections
+        ELSE (
+            SELECT count(*) FROM mention
+            WHERE mention.entity_id = entity.entity_id
+                AND mention.source_id IN (SELECT value FROM json_each(:visible))
+        )
+    END AS sections
+FROM (SELECT value FROM json_each(:asked)) AS asked
+CROSS JOIN entity ON entity.entity_id = asked.value
+WHERE (:project IS NULL OR entity.project = :project)
+    AND (
+        :visible IS NULL
+        OR EXISTS (
+            SELECT 1 FROM mention
+            WHERE mention.entity_id = entity.entity_id
+                AND mention.source_id IN (SELECT value FROM json_each(:visible))
+        )
+    );
+
+-- name: entities_named
+SELECT asked.key AS place, entity.entity_id
+FROM json_each(:keys) AS asked
+CROSS JOIN entity ON entity.key = asked.value
+    AND (:project IS NULL OR entity.project = :project)
+ORDER BY asked.key, entity.entity_id;
+
+-- name: symbols_ending_with
+-- Scans the project's entities: a few milliseconds for tens of thousands.
+SELECT entity_id FROM entity
+WHERE (:project IS NULL OR project = :project) AND kind = 'symbol' AND name LIKE :pattern ESCAPE '\'
+ORDER BY sections DESC, entity_id
+LIMIT :limit;
+
+-- name: graph_counts
+SELECT
+    (
+        SELECT count(*) FROM page
+        WHERE (:project IS NULL OR project = :project)
+            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+    ) AS pages,
+    (
+        SELECT count(*) FROM page CROSS JOIN section USING (source_id)
+        WHERE (:project IS NULL OR project = :project)
+            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+    ) AS sections,
+    (
+        SELECT count(*) FROM page
+        CROSS JOIN link INDEXED BY link_by_section USING (source_id)
+        WHERE (:project IS NULL OR project = :project)
+            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+    ) AS links,
+    (
+        SELECT count(*) FROM page CROSS JOIN mention USING (source_id)
+        WHERE (:project IS NULL OR project = :project)
+            AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
+    ) AS mentions,
+    CASE
+        WHEN :visible IS NULL THEN (
+            SELECT count(*) FROM entity WHERE :project IS NULL OR project = :project
+        )
+        ELSE (
+            SELECT count(DISTINCT entity_id) FROM mention
+            WHERE source_id IN (SELECT value FROM json_each(:visible))
+        )
+    END AS entities;
+
+-- name: chunks_of_sections
+SELECT
+    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
+    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
+    page.content_type, page.chunks AS page_chunks
+FROM (
+    SELECT
+        key AS place, json_extract(value, '$[0]') AS source_id,
+        json_extract(value, '$[1]') AS section
+    FROM json_each(:asked)
+) AS asked
+CROSS JOIN page ON page.source_id = asked.source_id
+CROSS JOIN chunk ON chunk.chunk_id IN (
+    SELECT chunk_id FROM chunk AS own INDEXED BY chunk_by_section
+    WHERE own.source_id = asked.source_id AND own.section = asked.section
+    ORDER BY own.ordinal
+    LIMIT :limit
+)
+ORDER BY asked.place, chunk.ordinal;
+
+-- ── graph: edges ─────────────────────────────────────────────────────────────
+-- Each returns one row with a list of [number and section of the source, number and section of the
+-- target, weight, defines, degree].
+
+-- name: children_of_pages
+SELECT json_group_array(json_array(source_id, 0, source_id, ordinal, 1, 0, 1)) FROM (
+    SELECT section.source_id, section.ordinal
+    FROM (SELECT value FROM json_each(:pages)) AS asked
+    CROSS JOIN section ON section.source_id = asked.value AND section.parent IS NULL
+    ORDER BY section.source_id, section.ordinal
+    LIMIT :limit
+);
+
+-- name: children_of_sections
+SELECT json_group_array(json_array(source_id, parent, source_id, ordinal, 1, 0, 1)) FROM (
+    SELECT section.source_id, section.parent, section.ordinal
+    FROM json_each(:sections) AS asked
+    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+        AND section.parent = json_extract(asked.value, '$[1]')
+    ORDER BY section.source_id, section.ordinal
+    LIMIT :limit
+);
+
+-- name: parent_sections
+SELECT json_group_array(json_array(source_id, ordinal, source_id, parent, 1, 0, 1)) FROM (
+    SELECT section.source_id, section.ordinal, section.parent
+    FROM json_each(:sections) AS asked
+    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+        AND section.ordinal = json_extract(asked.value, '$[1]')
+    WHERE section.parent IS NOT NULL
+    LIMIT :limit
+);
+
+-- name: parent_pages
+SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) FROM (
+    SELECT section.source_id, section.ordinal
+    FROM json_each(:sections) AS asked
+    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+        AND section.ordinal = json_extract(asked.value, '$[1]')
+    WHERE section.parent IS NULL
+    LIMIT :limit
+);
+
+-- name: pages_of_sections
+SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) FROM (
+    SELECT section.source_id, section.ordinal
+    FROM json_each(:sections) AS asked
+    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+        AND section.ordinal = json_extract(asked.value, '$[1]')
+    LIMIT :limit
+);
+
+-- name: sections_beside
+SELECT json_group_array(json_array(source_id, ordinal, source_id, beside, 1, 0, 1)) FROM (
+    SELECT
+        section.source_id, json_extract(asked.value, '$[1]') AS ordinal,
+        section.ordinal AS beside
+    FROM json_each(:sections) AS asked
+    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+        AND section.ordinal = json_extract(asked.value, '$[1]') + :step
+    LIMIT :limit
+);
+
+-- name: links_of_sections
+-- A hub is known as one after a hundred links; counting further would tell no more.
+SELECT json_group_array(
+    json_array(
+        source_id, section, target, 0, links, 0,
+        (SELECT count(*) FROM (SELECT 1 FROM link WHERE link.url = linked.url LIMIT 100))
+    )
+) FROM (
+    SELECT
+        named.source_id, named.section, target.source_id AS target, target.url,
+        sum(named.links) AS links
+    FROM (
+        SELECT link.source_id, link.section, link.url, count(*) AS links
+        FROM json_each(:sections) AS asked
+        CROSS JOIN link INDEXED BY link_by_section
+            ON link.source_id = json_extract(asked.value, '$[0]')
+            AND link.section = json_extract(asked.value, '$[1]')
+        GROUP BY link.source_id, link.section, link.url
+    ) AS named
+    CROSS JOIN page AS origin ON origin.source_id = named.source_id
+    CROSS JOIN page AS target ON target.source_id = coalesce(
+        (SELECT source_id FROM page WHERE project = origin.project AND url = named.url),
+        (SELECT min(source_id) FROM page WHERE project = origin.project AND final_url = named.url)
+    )
+    WHERE target.source_id <> named.source_id
+        AND (:visible IS NULL OR target.source_id IN (SELECT value FROM json_each(:visible)))
+    GROUP BY named.source_id, named.section, target.source_id
+    ORDER BY links DESC, target.source_id
+    LIMIT :limit
+) AS linked;
+
+-- name: links_of_pages
+SELECT json_group_array(
+    json_array(
+        source_id, 0, target, 0, links, 0,
+        (SELECT count(*) FROM (SELECT 1 FROM link WHERE link.url = linked.url LIMIT 100))
+    )
+) FROM (
+    SELECT
+        named.source_id, target.source_id AS target, target.url,
+        sum(named.links) AS links
+    FROM (
+        SELECT link.source_id, link.url, count(*) AS links
+        FROM json_each(:pages) AS asked
+        CROSS JOIN link INDEXED BY link_by_section ON link.source_id = asked.value
+        GROUP BY link.source_id, link.url
+    ) AS named
+    CROSS JOIN page AS origin ON origin.source_id = named.source_id
+    CROSS JOIN page AS target ON target.source_id = coalesce(
+        (SELECT source_id FROM page WHERE project = origin.project AND url = named.url),
+        (SELECT min(source_id) FROM page WHERE project = origin.project AND final_url = named.url)
+    )
+    WHERE target.source_id <> named.source_id
+        AND (:visible IS NULL OR target.source_id IN (SELECT value FROM json_each(:visible)))
+    GROUP BY named.source_id, target.source_id
+    ORDER BY links DESC, target.source_id
+    LIMIT :limit
+) AS linked;
+
+-- name: links_to_pages
+SELECT json_group_array(
+    json_array(
+        target, 0, source_id, section, links, 0,
+        (
+            SELECT count(*) FROM link
+            WHERE link.source_id = linking.source_id AND link.section = linking.section
+        )
+    )
+) FROM (
+    SELECT target.source_id AS target, link.source_id, link.section, count(*) AS links
+    FROM json_each(:pages) AS asked
+    CROSS JOIN page AS target ON target.source_id = asked.value
+    CROSS JOIN link INDEXED BY link_by_url ON link.url IN (target.url, target.final_url)
+    CROSS JOIN page AS origin
+        ON origin.source_id = link.source_id AND origin.project = target.project
+    WHERE origin.source_id <> target.source_id
+        AND (:visible IS NULL OR origin.source_id IN (SELECT value FROM json_each(:visible)))
+    GROUP BY target.source_id, link.source_id, link.section
+    ORDER BY links DESC, link.source_id, link.section
+    LIMIT :limit
+) AS linking;
+
+-- name: mentions_of_sections
+SELECT json_group_array(json_array(source_id, section, entity_id, 0, times, defines, sections))
+FROM (
+    SELECT
+        mention.source_id, mention.section, entity_id, mention.times, mention.defines,
+        entity.sections
+    FROM json_each(:sections) AS asked
+    CROSS JOIN mention ON mention.source_id = json_extract(asked.value, '$[0]')
+        AND mention.section = json_extract(asked.value, '$[1]')
+    CROSS JOIN entity USING (entity_id)
+    ORDER BY mention.defines DESC, 1.0 * mention.times / entity.sections DESC, entity_id
+    LIMIT :limit
+);
+
+-- name: mentions_of_pages
+SELECT json_group_array(json_array(source_id, 0, entity_id, 0, times, defines, sections))
+FROM (
+    SELECT
+        mention.source_id, entity_id, sum(mention.times) AS times,
+        max(mention.defines) AS defines, entity.sections
+    FROM json_each(:pages) AS asked
+    CROSS JOIN mention ON mention.source_id = asked.value
+    CROSS JOIN entity USING (entity_id)
+    GROUP BY mention.source_id, entity_id
+    ORDER BY defines DESC, 1.0 * sum(mention.times) / entity.sections DESC, entity_id
+    LIMIT :limit
+);
+
+-- name: mentions_of_entities
+SELECT json_group_array(
+    json_array(
+        entity_id, 0, source_id, section, times, defines,
+        (
+            SELECT count(*) FROM mention
+            WHERE mention.source_id = naming.source_id AND mention.section = naming.section
+        )
+    )
+) FROM (
+    SELECT mention.entity_id, mention.source_id, mention.section, mention.times, mention.defines
+    FROM json_each(:entities) AS asked
+    CROSS JOIN mention INDEXED BY mention_by_entity ON mention.entity_id = asked.value
+    WHERE :visible IS NULL OR mention.source_id IN (SELECT value FROM json_each(:visible))
+    ORDER BY mention.defines DESC, mention.times DESC, mention.source_id, mention.section
+    LIMIT :limit
+) AS naming;
+
+-- name: sections_sharing_entities
+-- An entity that very many sections name relates none of them.
+SELECT json_group_array(
+    json_array(
+        source_id, section, other_id, other_section, weight, 0,
+        (
+            SELECT count(*) FROM mention
+            WHERE mention.source_id = sharing.other_id AND mention.section = sharing.other_section
+        )
+    )
+) FROM (
+    SELECT
+        own.source_id, own.section, other.source_id AS other_id, other.section AS other_section,
+        sum(1.0 / entity.sections) AS weight
+    FROM json_each(:sections) AS asked
+    CROSS JOIN mention AS own ON own.source_id = json_extract(asked.value, '$[0]')
+        AND own.section = json_extract(asked.value, '$[1]')
+    CROSS JOIN entity ON entity.entity_id = own.entity_id
+        AND entity.sections BETWEEN 2 AND :most_sections
+    CROSS JOIN mention AS other INDEXED BY mention_by_entity
+        ON other.entity_id = own.entity_id
+        AND (other.source_id <> own.source_id OR other.section <> own.section)
+    WHERE :visible IS NULL OR other.source_id IN (SELECT value FROM json_each(:visible))
+    GROUP BY own.source_id, own.section, other.source_id, other.section
+    ORDER BY weight DESC, other.source_id, other.section
+    LIMIT :limit
+) AS sharing;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from citewell.store.sqlite import pages, put, vector_search
+from citewell.store.sqlite import graph, pages, put, vector_search
 from citewell.store.sqlite.connection import Database
 from citewell.store.sqlite.vector_search import VectorSearch
 from citewell.store.sqlite.word_search import WordSearch
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
     from citewell.core.records import (
         CorpusStats,
         Hit,
@@ -39,7 +40,7 @@ async def open_sqlite_store(
 
 
 class SqliteStore:
-    """Pages, chunks and vectors in one SQLite database; see Store for what each method promises."""
+    """Pages, vectors and graph in one SQLite database; see Store for what each method promises."""
 
     def __init__(self, database: Database, *, model: str | None) -> None:
         self._database = database
@@ -167,6 +168,30 @@ class SqliteStore:
     async def embedded_texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
         """Return what the embedder should see of these chunks."""
         return await self._database.read(partial(vector_search.embedded_texts, chunk_ids=chunk_ids))
+
+    async def find_nodes(self, refs: Sequence[NodeRef], *, where: SearchFilter) -> list[Node]:
+        """Return the nodes in the order asked; those that are gone or hidden are left out."""
+        return await self._database.read(partial(graph.find_nodes, refs=refs, where=where))
+
+    async def find_entities(self, names: Sequence[str], *, where: SearchFilter) -> list[Node]:
+        """Return the entities of these names, however spelt, in the order asked."""
+        return await self._database.read(partial(graph.find_entities, names=names, where=where))
+
+    async def edges_of(
+        self, refs: Sequence[NodeRef], *, kinds: Sequence[EdgeKind], where: SearchFilter, limit: int
+    ) -> list[Edge]:
+        """Return the edges that leave these nodes, at most `limit` of each kind."""
+        return await self._database.read(
+            partial(graph.edges_of, refs=refs, kinds=kinds, where=where, limit=limit)
+        )
+
+    async def chunks_of_sections(self, refs: Sequence[NodeRef], *, limit: int) -> list[StoredChunk]:
+        """Return the first `limit` chunks of each of these sections, in the order asked."""
+        return await self._database.read(partial(graph.chunks_of_sections, refs=refs, limit=limit))
+
+    async def graph_counts(self, where: SearchFilter) -> GraphCounts:
+        """Return how many nodes, links and mentions the filter lets through."""
+        return await self._database.read(partial(graph.graph_counts, where=where))
 
     async def aclose(self) -> None:
         """Close the database; later calls raise StoreError."""

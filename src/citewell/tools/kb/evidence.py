@@ -52,14 +52,7 @@ def quote_passages(
     call: Call,
 ) -> list[QuoteShape]:
     """Return the quotes of passages, each given with its relevance from 0 to 1, best first."""
-    texts = [
-        PassageText(
-            text=passage.text,
-            context=" › ".join((passage.place.title, *passage.place.heading_path)),
-            relevance=relevance,
-        )
-        for passage, relevance in passages
-    ]
+    texts = [passage_text(passage, relevance=relevance) for passage, relevance in passages]
     rerank = call.services.reranker is not None
     best = max((relevance for _, relevance in passages), default=0.0)
     quotes: list[QuoteShape] = []
@@ -75,6 +68,12 @@ def quote_passages(
         quotes.append(quote)
         left -= cost
     return quotes
+
+
+def passage_text(passage: Passage, *, relevance: float = 1.0) -> PassageText:
+    """Return a passage as evidence is looked for in it."""
+    context = " › ".join((passage.place.title, *passage.place.heading_path))
+    return PassageText(text=passage.text, context=context, relevance=relevance)
 
 
 def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:

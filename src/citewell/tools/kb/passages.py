@@ -9,6 +9,7 @@ from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.records import RankedChunk, SearchFilter
 from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.duplicates import SeenTexts
+from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.pipeline import DEPTH
 from citewell.retrieve.query import read_query
 from citewell.retrieve.rerank import rank
@@ -83,12 +84,14 @@ async def find_passages(
         depth=max(DEPTH, 3 * (limit + len(shown))),
     )
     ranked, calibrated, notes = await _rank(query, candidates.found, mode=mode, call=call)
+    if mode == "hybrid_local":
+        ranked = await add_neighbours(ranked, question, store=services.store, where=where)
     before = await services.store.load_chunks(sorted(shown)) if shown else []
     chosen, more = _choose(ranked, before, limit=limit, max_per_doc=max_per_doc)
     tags = await _tags_of(chosen, call)
     evidence = {each.chunk.chunk_id: each for each in candidates.found}
     found = tuple(
-        _keep(each, evidence[each.chunk.chunk_id], tags, calibrated=calibrated, call=call)
+        _keep(each, evidence.get(each.chunk.chunk_id), tags, calibrated=calibrated, call=call)
         for each in chosen
     )
     return FoundPassages(
@@ -205,7 +208,7 @@ async def _tags_of(chosen: Iterable[RankedChunk], call: Call) -> dict[int, tuple
 
 def _keep(
     ranked: RankedChunk,
-    found: FoundChunk,
+    found: FoundChunk | None,
     tags: Mapping[int, tuple[str, ...]],
     *,
     calibrated: bool,
@@ -218,14 +221,16 @@ def _keep(
         chunk=chunk,
         relevance=ranked.relevance,
         confidence=ranked.confidence if calibrated else None,
-        source="reranked" if calibrated else _found_by(ranked),
-        word_score=found.word_score,
-        vector_score=found.vector_score,
-        fused_score=found.fused_score,
+        source="reranked" if calibrated and found is not None else _found_by(ranked),
+        word_score=found.word_score if found is not None else 0.0,
+        vector_score=found.vector_score if found is not None else None,
+        fused_score=found.fused_score if found is not None else 0.0,
     )
 
 
 def _found_by(ranked: RankedChunk) -> FoundBy:
+    if ranked.matched_by == "locality":
+        return "graph_expanded"
     if ranked.matched_by == "both":
         return "rrf_fusion"
     return "vector" if ranked.matched_by == "vectors" else "bm25"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from citewell.core.errors import InvalidArgument
 from citewell.core.text import sentence_spans
@@ -34,6 +34,12 @@ class ExcerptOptions(ToolInput):
     include_citation: bool = True
 
 
+ShortExcerptOptions = Annotated[
+    ExcerptOptions,
+    WithJsonSchema({"type": "object", "description": "format (text, bullets), include_citation"}),
+]
+
+
 class ReadExcerptInput(ToolInput):
     """Arguments of `kb.read_excerpt`."""
 
@@ -41,7 +47,7 @@ class ReadExcerptInput(ToolInput):
     max_tokens: Annotated[int, Field(ge=20, le=MAX_EXCERPT_TOKENS)] = DEFAULT_EXCERPT_TOKENS
     start_char: Annotated[int, Field(ge=0, le=_MAX_START)] = 0
     scope: ShortScope | None = None
-    options: ExcerptOptions = ExcerptOptions()
+    options: ShortExcerptOptions | None = None
 
 
 async def run(given: ReadExcerptInput, call: Call) -> ExcerptOutput:
@@ -62,7 +68,8 @@ async def run(given: ReadExcerptInput, call: Call) -> ExcerptOutput:
     excerpt = head_of(text[given.start_char :], max_tokens=given.max_tokens)
     end = given.start_char + len(excerpt)
     shown = excerpt
-    if given.options.format == "bullets":
+    options = given.options or ExcerptOptions()
+    if options.format == "bullets":
         shown, end = _as_bullets(excerpt, given)
     truncated = bool(text[end:].strip())
     return ExcerptOutput(
@@ -71,7 +78,7 @@ async def run(given: ReadExcerptInput, call: Call) -> ExcerptOutput:
         truncated=truncated,
         start_char=given.start_char or None,
         next_start_char=end if truncated else None,
-        citation=cite(passage) if given.options.include_citation else None,
+        citation=cite(passage) if options.include_citation else None,
     )
 
 

@@ -12,9 +12,9 @@ from citewell.tools.kb.arguments import (
     DEFAULT_QUOTES,
     DEFAULT_TOP_K,
     MAX_QUOTES,
+    EvidenceOptions,
     MaxQuotes,
     Question,
-    SearchOptions,
     ShortOptions,
 )
 from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_passages
@@ -64,7 +64,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     """Search as `kb.search` does and quote as `kb.extract_evidence` does."""
     scope = check_scope(given.scope, call)
     where = await search_filter(scope, given.filters, call)
-    options = given.options or SearchOptions()
+    options = given.options or EvidenceOptions()
     page = await find_passages(
         given.question,
         call=call,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from citewell.answer.evidence_spans import cut_preview
+from citewell.answer.evidence_quotes import cut_preview
 from citewell.answer.fence import Fence
 from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens
@@ -20,6 +20,7 @@ from citewell.tools.kb.arguments import (
     TopK,
 )
 from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
+from citewell.tools.kb.evidence import passage_text
 from citewell.tools.kb.passages import FoundBy, find_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
@@ -43,7 +44,7 @@ class KbSearchInput(ToolInput):
     page_size: Annotated[int, Field(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_TOP_K
     scope: ScopeInput | None = None
     filters: FiltersInput | None = None
-    options: SearchOptions = SearchOptions()
+    options: SearchOptions | None = None
 
 
 class DebugShape(ToolOutput):
@@ -94,6 +95,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     """Search, keep what was found in scratch and return the previews."""
     scope = check_scope(given.scope, call)
     where = await search_filter(scope, given.filters, call)
+    options = given.options or SearchOptions()
     search = _describe(given, call)
     shown = open_cursor(given.cursor, search=search) if given.cursor else frozenset[int]()
     limit = min(given.page_size, given.top_k - len(shown))
@@ -101,13 +103,14 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         given.query,
         call=call,
         where=where,
-        mode=given.options.mode,
+        mode=options.mode,
         limit=limit,
-        max_per_doc=given.options.max_per_doc,
+        max_per_doc=options.max_per_doc,
         shown=shown,
     )
+    rerank = call.services.reranker is not None
     shaped = [
-        _shape(found, rank=len(shown) + at, given=given)
+        _shape(found, rank=len(shown) + at, given=given, rerank=rerank)
         for at, found in enumerate(page.found, start=1)
     ]
     results = _within_budget(shaped)
@@ -140,9 +143,11 @@ def _describe(given: KbSearchInput, call: Call) -> str:
     return json.dumps([call.caller.project, fields], sort_keys=True)
 
 
-def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchResultShape:
+def _shape(
+    found: FoundPassage, *, rank: int, given: KbSearchInput, rerank: bool
+) -> SearchResultShape:
     place = found.passage.place
-    options = given.options
+    options = given.options or SearchOptions()
     return SearchResultShape(
         passage_id=found.passage.passage_id,
         section_id=place.section_id,
@@ -153,7 +158,10 @@ def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchRes
         score=round(found.relevance, 3) if options.include_scores else None,
         source=found.source,
         preview=cut_preview(
-            given.query, found.passage.text, max_characters=options.max_snippet_chars
+            given.query,
+            passage_text(found.passage),
+            max_characters=options.max_snippet_chars,
+            rerank=rerank,
         ),
         scratch_uri=found.passage.uri,
         size_bytes=found.passage.size_bytes,

@@ -12,6 +12,7 @@ from citewell.core.ids import content_hash, parse_citation_id
 from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.scope import ShortScope, check_scope
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,6 +40,7 @@ class VerifyQuoteInput(ToolInput):
         str | None, Field(max_length=100, description="Or the citation's id.")
     ] = None
     live: Annotated[bool, Field(description="Fetch the page again and compare with that.")] = False
+    scope: ShortScope | None = None
 
     @model_validator(mode="after")
     def _names_a_page(self) -> Self:
@@ -95,6 +97,7 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
 
 
 async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
+    scope = check_scope(given.scope, call)
     source_id = given.source_id
     if source_id is None and given.citation_id is not None:
         cited = parse_citation_id(given.citation_id)
@@ -103,7 +106,11 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
         info = await call.services.ingester.find_page(given.url, project=call.caller.project)
         source_id = info.source_id if info is not None else None
     page = await call.services.store.get_page(source_id) if source_id is not None else None
-    if page is None or page.info.project != call.caller.project:
+    if (
+        page is None
+        or page.info.project != scope.project
+        or not scope.holds(page.info.url, page.info.tags)
+    ):
         raise NotFound(
             "The page of this quote is not indexed.",
             suggestion="Call ingest with its URL, then verify again.",

@@ -1,0 +1,105 @@
+"""What a handler needs to know of its request: who calls, and the services it may use."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import Request
+
+from citewell.core.errors import CitewellError, InvalidArgument, NotFound
+from citewell.core.records import Caller
+from citewell.tools.registry import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcp.server.context import ServerRequestContext
+
+    from citewell.server.late_services import LateServices
+
+    RequestContext = ServerRequestContext[Any, Any]
+
+logger = logging.getLogger(__name__)
+
+KEY_HASH_KEY = "citewell.key_hash"
+"""Where the HTTP layer keeps, in a request's scope, the hash of the key it was allowed by."""
+
+# Retired in the sessionless era, where an unknown resource is an invalid parameter.
+RESOURCE_NOT_FOUND = -32002
+
+
+class Calls:
+    """Turns requests into calls of one project."""
+
+    def __init__(self, services: LateServices, *, project: str, timeout_seconds: float) -> None:
+        self._services = services
+        self._project = project
+        self._timeout_seconds = timeout_seconds
+        self._process_session = secrets.token_hex(16)
+
+    async def open(self, context: RequestContext) -> Call:
+        """Return the call of a request.
+
+        Raises:
+            CitewellError: the services cannot be opened.
+        """
+        return Call(services=await self._services.get(), caller=self.identify(context))
+
+    @contextmanager
+    def answering(
+        self, context: RequestContext, *, not_found: int = types.INVALID_PARAMS
+    ) -> Iterator[None]:
+        """Bound the time of a handler, and turn what goes wrong in it into JSON-RPC errors."""
+        try:
+            with anyio.fail_after(self._timeout_seconds):
+                yield
+        except NotFound as error:
+            raise MCPError(code=not_found, message=_sentence(error)) from error
+        except InvalidArgument as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=error.message) from error
+        except CitewellError as error:
+            logger.exception("%s failed", context.method)
+            raise MCPError(code=types.INTERNAL_ERROR, message=_sentence(error)) from error
+        except Exception as error:
+            # Its own words may tell of paths or queries, so they stay in the log.
+            logger.exception("%s failed", context.method)
+            message = "The server met an unexpected error."
+            raise MCPError(code=types.INTERNAL_ERROR, message=message) from error
+
+    def identify(self, context: RequestContext) -> Caller:
+        """Return who sent a request."""
+        request = context.request
+        if not isinstance(request, Request):
+            return Caller(session=self._process_session, project=self._project)
+        # Only the handshake era has sessions, and its transport has checked that this one exists;
+        # in the other era anyone could name the session of someone else.
+        has_session = is_handshake_era(context)
+        session = request.headers.get("mcp-session-id") if has_session else None
+        return Caller(
+            session=session or self._session_of_address(request),
+            key_hash=request.scope.get(KEY_HASH_KEY),
+            project=self._project,
+        )
+
+    def _session_of_address(self, request: Request) -> str:
+        # Nothing else is the same in two requests of a client without session and key, and what
+        # one has found the next must be able to read. Neighbours behind one address may search
+        # the same pages anyway.
+        host = request.client.host if request.client is not None else "unknown"
+        return f"{self._process_session} {host}"
+
+
+def is_handshake_era(context: RequestContext) -> bool:
+    """Tell whether the request is of the era that opens with `initialize`."""
+    return context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _sentence(error: CitewellError) -> str:
+    return f"{error.message} {error.suggestion}"

@@ -1,0 +1,82 @@
+"""`prompts/*` and `completion/complete` of the protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+
+from citewell.tools.completion import complete_prompt, complete_resource
+from citewell.tools.prompts import offered_prompts, write_prompt
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from citewell.server.calls import Calls
+    from citewell.tools.prompts import Prompt
+    from citewell.tools.registry import Registry
+
+    RequestContext = ServerRequestContext[Any, Any]
+
+
+class PromptHandlers:
+    """The handlers of prompt requests, for the prompts whose tools the registry has."""
+
+    def __init__(self, registry: Registry, calls: Calls, *, dotted: bool) -> None:
+        self._prompts = offered_prompts(registry)
+        self._calls = calls
+        self._dotted = dotted
+
+    async def list(
+        self, context: RequestContext, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """Return every prompt with its arguments."""
+        return types.ListPromptsResult(prompts=[_shape(prompt) for prompt in self._prompts])
+
+    async def get(
+        self, context: RequestContext, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Return a prompt with its arguments filled in."""
+        with self._calls.answering(context):
+            prompt, text = write_prompt(
+                self._prompts, params.name, arguments=params.arguments or {}, dotted=self._dotted
+            )
+        message = types.PromptMessage(
+            role="user", content=types.TextContent(type="text", text=text)
+        )
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def complete(
+        self, context: RequestContext, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        """Return values for what the user is typing."""
+        ref, name, typed = params.ref, params.argument.name, params.argument.value
+        with self._calls.answering(context):
+            call = await self._calls.open(context)
+            if isinstance(ref, types.PromptReference):
+                found = await complete_prompt(
+                    self._prompts, ref.name, argument=name, typed=typed, call=call
+                )
+            else:
+                found = await complete_resource(ref.uri, argument=name, typed=typed, call=call)
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=list(found.values),
+                total=found.total,
+                has_more=found.total > len(found.values),
+            )
+        )
+
+
+def _shape(prompt: Prompt) -> types.Prompt:
+    return types.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=[
+            types.PromptArgument(
+                name=argument.name, description=argument.description, required=True
+            )
+            for argument in prompt.arguments
+        ],
+    )

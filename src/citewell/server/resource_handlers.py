@@ -1,0 +1,88 @@
+"""`resources/*` of the protocol: the stored pages, and the passages of the caller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+
+from citewell.server.calls import RESOURCE_NOT_FOUND, is_handshake_era
+from citewell.tools.resources import TEMPLATES, list_resources, read_resource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mcp.server.context import ServerRequestContext
+
+    from citewell.server.calls import Calls
+    from citewell.tools.resources import Resource, ResourceTemplate
+
+    RequestContext = ServerRequestContext[Any, Any]
+
+
+class ResourceHandlers:
+    """The handlers of resource requests."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+    async def list_templates(
+        self, context: RequestContext, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """Return the two kinds of URI."""
+        templates = [_shape_template(template) for template in TEMPLATES]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def list(
+        self, context: RequestContext, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """Return the pages that were fetched last."""
+        with self._calls.answering(context):
+            resources = await list_resources(await self._calls.open(context))
+        return types.ListResourcesResult(
+            resources=[types.Resource(**_describe(resource)) for resource in resources]
+        )
+
+    async def read(
+        self, context: RequestContext, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return the text of a page or passage; what the caller may not see is not found."""
+        not_found = RESOURCE_NOT_FOUND if is_handshake_era(context) else types.INVALID_PARAMS
+        with self._calls.answering(context, not_found=not_found):
+            found = await read_resource(params.uri, await self._calls.open(context))
+        text = types.TextResourceContents(
+            uri=params.uri, mime_type=found.mime_type, text=found.text
+        )
+        return types.ReadResourceResult(contents=[text])
+
+
+def shape_links(resources: Sequence[Resource]) -> list[types.ResourceLink]:
+    """Return resources as blocks of a tool's result."""
+    return [types.ResourceLink(**_describe(resource)) for resource in resources]
+
+
+def _shape_template(template: ResourceTemplate) -> types.ResourceTemplate:
+    return types.ResourceTemplate(
+        name=template.name,
+        title=template.title,
+        uri_template=template.uri_template,
+        description=template.description,
+        mime_type=template.mime_type,
+        annotations=types.Annotations(audience=["assistant"], priority=template.priority),
+    )
+
+
+def _describe(resource: Resource) -> dict[str, Any]:
+    """Return the fields that a resource and a link to it have in common."""
+    return {
+        "uri": resource.uri,
+        "name": resource.name,
+        "description": resource.description,
+        "mime_type": resource.template.mime_type,
+        "size": resource.size_bytes,
+        "annotations": types.Annotations(
+            audience=["assistant"],
+            priority=resource.template.priority,
+            last_modified=resource.last_modified.isoformat(timespec="seconds"),
+        ),
+    }

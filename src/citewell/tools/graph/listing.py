@@ -1,0 +1,152 @@
+"""Lists of nodes that a walk reached: one page at a time, within a budget of tokens."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import WithJsonSchema
+
+from citewell.answer.fence import Fence
+from citewell.core.graph import node_number
+from citewell.core.tokens import count_tokens
+from citewell.retrieve.graph_walk import walk
+from citewell.tools.graph.nodes import NodeShape, node_fields, node_line
+from citewell.tools.graph.snippets import find_snippets
+from citewell.tools.kb.cursor import open_cursor, seal_cursor
+from citewell.tools.registry import Call, ToolOutput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.core.graph import EdgeKind, Node, NodeRef
+    from citewell.core.records import SearchFilter
+    from citewell.retrieve.graph_walk import Reached
+    from citewell.tools.graph.arguments import ListingInput
+    from citewell.tools.graph.snippets import Snippet
+
+MAX_RESULT_TOKENS = 6_000
+
+
+class RelatedShape(NodeShape):
+    """A node and how it was reached."""
+
+    relation: str
+    of: str
+    hops: int
+    snippet: str | None = None
+    passage_id: str | None = None
+
+
+ShortNodes = Annotated[
+    list[RelatedShape], WithJsonSchema({"type": "array", "items": {"type": "object"}})
+]
+"""The same nodes in fewer words: their fields are spelt out once, by `graph.expand`."""
+
+
+class NodeListOutput(ToolOutput):
+    """A page of related nodes, best first."""
+
+    nodes: ShortNodes
+    next_cursor: str | None = None
+    partial: bool
+    limit_reason: Literal["page_size", "token_cap", "none"]
+
+
+async def list_related(
+    starts: Sequence[Node],
+    *,
+    kinds: Sequence[EdgeKind],
+    max_hops: int,
+    given: ListingInput,
+    where: SearchFilter,
+    call: Call,
+) -> NodeListOutput:
+    """Return the next page of nodes related to `starts`.
+
+    Raises:
+        InvalidArgument: the cursor is not of this list.
+    """
+    listed = describe_call(given, kinds, call)
+    shown = open_cursor(given.cursor, search=listed) if given.cursor else frozenset[int]()
+    reached = await walk(
+        [node.ref for node in starts],
+        kinds=kinds,
+        max_hops=max_hops,
+        store=call.services.store,
+        where=where,
+        query=given.query,
+    )
+    left = [each for each in reached if node_number(each.ref) not in shown]
+    page = left[: given.page_size]
+    shapes = await _shapes(page, given=given, where=where, call=call)
+    kept = within_budget(list(shapes.values()))
+    now_shown = shown | {node_number(ref) for ref in list(shapes)[: len(kept)]}
+    cut = len(kept) < len(shapes)
+    goes_on = cut or len(left) > len(page)
+    return NodeListOutput(
+        nodes=kept,
+        next_cursor=seal_cursor(now_shown, search=listed) if goes_on else None,
+        partial=goes_on,
+        limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
+    )
+
+
+def describe_call(given: ListingInput, kinds: Sequence[EdgeKind], call: Call) -> str:
+    """Return what makes two calls ask for the same list, so that a cursor fits only its own."""
+    fields = given.model_dump(mode="json", exclude={"cursor", "page_size", "include_snippet"})
+    return json.dumps([call.caller.project, kinds, fields], sort_keys=True)
+
+
+def within_budget(shapes: list[RelatedShape]) -> list[RelatedShape]:
+    """Return the first shapes that fit MAX_RESULT_TOKENS together; the first one always."""
+    left = MAX_RESULT_TOKENS
+    for at, shape in enumerate(shapes):
+        left -= count_tokens(shape.model_dump_json(exclude_none=True))
+        if left < 0 and at > 0:
+            return shapes[:at]
+    return shapes
+
+
+async def _shapes(
+    page: Sequence[Reached], *, given: ListingInput, where: SearchFilter, call: Call
+) -> dict[NodeRef, RelatedShape]:
+    refs = [each.ref for each in page]
+    nodes = {node.ref: node for node in await call.services.store.find_nodes(refs, where=where)}
+    snippets: Mapping[NodeRef, Snippet] = {}
+    if given.include_snippet:
+        snippets = await find_snippets(refs, where=where, call=call)
+    return {
+        each.ref: _shape(each, nodes[each.ref], snippets.get(each.ref))
+        for each in page
+        if each.ref in nodes
+    }
+
+
+def _shape(reached: Reached, node: Node, snippet: Snippet | None) -> RelatedShape:
+    return RelatedShape.model_validate(
+        {
+            **node_fields(node),
+            "relation": reached.edge.kind,
+            "of": reached.edge.source.node_id,
+            "hops": reached.hops,
+            "snippet": snippet.text if snippet else None,
+            "passage_id": snippet.passage_id if snippet else None,
+        }
+    )
+
+
+def render(output: NodeListOutput, call: Call) -> str:
+    """Return a line for each node, and its snippet below it."""
+    if not output.nodes:
+        return "Nothing is related in this way."
+    fence = Fence()
+    lines = [fence.note] if any(node.snippet for node in output.nodes) else []
+    for node in output.nodes:
+        far = f", {node.hops} hops" if node.hops > 1 else ""
+        lines.append(f"- {node_line(node)} ({node.of} {node.relation}{far})")
+        if node.snippet is not None:
+            lines.append(f"    {fence.quoted(node.snippet)} (passage {node.passage_id})")
+    if output.next_cursor is not None:
+        lines.append(f"More: call again with cursor {output.next_cursor}")
+    return "\n".join(lines)

@@ -1,0 +1,116 @@
+"""Nodes as callers name them and as they are shown to callers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import NotAUrl, NotFound
+from citewell.core.graph import NodeRef, parse_node_id
+from citewell.core.text import one_line
+from citewell.tools.registry import Call, ToolOutput
+from citewell.tools.scratch import parse_scratch_uri
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.graph import Node
+    from citewell.core.records import SearchFilter
+
+_MAX_NAME_CHARACTERS = 120
+_MAX_CHUNK_ID_DIGITS = 12
+
+
+class NodeShape(ToolOutput):
+    """A node without its text."""
+
+    node_id: str
+    name: str
+    page: str | None = None
+    url: str | None = None
+    anchor: str | None = None
+    entity_kind: str | None = None
+    sections: int | None = None
+    entities: int | None = None
+
+
+async def resolve_nodes(names: Sequence[str], *, where: SearchFilter, call: Call) -> list[Node]:
+    """Return the nodes that a caller named, in order and once each.
+
+    A node is named by its id, by the section_id or passage_id of a search, or by a URL, whose
+    fragment chooses a section.
+
+    Raises:
+        NotFound: there is no such node, or not within the scope.
+    """
+    refs = {name: await _resolve(name, call) for name in names}
+    wanted = [ref for ref in refs.values() if ref is not None]
+    nodes = await call.services.store.find_nodes(wanted, where=where)
+    seen = {node.ref for node in nodes}
+    for name, ref in refs.items():
+        if ref not in seen:
+            raise NotFound(
+                f"There is no node {name[:80]!r} within the scope.",
+                suggestion="Use a node_id of a graph tool, or a section_id of kb_search.",
+            )
+    return nodes
+
+
+async def _resolve(name: str, call: Call) -> NodeRef | None:
+    given = name.strip()
+    if (ref := parse_node_id(given)) is not None:
+        return ref
+    if given.lower().startswith(("http://", "https://")):
+        return await _resolve_url(given, call)
+    parts = parse_scratch_uri(given)
+    place = call.services.scratch.place_of(call.caller, given if parts is None else parts[1])
+    section_id = given if place is None else place.section_id
+    if section_id.isascii() and section_id.isdigit() and len(section_id) <= _MAX_CHUNK_ID_DIGITS:
+        return await _section_of_chunk(int(section_id), call)
+    return None
+
+
+async def _section_of_chunk(chunk_id: int, call: Call) -> NodeRef | None:
+    for chunk in await call.services.store.load_chunks([chunk_id]):
+        return NodeRef("section", chunk.source_id, chunk.section)
+    return None
+
+
+async def _resolve_url(url: str, call: Call) -> NodeRef | None:
+    address, _, anchor = url.partition("#")
+    try:
+        info = await call.services.ingester.find_page(address, project=call.caller.project)
+    except NotAUrl:
+        return None
+    if info is None or not anchor:
+        return NodeRef("page", info.source_id) if info is not None else None
+    page = await call.services.store.get_page(info.source_id)
+    for section in page.sections if page is not None else ():
+        if section.anchor == anchor:
+            return NodeRef("section", info.source_id, section.ordinal)
+    return NodeRef("page", info.source_id)
+
+
+def node_fields(node: Node) -> dict[str, str | int | None]:
+    """Return what NodeShape and its kin show of a node."""
+    return {
+        "node_id": node.ref.node_id,
+        "name": one_line(node.name, limit=_MAX_NAME_CHARACTERS),
+        "page": one_line(node.title, limit=_MAX_NAME_CHARACTERS) or None,
+        "url": node.url,
+        "anchor": node.anchor,
+        "entity_kind": node.entity_kind,
+        "sections": node.sections or None,
+        "entities": node.entities or None,
+    }
+
+
+def node_line(node: NodeShape) -> str:
+    """Return a node on one line: its id, name and where it stands."""
+    what = [node.entity_kind] if node.entity_kind else []
+    what += [f"{node.sections} sections"] if node.sections else []
+    what += [f"{node.entities} entities"] if node.entities else []
+    page = f" ({node.page})" if node.page and node.page != node.name else ""
+    anchor = f"#{node.anchor}" if node.anchor else ""
+    where = f" — {node.url}{anchor}" if node.url else ""
+    counts = f" [{', '.join(what)}]" if what else ""
+    return f"{node.node_id} {node.name or 'Untitled'}{page}{where}{counts}"

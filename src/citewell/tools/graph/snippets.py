@@ -1,0 +1,80 @@
+"""Snippets of nodes, for callers that ask for them; each is kept as a passage to read on in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.answer.evidence_spans import clip
+from citewell.core.graph import NodeRef
+from citewell.core.records import SearchFilter
+from citewell.tools.scratch import PassagePlace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import StoredChunk
+    from citewell.tools.registry import Call
+
+SNIPPET_CHARACTERS = 200
+_HEADING_LINES = re.compile(r"\A(?:\s*#+ [^\n]*\n)+\s*")
+# Edges read to find where entities are defined: those that define come first.
+_DEFINITION_EDGES = 800
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snippet:
+    """The beginning of a node's text, and the passage it begins."""
+
+    text: str
+    passage_id: str
+
+
+async def find_snippets(
+    refs: Sequence[NodeRef], *, where: SearchFilter, call: Call
+) -> dict[NodeRef, Snippet]:
+    """Return how each node begins: a page by its first section, an entity where it is defined."""
+    store = call.services.store
+    sections = {ref: ref for ref in refs if ref.kind == "section"}
+    sections |= {ref: NodeRef("section", ref.number, 0) for ref in refs if ref.kind == "page"}
+    entities = [ref for ref in refs if ref.kind == "entity"]
+    if entities:
+        edges = await store.edges_of(
+            entities, kinds=("mentioned_in",), where=where, limit=_DEFINITION_EDGES
+        )
+        for edge in edges:
+            sections.setdefault(edge.source, edge.target)
+    chunks = await store.chunks_of_sections(list(dict.fromkeys(sections.values())), limit=1)
+    tags = await _tags_of(chunks, call)
+    first = {NodeRef("section", chunk.source_id, chunk.section): chunk for chunk in chunks}
+    return {
+        ref: _snippet(first[section], tags.get(first[section].source_id, ()), call)
+        for ref, section in sections.items()
+        if section in first
+    }
+
+
+async def _tags_of(chunks: Sequence[StoredChunk], call: Call) -> dict[int, tuple[str, ...]]:
+    source_ids = tuple({chunk.source_id for chunk in chunks})
+    where = SearchFilter(source_ids=source_ids)
+    pages = await call.services.store.list_pages(where, limit=max(1, len(source_ids)))
+    return {page.source_id: page.tags for page in pages}
+
+
+def _snippet(chunk: StoredChunk, tags: tuple[str, ...], call: Call) -> Snippet:
+    place = PassagePlace(
+        section_id=str(chunk.chunk_id),
+        source_id=chunk.source_id,
+        page_hash=chunk.page_hash,
+        start=chunk.start,
+        end=chunk.end,
+        title=chunk.title,
+        url=chunk.url,
+        tags=tags,
+        heading_path=chunk.heading_path,
+        anchor=chunk.anchor,
+    )
+    passage = call.services.scratch.put(call.caller, place, chunk.text)
+    body = _HEADING_LINES.sub("", chunk.text) or chunk.text
+    return Snippet(text=clip(body, SNIPPET_CHARACTERS), passage_id=passage.passage_id)

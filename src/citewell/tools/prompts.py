@@ -1,0 +1,186 @@
+"""Prompts: ready-made requests that hosts show to their users as slash commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import InvalidArgument, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.tools.registry import Registry
+
+MAX_ARGUMENT_CHARACTERS = 5_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptArgument:
+    """What a user fills in; every argument is needed."""
+
+    name: str
+    description: str
+    is_url: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A request with gaps for its arguments and for the names of the tools it calls for."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[PromptArgument, ...]
+    tools: tuple[str, ...]
+    """With dots; a server that lacks one of them does not offer the prompt."""
+    template: str
+
+
+PROMPTS = (
+    Prompt(
+        name="research",
+        title="Research a question",
+        description="Answer a question from a page and those it links to, with citations.",
+        arguments=(
+            PromptArgument(name="url", description="Page to start from.", is_url=True),
+            PromptArgument(name="question", description="What you want to know."),
+        ),
+        tools=("answer", "kb.retrieve_evidence", "kb.verify_quote"),
+        template="""\
+Answer this question from what web pages say: {question}
+
+1. Call `{answer}` with url "{url}" and the question. It reads the page and follows its links.
+2. If part of the question is still open, call `{kb_retrieve_evidence}` with that part alone; if \
+nothing is found, say so.
+3. Before you quote words that are not in the results, check them with `{kb_verify_quote}`.
+
+Write the answer first, in the language of the question. After each statement name its source as \
+[n], and end with the list of sources and their URLs. Add nothing that the sources do not say.""",
+    ),
+    Prompt(
+        name="compare",
+        title="Compare two pages",
+        description="Set side by side what two pages say on one topic.",
+        arguments=(
+            PromptArgument(name="url_a", description="The first page.", is_url=True),
+            PromptArgument(name="url_b", description="The second page.", is_url=True),
+            PromptArgument(name="topic", description="What to compare."),
+        ),
+        tools=("ingest", "search", "kb.retrieve_evidence"),
+        template="""\
+Compare what these two pages say about: {topic}
+
+A: {url_a}
+B: {url_b}
+
+1. Call `{ingest}` with both URLs.
+2. Call `{search}` twice with the topic as query: once with source_urls ["{url_a}"], once with \
+source_urls ["{url_b}"].
+3. For a point that only one page seems to cover, call `{kb_retrieve_evidence}` with that point \
+as question before you say that the other is silent.
+
+Answer with a table of the points, one column for A and one for B, each cell with a short quote. \
+Below it say in a few sentences where the pages agree, where they differ and what only one of \
+them has. Cite the section of each quote.""",
+    ),
+    Prompt(
+        name="explain_page",
+        title="Explain a page",
+        description="Say what a page is about, section by section, with quotes.",
+        arguments=(PromptArgument(name="url", description="The page.", is_url=True),),
+        tools=("answer", "search"),
+        template="""\
+Explain the page {url} to someone who has not read it.
+
+1. Call `{answer}` with url "{url}", query "What is this page about, and what are its main \
+points?" and expansion_budget 0, so that no other page is read.
+2. For a section that looks important but has no evidence yet, call `{search}` with the \
+section's heading as query and source_urls ["{url}"].
+
+Begin with one sentence on what the page is for. Then go through its main points in the order of \
+the page, each with a short quote. End with what a reader should do or remember.""",
+    ),
+    Prompt(
+        name="add_site",
+        title="Add a site",
+        description="Index a site's main pages, so that questions about it are answered at once.",
+        arguments=(
+            PromptArgument(
+                name="url", description="Home page or table of contents of the site.", is_url=True
+            ),
+        ),
+        tools=("answer", "ingest", "status"),
+        template="""\
+Index the main pages of the site at {url}, so that they can be searched.
+
+1. Call `{ingest}` with url "{url}".
+2. Call `{answer}` with url "{url}" and query "Which pages does this site have?" to see its \
+sections and links.
+3. Call `{ingest}` with the URLs of the site's own pages that were linked there, up to 20 in one \
+call. Leave out pages of other sites, logins and downloads.
+4. Call `{status}` and say which pages are indexed, how many tokens they hold and which could \
+not be read, and why.
+
+Do not answer any other question yet.""",
+    ),
+    Prompt(
+        name="check_citation",
+        title="Check a citation",
+        description="Find out whether a page really says what is quoted from it.",
+        arguments=(
+            PromptArgument(name="quote", description="The quoted words."),
+            PromptArgument(name="url", description="Page they are said to be from.", is_url=True),
+        ),
+        tools=("ingest", "kb.verify_quote", "search"),
+        template="""\
+Check whether the page {url} says this, word for word:
+
+"{quote}"
+
+1. Call `{kb_verify_quote}` with the quote, url "{url}" and live true. If the page is not \
+indexed, call `{ingest}` with the URL, then check again.
+2. If the verdict is changed or gone, call `{search}` with the quote as query and source_urls \
+["{url}"] to find what the page says instead.
+
+Say first whether the citation holds: exact, moved, changed or gone. Then show the words of the \
+page beside those of the quote, and say whether the difference changes the meaning.""",
+    ),
+)
+
+
+def offered_prompts(registry: Registry) -> list[Prompt]:
+    """Return the prompts all of whose tools the server has."""
+    return [prompt for prompt in PROMPTS if all(map(registry.find, prompt.tools))]
+
+
+def write_prompt(
+    prompts: Sequence[Prompt], name: str, *, arguments: Mapping[str, str], dotted: bool
+) -> tuple[Prompt, str]:
+    """Return a prompt and its text, with tools named as the server lists them.
+
+    Raises:
+        NotFound: there is no such prompt.
+        InvalidArgument: an argument is missing, unknown, empty or too long.
+    """
+    found = [prompt for prompt in prompts if prompt.name == name]
+    if not found:
+        known = ", ".join(prompt.name for prompt in prompts)
+        raise NotFound(f"There is no prompt {name[:80]!r}.", suggestion=f"Prompts: {known}.")
+    prompt = found[0]
+    wanted = [argument.name for argument in prompt.arguments]
+    unknown = set(arguments) - set(wanted)
+    if unknown:
+        listed = ", ".join(wanted)
+        raise InvalidArgument(f"{name} has no {min(unknown)[:80]!r}; it takes: {listed}.")
+    filled = {each: arguments.get(each, "").strip() for each in wanted}
+    for each, value in filled.items():
+        if not value:
+            raise InvalidArgument(f"{name} needs the argument {each}.")
+        if len(value) > MAX_ARGUMENT_CHARACTERS:
+            limit = MAX_ARGUMENT_CHARACTERS
+            raise InvalidArgument(f"{each} is longer than {limit:,} characters.")
+    tools = {
+        tool.replace(".", "_"): tool if dotted else tool.replace(".", "_") for tool in prompt.tools
+    }
+    return prompt, prompt.template.format(**tools, **filled)

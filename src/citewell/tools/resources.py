@@ -1,0 +1,208 @@
+"""Resources: what their URIs mean, which there are, and what reading one gives (seed D §5.2)."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.errors import NotFound, ScopeViolation
+from citewell.core.records import SearchFilter
+from citewell.core.text import one_line
+from citewell.core.tokens import truncate_to_tokens
+from citewell.tools.kb.passages import open_passage
+from citewell.tools.scope import check_scope
+from citewell.tools.scratch import URI_SCHEME, parse_scratch_uri
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from datetime import datetime
+
+    from citewell.core.records import PageInfo
+    from citewell.tools.registry import Call
+    from citewell.tools.scratch import Passage
+
+MAX_LISTED_PAGES = 50
+MAX_LINKS = 10
+MAX_URI_CHARACTERS = 200
+MAX_SCANNED_PAGES = 20_000
+
+PAGE_SCHEME = "citewell://page/"
+PAGE_TEMPLATE = f"{PAGE_SCHEME}{{source_id}}"
+SCRATCH_TEMPLATE = f"{URI_SCHEME}{{session}}/{{passage}}"
+
+# Few tokens are longer; counting those of a whole long page takes a while.
+_CHARACTERS_PER_TOKEN = 12
+_PAGES_AT_ONCE = 1_000
+_PAGE_URI = re.compile(re.escape(PAGE_SCHEME) + r"([1-9][0-9]{0,14})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceTemplate:
+    """A kind of resource, and how its URIs are written."""
+
+    name: str
+    title: str
+    uri_template: str
+    description: str
+    mime_type: str
+    priority: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """What a host may show of a resource before it is read."""
+
+    uri: str
+    name: str
+    description: str
+    template: ResourceTemplate
+    last_modified: datetime
+    size_bytes: int | None = None
+    """None for a page, whose text is not read to be listed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceText:
+    """What a resource holds; never more than the server's limit of one answer."""
+
+    text: str
+    mime_type: str
+
+
+PAGES = ResourceTemplate(
+    name="page",
+    title="An indexed page",
+    uri_template=PAGE_TEMPLATE,
+    description="The Markdown of an indexed page, by the source_id that status and search give.",
+    mime_type="text/markdown",
+    priority=0.5,
+)
+PASSAGES = ResourceTemplate(
+    name="passage",
+    title="A passage that was found",
+    uri_template=SCRATCH_TEMPLATE,
+    description="The text of a passage that a kb tool found in this session, by its URI.",
+    mime_type="text/plain",
+    priority=0.1,
+)
+TEMPLATES = (PAGES, PASSAGES)
+
+
+async def list_resources(call: Call) -> list[Resource]:
+    """Return the pages that were fetched last, the newest first."""
+    pages = [page async for page in scan_pages(call)]
+    newest = heapq.nlargest(
+        MAX_LISTED_PAGES, pages, key=lambda page: (page.fetched_at, page.source_id)
+    )
+    return [_page_resource(page) for page in newest]
+
+
+async def read_resource(uri: str, call: Call) -> ResourceText:
+    """Return what a URI stands for, cut to the server's limit of one answer.
+
+    Raises:
+        NotFound: it is not one of our URIs, or names nothing that the caller may see.
+    """
+    page = _PAGE_URI.fullmatch(uri)
+    if page is not None:
+        text = await _read_page(int(page[1]), call)
+        return ResourceText(text=_bounded(text, call), mime_type=PAGES.mime_type)
+    if len(uri) > MAX_URI_CHARACTERS or parse_scratch_uri(uri) is None:
+        raise _not_found(uri)
+    try:
+        passage = await open_passage(uri, scope=check_scope(None, call), call=call)
+    except ScopeViolation as error:
+        raise _not_found(uri) from error
+    return ResourceText(text=_bounded(passage.text, call), mime_type=PASSAGES.mime_type)
+
+
+def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:
+    """Return the caller's passages that a tool's result names, in its order, each once."""
+    passages: dict[str, Passage] = {}
+    for uri in _scratch_uris(structured):
+        names = parse_scratch_uri(uri)
+        passage = call.services.scratch.read(call.caller, *names) if names else None
+        if passage is not None:
+            passages.setdefault(uri, passage)
+    return [_passage_resource(passage) for passage in list(passages.values())[:MAX_LINKS]]
+
+
+async def scan_pages(call: Call) -> AsyncIterator[PageInfo]:
+    """Give the pages that the caller may see by rising source_id, MAX_SCANNED_PAGES at most."""
+    scope = check_scope(None, call)
+    where = SearchFilter(project=scope.project, tags=scope.tags)
+    after = seen = 0
+    while seen < MAX_SCANNED_PAGES:
+        pages = await call.services.store.list_pages(
+            where, limit=_PAGES_AT_ONCE, after_source_id=after
+        )
+        for page in pages:
+            yield page
+        if len(pages) < _PAGES_AT_ONCE:
+            return
+        after = pages[-1].source_id
+        seen += len(pages)
+
+
+async def _read_page(source_id: int, call: Call) -> str:
+    scope = check_scope(None, call)
+    page = await call.services.store.get_page(source_id)
+    if (
+        page is None
+        or page.info.project != scope.project
+        or not scope.holds(page.info.url, page.info.tags)
+    ):
+        raise _not_found(f"{PAGE_SCHEME}{source_id}")
+    return page.text
+
+
+def _bounded(text: str, call: Call) -> str:
+    limit = call.services.settings.mcp_response_token_budget
+    cut = truncate_to_tokens(text[: limit * _CHARACTERS_PER_TOKEN], limit)
+    if len(cut) >= len(text.rstrip()):
+        return text
+    return f"{cut}\n\n(cut here after {limit:,} tokens: ask search for what is in the rest)"
+
+
+def _not_found(uri: str) -> NotFound:
+    return NotFound(
+        f"There is no resource {uri[:MAX_URI_CHARACTERS]!r}.",
+        suggestion="Use a URI of resources/list, or one that a kb tool gave in this session.",
+    )
+
+
+def _scratch_uris(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        if value.startswith(URI_SCHEME):
+            yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _scratch_uris(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _scratch_uris(each)
+
+
+def _page_resource(page: PageInfo) -> Resource:
+    return Resource(
+        uri=f"{PAGE_SCHEME}{page.source_id}",
+        name=one_line(page.title) or page.url,
+        description=f"{page.url} ({page.tokens:,} tokens)",
+        template=PAGES,
+        last_modified=page.fetched_at,
+    )
+
+
+def _passage_resource(passage: Passage) -> Resource:
+    place = passage.place
+    path = " › ".join(place.heading_path)
+    return Resource(
+        uri=passage.uri,
+        name=one_line(place.title, limit=80) or place.url,
+        description=one_line(path, limit=120) or place.url,
+        template=PASSAGES,
+        last_modified=passage.created_at,
+        size_bytes=passage.size_bytes,
+    )

@@ -1,0 +1,52 @@
+"""The real tools over a few stored pages, ready to be served."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from tests.drafts import draft
+
+from citewell.core.records import PageDraft
+from citewell.core.settings import Settings
+from citewell.tools.catalog import open_registry
+from citewell.tools.registry import Registry
+from citewell.tools.services import Services, open_services
+
+HERONS = draft(
+    "https://birds.example/herons",
+    "The grey heron eats fish. It stands still for hours.",
+    "Young herons leave the nest after fifty days.",
+    title="Herons",
+    heading="Grey heron",
+)
+OWLS = draft(
+    "https://night.example/owls",
+    "The tawny owl eats mice.",
+    title="Owls of the wood",
+    heading="Owl",
+)
+HIDDEN = draft(
+    "https://birds.example/secret", "The heron's diary.", title="Secret", project="other"
+)
+
+
+class Shelf:
+    """The real registry and services; searched by words."""
+
+    def __init__(self, *pages: PageDraft, **settings: object) -> None:
+        self.settings = replace(
+            Settings(database_url="sqlite://", embedder="none", mcp_toolsets=("all",)), **settings
+        )
+        self.pages = pages or (HERONS, OWLS, HIDDEN)
+
+    def registry(self) -> Registry:
+        return open_registry(self.settings)
+
+    @asynccontextmanager
+    async def open_services(self, settings: Settings) -> AsyncIterator[Services]:
+        async with open_services(settings) as services:
+            for page in self.pages:
+                await services.store.put_page(page)
+            yield services

@@ -1,0 +1,72 @@
+"""A store of the first version keeps its pages, and grows a graph."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.drafts import draft
+
+from citewell.core.graph import NodeRef
+from citewell.core.records import EntityMention, Link, SearchFilter
+from citewell.store.migrate import load_migrations
+from citewell.store.open import open_store
+from citewell.store.sql import load_statements
+
+pytestmark = pytest.mark.anyio
+
+ALL = SearchFilter(project="default")
+HERONS, EGRETS = "https://birds.example/herons", "https://birds.example/egrets"
+TO_EGRETS = Link(url=EGRETS, text="egrets", context="see egrets", section=0, start=0)
+
+
+def make_first_version(path: Path) -> None:
+    """Write a store as the first version did: its schema, and two pages that link."""
+    first = load_migrations("citewell.store.sqlite")[0]
+    statements = load_statements("citewell.store.sqlite")
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript(first.script)
+        database.execute(
+            statements["note_migration"], {"version": first.version, "name": first.name}
+        )
+        for number, url in enumerate((HERONS, EGRETS), start=1):
+            database.execute(
+                "INSERT INTO page VALUES (?, 'default', ?, ?, 'Birds', 'html', 'en', 'general',"
+                " 'hash', 0, 0, '2026-03-14T15:09:26.000000+00:00',"
+                " NULL, NULL, NULL, NULL, NULL)",
+                (number, url, url),
+            )
+            database.execute(statements["put_section"], (number, 0, None, 1, "Birds", None, 0, 4))
+        database.execute(statements["put_link"], (1, 0, EGRETS, "egrets", "see egrets", 0, 0))
+        database.commit()
+
+
+async def test_pages_of_the_first_version_have_their_tree_and_links_at_once(tmp_path: Path) -> None:
+    make_first_version(tmp_path / "old.db")
+    store = await open_store(f"sqlite://{tmp_path}/old.db")
+
+    kinds = ("child", "links_to", "mentions")
+    edges = await store.edges_of([NodeRef("page", 1)], kinds=kinds, where=ALL, limit=9)
+
+    assert [(edge.kind, edge.target.node_id) for edge in edges] == [
+        ("child", "section:1:0"),
+        ("links_to", "page:2"),
+    ]
+    await store.aclose()
+
+
+async def test_their_entities_appear_when_they_are_ingested_next(tmp_path: Path) -> None:
+    make_first_version(tmp_path / "old.db")
+    store = await open_store(f"sqlite://{tmp_path}/old.db")
+    heron = EntityMention(name="heron", kind="term", section=0, count=1)
+
+    again = await store.put_page(
+        replace(draft(HERONS, "Herons wade.", links=(TO_EGRETS,)), entities=(heron,))
+    )
+
+    assert (again.source_id, again.created) == (1, False)
+    assert [node.name for node in await store.find_entities(["heron"], where=ALL)] == ["heron"]
+    await store.aclose()
