@@ -35,7 +35,8 @@ def main() -> int:
     failed = []
     for name in names:
         print(f"\n=== bench.{name} ===", flush=True)
-        if subprocess.run([sys.executable, "-m", f"bench.{name}"], cwd=root, check=False).returncode:
+        command = [sys.executable, "-m", f"bench.{name}"]
+        if subprocess.run(command, cwd=root, check=False).returncode:
             failed.append(name)
     if failed:
         print(f"\nfailed: {', '.join(failed)}")

@@ -2,9 +2,9 @@
 
     python -m bench.abstention [SET…] [--data DIR] [--sites DIR] [--cache DIR] [--limit N]
 
-`own` and `foreign` are asked of a whole set through Engine.search: its own questions, and those of the
-other sets. `own page` and `other page` are asked of one page through Engine.answer without following
-links: the page that answers, and another one of the same set, which now and then answers as well.
+`own` and `foreign` are asked of a whole set through Engine.search: its own questions, and those of
+the other sets. `own page` and `other page` are asked of one page through Engine.answer without
+following links: the page that answers, and another of the set, which now and then answers as well.
 The judge was fitted on the even questions (bench/fit_support.py); these are the odd ones.
 """
 

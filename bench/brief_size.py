@@ -2,9 +2,9 @@
 
     python -m bench.brief_size [--data DIR] [--sites DIR] [--cache DIR] [--limit N]
 
-Questions of three sets are asked of the stored Python documentation; the brief has the default budget
-of 30,000 tokens, so what limits it is the choice of blocks. `found` is the share of answers with a
-right page among the sources.
+Questions of three sets are asked of the stored Python documentation; the brief has the default
+budget of 30,000 tokens, so what limits it is the choice of blocks. `found` is the share of answers
+with a right page among the sources.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SETS = ("labels_python_dev", "whatsnew_py_dev", "odex_pysite")
 async def measure(
     query: JudgedQuery, judged: JudgedSet, engine: Engine
 ) -> tuple[int, int, int, bool] | None:
-    """Return tokens of the brief, tokens of the pages, blocks, and whether a right page is cited."""
+    """Return tokens of the brief and of its pages, blocks, and whether a right page is cited."""
     question = Question(urls=(), query=query.text, project="default", expansion_budget=0)
     result = await engine.search(question, limit=default_limits().max_blocks)
     if not result.answered:

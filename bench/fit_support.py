@@ -2,10 +2,10 @@
 
     python -m bench.fit_support [SET…] [--data DIR] [--sites DIR] [--cache DIR] [--limit N]
 
-Cases are those of bench/support_cases.py, even questions only; bench/abstention.py asks the odd ones.
-There are two fits: with the cosines of the default model, and without, which serves other models, no
-model, and languages that the default does not know. Each table shows every set judged by coefficients
-fitted to the other sets: the share of cases said to be supported.
+Cases are those of bench/support_cases.py, even questions only; bench/abstention.py asks the odd
+ones. There are two fits: with the cosines of the default model, and without, which serves other
+models, no model, and languages that the default does not know. Each table shows every set judged by
+coefficients fitted to the other sets: the share of cases said to be supported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from citewell.store.protocol import Store
 
 Matrix = npt.NDArray[np.float64]
 
-RIDGE = 1e-3
+RIDGE = 3e-3
 NEWTON_STEPS = 40
 # A set's own and foreign questions weigh more than the single pages, which are a harder question.
 _WEIGHT = {"own": 1.0, "foreign": 1.0, "own page": 0.5, "other page": 0.5}

@@ -19,7 +19,7 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,7 +143,7 @@ def linked_page(title: str, text: str, links: Sequence[tuple[str, str]]) -> str:
 def hotpot_site(
     data: Path, *, limit: int
 ) -> tuple[dict[str, str], list[tuple[str, int, list[str], list[str]]]]:
-    """Return the pages of the site and, per question, its number, its paths and the two it needs."""
+    """Return the site's pages and, per question, its number, its paths and the two it needs."""
     texts, questions = hotpot_pages(data)
     pages: dict[str, str] = {}
     asked = []
@@ -169,8 +169,8 @@ def hotpot_start(base: str, asked: tuple[str, int, list[str], list[str]], begin:
 
 
 @asynccontextmanager
-async def _engine(embedder: Embedder, store_path: Path):  # noqa: ANN202  # a generator of Engine
-    store = await open_store(f"sqlite://{store_path.absolute()}", model=embedder.name)
+async def _engine(embedder: Embedder, store_path: Path) -> AsyncIterator[Engine]:
+    store = await open_store(f"sqlite://{store_path}", model=embedder.name)
     try:
         async with open_engine(store, embedder, default_reranker()) as engine:
             yield engine

@@ -3,8 +3,8 @@
     python -m bench.quotes [SET…] [--budget 1500] [--data DIR] [--cache DIR] [--limit N]
 
 Every set is stored whole and searched through Engine.search with the default number of blocks; the
-brief is cut to the budget. `citations` counts answers that one citation holds in full, `brief` those
-that stand in a citation or a block of evidence.
+brief is cut to the budget. `citations` counts answers that one citation holds in full, `brief`
+those that stand in a citation or a block of evidence.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ STORES = (
     "labels_python_dev",
     "labels_devref_ja_dev",
 )
-# Names of sections are no questions to ask of another site: most sites have "Certificates".
+# Names of sections are no questions to ask of another page or site: most have "Certificates".
 _ASKED_ELSEWHERE = tuple(name for name in STORES if not name.startswith("labels_"))
 # Sets that answer each other's questions.
 _RELATED = (
@@ -63,6 +63,8 @@ def cases(store: str, *, data: Path, part: int, limit: int) -> Iterator[Case]:
     for name in strangers:
         for query in _shuffled(name, data)[part::2][: max(1, limit // len(strangers))]:
             yield Case(store=store, kind="foreign", query=query.text)
+    if store not in _ASKED_ELSEWHERE:
+        return
     others = own[1:] + own[:1]
     for query, other in zip(own[-limit:], others[-limit:], strict=True):
         page = _page_of(query)

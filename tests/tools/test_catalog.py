@@ -25,13 +25,13 @@ EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.na
 # As hard as a page can be: no sentence ends, a fence and a table of great length, a long URL.
 _TEXT = (
     f"# {'Herons ' * 60}\n\n"
-    + "heron by the pond and " * 15_000
+    + "heron by the pond and " * 4_000
     + "\n\n```\n"
-    + "heron_count = pond\n" * 5_000
+    + "heron_count = pond\n" * 1_500
     + "```\n\n| heron | pond |\n| --- | --- |\n"
-    + "| heron | the pond of the heron |\n" * 2_000
+    + "| heron | the pond of the heron |\n" * 600
     + "\n"
-    + "鷺は池に立つ、" * 5_000
+    + "鷺は池に立つ、" * 1_500
 )
 
 

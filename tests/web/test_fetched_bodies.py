@@ -153,7 +153,8 @@ async def test_headers_that_drip_are_a_timeout() -> None:
     [
         b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nheron",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nheron\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"heron" * 99)[:-9],
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"
+        + gzip.compress(b"heron" * 99, mtime=0)[:-9],
         b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nheron",
         b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nheron",
         b"220 heron.test ESMTP\r\n",
@@ -214,7 +215,7 @@ async def test_the_kind_of_a_page_is_told(
     [
         ("application/octet-stream", bytes(range(256)) * 8),
         ("text/html", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"),
-        ("", gzip.compress(b"heron")),
+        ("", gzip.compress(b"heron", mtime=0)),
         ("application/pdf", b"not a pdf"),
         ("video/mp4", b"heron"),
         ("application/zip", b"PK\x03\x04"),

@@ -128,7 +128,7 @@ def _best_spans(
     worth = dict(weights)
     free = set(range(len(sentences)))
     taken: set[int] = set()
-    spans: list[Span] = []
+    chosen: list[range] = []
 
     def value(window: range) -> float:
         held = {word for at in window for word in sentences[at].words if word in worth}
@@ -137,19 +137,38 @@ def _best_spans(
             score += _KIND_OF_ANSWER
         return score + _NEIGHBOUR * bool({window[0] - 1, window[-1] + 1} & taken)
 
-    while len(spans) < count:
+    while len(chosen) < count:
         possible = [window for window in windows if free.issuperset(window)]
         if not possible:
             break
         best = max(possible, key=value)
-        if spans and value(best) <= 0:
+        if chosen and value(best) <= 0:
             break
-        spans.append(_cut(text, (sentences[best[0]].span[0], sentences[best[-1]].span[1])))
+        chosen.append(best)
         taken.update(best)
         free.difference_update(best)
         for word in {word for at in best for word in sentences[at].words} & worth.keys():
             worth[word] *= _AGAIN
-    return spans
+    return [_cut(text, span) for span in _joined(chosen, sentences, text)]
+
+
+def _joined(windows: Sequence[range], sentences: Sequence[_Sentence], text: str) -> list[Span]:
+    """Return the windows as spans, best first; neighbours become one where it stays short."""
+    joined: list[range] = []
+    for window in windows:
+        for at, other in enumerate(joined):
+            both = range(min(window[0], other[0]), max(window[-1], other[-1]) + 1)
+            if len(both) == len(window) + len(other) and _fits_one_quote(both, sentences, text):
+                joined[at] = both
+                break
+        else:
+            joined.append(window)
+    return [(sentences[each[0]].span[0], sentences[each[-1]].span[1]) for each in joined]
+
+
+def _fits_one_quote(window: range, sentences: Sequence[_Sentence], text: str) -> bool:
+    start, end = sentences[window[0]].span[0], sentences[window[-1]].span[1]
+    return end - start <= MAX_QUOTE_CHARACTERS and "\n\n" not in text[start:end]
 
 
 def _windows(sentences: Sequence[_Sentence], text: str) -> list[range]:

@@ -15,6 +15,7 @@ from citewell.core.results import (
     Timing,
 )
 from citewell.research.evidence import choose_blocks
+from citewell.research.excerpt import shorten_blocks
 from citewell.research.frontier import Need
 from citewell.research.whole_pages import whole_page_blocks
 
@@ -40,11 +41,13 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     unsupported = run.unsupported()
     answered = len(unsupported) < len(run.analysis.sub_queries)
     mode, blocks = await _choose(run, unsupported) if answered else ("chunk", [])
+    pages = await _pages(run, {block.source_id for block in blocks})
+    quotes = _cite(run, blocks, pages)
+    if mode == "chunk":
+        blocks = shorten_blocks(blocks, quotes)
     tokens = sum(block.tokens for block in blocks)
     message = f"Assembling results ({len(blocks)} chunks, {tokens} tokens)..."
     await run.on_progress(Progress(phase="merge", message=message))
-    pages = await _pages(run, {block.source_id for block in blocks})
-    quotes = _cite(run, blocks, pages)
     run.spent.merge_ms += (time.monotonic() - began) * 1000
     return OrchestrationResult(
         query=run.question.query,

@@ -17,7 +17,7 @@ _WITHOUT_CODE = 0.5
 _WITHOUT_FOCUS = 0.7
 _WHOLLY_KNOWN = 0.4
 # A block this much weaker than the best only costs the reader tokens.
-_LEAST_SHARE_OF_BEST = 0.5
+_LEAST_SHARE_OF_BEST = 0.12
 
 
 def weigh_blocks(blocks: Iterable[Block], analysis: QueryAnalysis) -> list[Block]:

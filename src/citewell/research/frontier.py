@@ -182,7 +182,7 @@ class _Naming:
     def __init__(self, evidence: Sequence[Block]) -> None:
         best = evidence[0].relevance if evidence else 0.0
         self._blocks = [
-            (block, block.relevance / (best or 1.0) / rank, " ".join(prose_sentences(block.text)))
+            (block, block.relevance / (best or 1.0) * rank**-0.5, _prose(block.text))
             for rank, block in enumerate(evidence, start=1)
         ]
 
@@ -197,6 +197,10 @@ class _Naming:
             ),
             default=0.0,
         )
+
+
+def _prose(text: str) -> str:
+    return " ".join(prose_sentences(text))
 
 
 def _stands_in(block: Block, seen: _Seen) -> bool:

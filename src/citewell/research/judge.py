@@ -51,8 +51,8 @@ _CANDIDATES = 80
 _BEST = 5
 # A question may join two things that no one chunk holds; more would cover its words by chance.
 _TOGETHER = 2
-# Words that say what kind of answer is wanted rather than what the question is about, and Japanese
-# endings and particles.
+# Words that say what kind of answer is wanted rather than what the question is about. In Japanese
+# a bigram with a hiragana letter is grammar, or straddles a word and its particle.
 _ASKING = frozenset(
     "about after also anyth becom befor between both call common consid describ did differ do doe "
     "dure each exampl explain find first follow gener get give happen import kind know known long "
@@ -60,9 +60,9 @@ _ASKING = frozenset(
     "relat requir say sever show someth sort take tell thing three time two type under usual "
     "variou want way which when whose year use".split()
 )
-_KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
+_HIRAGANA = re.compile(r"[\u3041-\u309f]")
 _ASKING_WORTH = 0.4
-_KANA_WORTH = 0.3
+_HIRAGANA_WORTH = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,8 +161,8 @@ def _read(query: str) -> _Asked:
 
 
 def _worth(word: str) -> float:
-    if _KANA_ONLY.fullmatch(word):
-        return _KANA_WORTH
+    if _HIRAGANA.search(word):
+        return _HIRAGANA_WORTH
     return _ASKING_WORTH if word in _ASKING else 1.0
 
 

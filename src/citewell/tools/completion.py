@@ -60,7 +60,9 @@ def _first(values: Sequence[str]) -> Completion:
 async def _matching_pages(typed: str, call: Call) -> list[PageInfo]:
     """Return the pages whose URL or title has what was typed, the best matches first."""
     wanted = typed.strip().casefold()
-    ranked = [(_rank(page, wanted), page) async for page in scan_pages(call)]
+    # The store finds the beginning of a URL without looking at every page.
+    prefix = typed.strip() if "://" in typed else None
+    ranked = [(_rank(page, wanted), page) async for page in scan_pages(call, url_prefix=prefix)]
     matching = [(rank, page) for rank, page in ranked if rank is not None]
     matching.sort(key=lambda pair: (pair[0], pair[1].url))
     return [page for _, page in matching]

@@ -129,10 +129,10 @@ def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:
     return [_passage_resource(passage) for passage in list(passages.values())[:MAX_LINKS]]
 
 
-async def scan_pages(call: Call) -> AsyncIterator[PageInfo]:
+async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncIterator[PageInfo]:
     """Give the pages that the caller may see by rising source_id, MAX_SCANNED_PAGES at most."""
     scope = check_scope(None, call)
-    where = SearchFilter(project=scope.project, tags=scope.tags)
+    where = SearchFilter(project=scope.project, tags=scope.tags, url_prefix=url_prefix)
     after = seen = 0
     while seen < MAX_SCANNED_PAGES:
         pages = await call.services.store.list_pages(
