@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from citewell.core.records import Caller
+    from citewell.core.records import Caller, StoredChunk
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +44,22 @@ class PassagePlace:
     tags: tuple[str, ...]
     heading_path: tuple[str, ...]
     anchor: str | None
+
+    @classmethod
+    def of_chunk(cls, chunk: StoredChunk, tags: tuple[str, ...]) -> PassagePlace:
+        """Return the place of a chunk whose page has these tags."""
+        return cls(
+            section_id=str(chunk.chunk_id),
+            source_id=chunk.source_id,
+            page_hash=chunk.page_hash,
+            start=chunk.start,
+            end=chunk.end,
+            title=chunk.title,
+            url=chunk.url,
+            tags=tags,
+            heading_path=chunk.heading_path,
+            anchor=chunk.anchor,
+        )
 
     @property
     def doc_tag(self) -> str:

@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 from citewell.tools.graph import listing
-from citewell.tools.graph.arguments import (
-    CAPS,
-    MAX_HOPS,
-    NARROW_FIRST,
-    WHEN_TO_USE,
-    Hops,
-    ListingInput,
-    NodeIds,
-)
-from citewell.tools.graph.listing import MAX_RESULT_TOKENS, NodeListOutput, list_related
-from citewell.tools.graph.nodes import resolve_nodes
+from citewell.tools.graph.arguments import CAPS, MAX_HOPS, NARROW_FIRST, WHEN_TO_USE
+from citewell.tools.graph.listing import MAX_RESULT_TOKENS, NodeListOutput
+from citewell.tools.graph.tree import TreeInput, list_tree
 from citewell.tools.registry import Annotations, Call, Tool, as_is
-from citewell.tools.scope import check_scope, search_filter
 
 
-class ChildrenInput(ListingInput):
-    """Arguments of `graph.children`."""
-
-    node_ids: NodeIds
-    max_hops: Hops = 1
-
-
-async def run(given: ChildrenInput, call: Call) -> NodeListOutput:
-    """Return what stands below the given nodes, in the order of the page.
-
-    Raises:
-        NotFound: a node does not exist, or not within the scope.
-    """
-    where = await search_filter(check_scope(given.scope, call), None, call)
-    starts = await resolve_nodes(given.node_ids, where=where, call=call)
-    return await list_related(
-        starts,
-        kinds=("child",),
-        max_hops=given.max_hops,
-        given=given,
-        where=where,
-        call=call,
-    )
+async def run(given: TreeInput, call: Call) -> NodeListOutput:
+    """Return what stands below the given nodes, in the order of the page."""
+    return await list_tree(given, call, kind="child")
 
 
 TOOL = Tool(
@@ -55,7 +26,7 @@ TOOL = Tool(
         "If you need more, call with next_cursor or max_hops 2.\n"
         f"{CAPS}, max_hops {MAX_HOPS}."
     ),
-    input_model=ChildrenInput,
+    input_model=TreeInput,
     output_model=NodeListOutput,
     annotations=Annotations(read_only=True),
     run=run,

@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 from citewell.tools.graph import listing
-from citewell.tools.graph.arguments import (
-    CAPS,
-    MAX_HOPS,
-    NARROW_FIRST,
-    WHEN_TO_USE,
-    Hops,
-    ListingInput,
-    NodeIds,
-)
-from citewell.tools.graph.listing import MAX_RESULT_TOKENS, NodeListOutput, list_related
-from citewell.tools.graph.nodes import resolve_nodes
+from citewell.tools.graph.arguments import CAPS, MAX_HOPS, NARROW_FIRST, WHEN_TO_USE
+from citewell.tools.graph.listing import MAX_RESULT_TOKENS, NodeListOutput
+from citewell.tools.graph.tree import TreeInput, list_tree
 from citewell.tools.registry import Annotations, Call, Tool, as_is
-from citewell.tools.scope import check_scope, search_filter
 
 
-class ParentsInput(ListingInput):
-    """Arguments of `graph.parents`."""
-
-    node_ids: NodeIds
-    max_hops: Hops = 1
-
-
-async def run(given: ParentsInput, call: Call) -> NodeListOutput:
-    """Return what stands above the given nodes; a page has nothing above it.
-
-    Raises:
-        NotFound: a node does not exist, or not within the scope.
-    """
-    where = await search_filter(check_scope(given.scope, call), None, call)
-    starts = await resolve_nodes(given.node_ids, where=where, call=call)
-    return await list_related(
-        starts,
-        kinds=("parent",),
-        max_hops=given.max_hops,
-        given=given,
-        where=where,
-        call=call,
-    )
+async def run(given: TreeInput, call: Call) -> NodeListOutput:
+    """Return what stands above the given nodes; a page has nothing above it."""
+    return await list_tree(given, call, kind="parent")
 
 
 TOOL = Tool(
@@ -55,7 +26,7 @@ TOOL = Tool(
         "If you need more, call graph_children of a parent.\n"
         f"{CAPS}, max_hops {MAX_HOPS}."
     ),
-    input_model=ParentsInput,
+    input_model=TreeInput,
     output_model=NodeListOutput,
     annotations=Annotations(read_only=True),
     run=run,

@@ -63,18 +63,7 @@ async def _tags_of(chunks: Sequence[StoredChunk], call: Call) -> dict[int, tuple
 
 
 def _snippet(chunk: StoredChunk, tags: tuple[str, ...], call: Call) -> Snippet:
-    place = PassagePlace(
-        section_id=str(chunk.chunk_id),
-        source_id=chunk.source_id,
-        page_hash=chunk.page_hash,
-        start=chunk.start,
-        end=chunk.end,
-        title=chunk.title,
-        url=chunk.url,
-        tags=tags,
-        heading_path=chunk.heading_path,
-        anchor=chunk.anchor,
-    )
+    place = PassagePlace.of_chunk(chunk, tags)
     passage = call.services.scratch.put(call.caller, place, chunk.text)
     body = _HEADING_LINES.sub("", chunk.text) or chunk.text
     return Snippet(text=clip(body, SNIPPET_CHARACTERS), passage_id=passage.passage_id)

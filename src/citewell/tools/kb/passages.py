@@ -215,7 +215,7 @@ def _keep(
     call: Call,
 ) -> FoundPassage:
     chunk = ranked.chunk
-    place = _place(chunk, tags.get(chunk.source_id, ()))
+    place = PassagePlace.of_chunk(chunk, tags.get(chunk.source_id, ()))
     return FoundPassage(
         passage=call.services.scratch.put(call.caller, place, chunk.text),
         chunk=chunk,
@@ -234,18 +234,3 @@ def _found_by(ranked: RankedChunk) -> FoundBy:
     if ranked.matched_by == "both":
         return "rrf_fusion"
     return "vector" if ranked.matched_by == "vectors" else "bm25"
-
-
-def _place(chunk: StoredChunk, tags: tuple[str, ...]) -> PassagePlace:
-    return PassagePlace(
-        section_id=str(chunk.chunk_id),
-        source_id=chunk.source_id,
-        page_hash=chunk.page_hash,
-        start=chunk.start,
-        end=chunk.end,
-        title=chunk.title,
-        url=chunk.url,
-        tags=tags,
-        heading_path=chunk.heading_path,
-        anchor=chunk.anchor,
-    )
