@@ -143,7 +143,7 @@ class Settings:
         2, "How many links away from the given pages `answer` may go.", at_least=0, at_most=10
     )
     answer_pages_per_round: int = _setting(
-        3, "Linked pages fetched at once in one round of following.", at_least=1, at_most=10
+        4, "Linked pages fetched at once in one round of following.", at_least=1, at_most=10
     )
     answer_max_followed_pages: int = _setting(
         8, "Most linked pages one answer may fetch.", at_least=0, at_most=100

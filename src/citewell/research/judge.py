@@ -42,10 +42,10 @@ FEATURES = (
     "is_cjk",  # its words are overlapping bigrams, which are covered by chance
     "cosine",  # the highest of any candidate; 0 when unknown
 )
-_WITH_COSINE = (2.32, 3.19, 0.44, 1.94, 0.96, -0.71, 0.1, 3.06, 0.0, 22.11)
-_WITH_COSINE_BIAS = -18.70
-_WITHOUT_COSINE = (2.59, 0.67, 3.96, 2.89, 4.34, 1.81, 1.38, 3.11, -2.52, 0.0)
-_WITHOUT_COSINE_BIAS = -12.05
+_WITH_COSINE = (1.88, 2.94, 0.85, 3.57, 2.23, -1.2, -0.07, 2.46, 0.0, 19.83)
+_WITH_COSINE_BIAS = -16.51
+_WITHOUT_COSINE = (3.27, 1.38, 3.95, 3.92, 4.33, 0.81, 0.77, 2.77, -1.98, 0.0)
+_WITHOUT_COSINE_BIAS = -9.73
 
 _CANDIDATES = 80
 _BEST = 5

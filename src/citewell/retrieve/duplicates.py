@@ -8,8 +8,7 @@ from functools import lru_cache
 _WORD = re.compile(r"\w+")
 _SHINGLE_WORDS = 4
 _SHINGLE_CHARACTERS = 8
-# Share of the shorter text's shingles that the other holds. Boilerplate that differs in a name or
-# a version stays above it; two definitions of one thing in different words stay far below.
+# Share of a text's shingles that an earlier one holds, from which it says nothing new.
 _SAME = 0.8
 
 

@@ -169,3 +169,12 @@ def test_the_title_is_the_pages_own(head: str, content: str, title: str) -> None
     page = extracted(f"<head>{head}</head><body><main>{content}<p>{_LONG}</p></main></body>")
 
     assert page.title == title
+
+
+def test_a_link_with_brackets_is_kept_as_it_is_and_escaped_in_the_text() -> None:
+    page = extracted(
+        "<main><p>See <a href='/wiki/Heron_(bird)'>herons</a> wade in rivers.</p></main>"
+    )
+
+    assert "[herons](https://example.org/wiki/Heron_%28bird%29)" in page.text
+    assert [link.url for link in page.links] == ["https://example.org/wiki/Heron_(bird)"]

@@ -8,6 +8,11 @@ from citewell.web.urls import resolve_url
 _ESCAPES = str.maketrans({"(": "%28", ")": "%29", " ": "%20", "<": "%3C", ">": "%3E"})
 
 
+def markdown_target(url: str) -> str:
+    """Return `url` as it may stand between the parentheses of a Markdown link."""
+    return url.translate(_ESCAPES)
+
+
 class LinkResolver:
     """Resolves the references of one page; each distinct one is resolved once."""
 
@@ -17,11 +22,11 @@ class LinkResolver:
         self._known: dict[str, str | None] = {}
 
     def resolve(self, reference: str) -> str | None:
-        """Return the absolute URL, fragment kept, fit for a Markdown target; None if not web."""
+        """Return the absolute URL, fragment kept; None where it does not lead to the web."""
         if reference in self._known:
             return self._known[reference]
         url = resolve_url(self._base or self._page, reference.strip()) if reference else None
-        self._known[reference] = url.translate(_ESCAPES) if url else None
+        self._known[reference] = url
         return self._known[reference]
 
     def leads_elsewhere(self, url: str) -> bool:

@@ -13,7 +13,7 @@ from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.html.page import extract_html
-from citewell.ingest.extract.links import LinkResolver
+from citewell.ingest.extract.links import LinkResolver, markdown_target
 from citewell.ingest.extract.text import name_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _link_line(text: str, target: str, *, writer: CanonicalWriter, links: LinkRe
     url = links.resolve(target)
     if url is None:
         return text
-    return f"{writer.mark_link(url.partition('#')[0], text)}[{text}]({url})"
+    return f"{writer.mark_link(url.partition('#')[0], text)}[{text}]({markdown_target(url)})"
 
 
 def _page(

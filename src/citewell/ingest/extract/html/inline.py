@@ -19,6 +19,7 @@ from citewell.ingest.extract.html.math import (
     render_math,
     render_tex_container,
 )
+from citewell.ingest.extract.links import markdown_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -97,7 +98,9 @@ class InlineRenderer:
         if not alt and not caption:
             return mark
         title = visible_text(caption).replace('"', "”")
-        target = f'{url} "{title}"' if title else url
+        target = markdown_target(url)
+        if title:
+            target += f' "{title}"'
         return f"{mark}![{alt}]({target})"
 
     def _collapsed(self, children: Sequence[Element | str]) -> str:
@@ -155,7 +158,7 @@ class InlineRenderer:
         mark = self._writer.mark_link(url.partition("#")[0], text)
         before = " " if inner[0] in " \n\t" else ""
         after = " " if inner[-1] in " \n\t" else ""
-        pieces.append(f"{before}{mark}[{text}]({url}){after}")
+        pieces.append(f"{before}{mark}[{text}]({markdown_target(url)}){after}")
 
     def _emit_emphasis(self, element: Element, pieces: list[str]) -> None:
         sign = _EMPHASIS[element.tag]

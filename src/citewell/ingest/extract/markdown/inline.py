@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.html.math import convert_tex_delimiters
+from citewell.ingest.extract.links import markdown_target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,14 +91,14 @@ class MarkdownInline:
         if url is None or not self._links.leads_elsewhere(url) or not text.strip():
             return text
         mark = self._writer.mark_link(url.partition("#")[0], text)
-        return f"{mark}[{text}]({url})"
+        return f"{mark}[{text}]({markdown_target(url)})"
 
     def _image(self, alt: str, url: str | None, title: str) -> str:
         if url is None:
             return alt
         mark = self._writer.mark_image(url, alt=alt, caption=title)
         caption = f' "{title}"' if title else ""
-        return f"{mark}![{alt}]({url}{caption})"
+        return f"{mark}![{alt}]({markdown_target(url)}{caption})"
 
 
 def reference_key(label: str) -> str:
