@@ -23,7 +23,6 @@ import anyio
 from citewell.core.errors import CitewellError
 from citewell.core.records import Caller, FetchedPage, PageDraft, SearchFilter
 from citewell.core.settings import Settings
-from citewell.ingest.entities import find_entities
 from citewell.ingest.pipeline import read_page
 from citewell.store.protocol import Store
 from citewell.tools.catalog import open_registry
@@ -55,7 +54,7 @@ async def main() -> None:
 
 
 async def fill(store: Store, site: Path) -> None:
-    reading = finding = writing = 0.0
+    reading = writing = 0.0
     for path in pages_of(site):
         url = ROOT_URL + path.relative_to(site).as_posix()
         body = path.read_bytes()
@@ -70,14 +69,11 @@ async def fill(store: Store, site: Path) -> None:
         )
         clock = time.perf_counter()
         try:
-            extracted, chunks = read_page(fetched)
+            extracted, chunks, entities = read_page(fetched)
         except CitewellError as error:
             print(f"left out {url}: {error.message}")
             continue
         reading += time.perf_counter() - clock
-        clock = time.perf_counter()
-        entities = find_entities(extracted)
-        finding += time.perf_counter() - clock
         clock = time.perf_counter()
         await store.put_page(
             PageDraft(
@@ -85,7 +81,7 @@ async def fill(store: Store, site: Path) -> None:
             )
         )
         writing += time.perf_counter() - clock
-    print(f"reading {reading:.1f} s, finding entities {finding:.1f} s, writing {writing:.1f} s")
+    print(f"reading {reading:.1f} s, writing {writing:.1f} s")
 
 
 def pages_of(site: Path) -> list[Path]:

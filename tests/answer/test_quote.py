@@ -43,9 +43,28 @@ def test_a_heading_is_never_the_quote() -> None:
 def test_a_quote_is_always_a_slice_of_its_page(text: str, start: int) -> None:
     page = "x" * start + text
 
-    for quote in pick_quotes("a b ab", [block(text, start=start)], limit=3):
+    for quote in pick_quotes("a b ab", [block(text, start=start)], limit=3, per_block=(3,)):
         assert page[quote.start : quote.end] == quote.text != ""
         assert len(quote.text) <= MAX_QUOTE_CHARACTERS
+
+
+def test_a_block_may_have_several_quotes_and_neighbours_become_one() -> None:
+    text = (
+        "Manning is the oldest quarterback to play in a Super Bowl. The record was held by Elway.\n\n"
+        "Rain fell.\n\nThe Super Bowl was played in Denver."
+    )
+
+    quotes = pick_quotes("Who was the oldest quarterback?", [block(text)], limit=1, per_block=(3,))
+
+    assert quotes[0].text == (
+        "Manning is the oldest quarterback to play in a Super Bowl. The record was held by Elway."
+    )
+    assert all(
+        one.end <= other.start or other.end <= one.start
+        for one in quotes
+        for other in quotes
+        if one is not other
+    )
 
 
 def test_a_quote_that_the_page_does_not_hold_is_refused() -> None:

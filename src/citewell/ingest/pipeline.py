@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from citewell.core.records import Chunk, ExtractedPage
+    from citewell.core.records import Chunk, EntityMention, ExtractedPage
     from citewell.inference.protocols import Embedder
     from citewell.store.protocol import Store
     from citewell.web.fetcher import Fetcher
@@ -65,6 +65,7 @@ class Ingester:
         self._stale_after = timedelta(days=stale_after_days)
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self._reading = anyio.Lock()
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -203,7 +204,9 @@ class Ingester:
                 last_modified=fetched.last_modified or stored.last_modified,
             )
             return IngestOutcome(url=fetched.url, page=stored)
-        extracted, chunks = await run_sync(read_page, fetched)
+        # Reading is all Python: side by side, threads would only hand its lock to and fro.
+        async with self._reading:
+            extracted, chunks, entities = await run_sync(read_page, fetched)
         # Two addresses that end at the same place are one page, under the name it had first.
         known = stored or await self._store.find_page(fetched.final_url, project=project)
         url = known.url if known is not None else canonical_url(fetched.url)
@@ -214,7 +217,7 @@ class Ingester:
             chunks=chunks,
             project=project,
             tags=tuple(dict.fromkeys((*(known.tags if known is not None else ()), *tags))),
-            entities=await run_sync(find_entities, extracted),
+            entities=entities,
         )
         result = await self._store.put_page(draft)
         page = await self._store.find_page(url, project=project)
@@ -227,10 +230,12 @@ class Ingester:
             self._embedding.wake()
 
 
-def read_page(fetched: FetchedPage) -> tuple[ExtractedPage, tuple[Chunk, ...]]:
-    """Return a fetched page as canonical text and chunks; takes CPU time, touches nothing."""
+def read_page(
+    fetched: FetchedPage,
+) -> tuple[ExtractedPage, tuple[Chunk, ...], tuple[EntityMention, ...]]:
+    """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing."""
     extracted = extract_page(fetched)
-    return extracted, chunk_page(extracted)
+    return extracted, chunk_page(extracted), find_entities(extracted)
 
 
 async def _tell(on_progress: OnProgress, message: str) -> None:

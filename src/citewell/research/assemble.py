@@ -84,7 +84,7 @@ async def _choose(run: ResearchRun, unsupported: Sequence[str]) -> tuple[Mode, l
     blocks = choose_blocks(
         run.blocks,
         sub_queries=[query for query in run.analysis.sub_queries if query not in unsupported],
-        followed=run.followed,
+        pages=run.pages_to_show(),
         limit=run.max_blocks,
     )
     return "chunk", blocks

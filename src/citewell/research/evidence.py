@@ -40,13 +40,13 @@ def choose_blocks(
     blocks: Sequence[Block],
     *,
     sub_queries: Sequence[str],
-    followed: Iterable[int],
+    pages: Iterable[int],
     limit: int,
 ) -> list[Block]:
     """Return at most `limit` of the blocks, which come best first, in that order.
 
     Each sub-query keeps its best block, so that a comparison has evidence for both sides, and so
-    does each page that was followed to, so that the reader sees why.
+    does each of `pages`.
     """
     if not blocks:
         return []
@@ -55,7 +55,7 @@ def choose_blocks(
         next((block for block in blocks if block.sub_query == query), None) for query in sub_queries
     ] + [
         next((block for block in blocks if block.source_id == source_id), None)
-        for source_id in followed
+        for source_id in pages
     ]
     chosen = {id(block) for block in required[:limit] if block is not None}
     for block in blocks:

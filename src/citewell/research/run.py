@@ -17,6 +17,7 @@ from citewell.ingest.pipeline import IngestOutcome
 from citewell.research.evidence import weigh_blocks
 from citewell.research.frontier import Frontier, Need
 from citewell.research.judge import KNOWN_MODEL, judge
+from citewell.retrieve.duplicates import SeenTexts
 from citewell.retrieve.pipeline import retrieve
 
 if TYPE_CHECKING:
@@ -153,20 +154,20 @@ class ResearchRun:
         await self._tell_evidence()
 
     async def _blocks_of_unseen(self, found: Retrieval) -> list[Block]:
-        """Return the best block of each followed page that the search over all pages passed by.
-
-        A page was followed because the evidence names it; the reader is to see what it says.
-        """
+        """Return the best block of each page that the search over all pages passed by."""
         seen = {block.source_id for block in found.blocks}
-        unseen = [source_id for source_id in self.followed if source_id not in seen]
+        unseen = [source_id for source_id in self.pages_to_show() if source_id not in seen]
         if not unseen:
             return []
         own = await self._retrieve(
             SearchFilter(project=self.question.project, source_ids=tuple(unseen)),
             limit=2 * len(unseen),
         )
+        told = SeenTexts()
+        for block in found.blocks:
+            told.add(block.text)
         best = {block.source_id: block for block in reversed(own.blocks)}
-        return list(best.values())
+        return [block for block in best.values() if not told.holds(block.text)]
 
     async def _retrieve(self, where: SearchFilter, *, limit: int) -> Retrieval:
         return await retrieve(
@@ -178,6 +179,14 @@ class ResearchRun:
             limit=limit,
             sub_queries=self.analysis.sub_queries,
         )
+
+    def pages_to_show(self) -> list[int]:
+        """Return the pages that the reader is to see something of.
+
+        Those that were given, since they were asked about; and those that were followed, since
+        the evidence named them.
+        """
+        return [] if self.is_over_stored_pages else self.source_ids
 
     def unsupported(self) -> list[str]:
         """Return the sub-queries that nothing found so far supports."""

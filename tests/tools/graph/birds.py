@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from citewell.core.records import FetchedPage, PageDraft
-from citewell.ingest.entities import find_entities
 from citewell.ingest.pipeline import read_page
 
 SITE = "https://birds.example/"
@@ -60,14 +59,14 @@ def page(name: str, markdown: str, *, tags: tuple[str, ...] = ()) -> PageDraft:
         text=markdown,
         fetched_at=datetime(2026, 3, 14, tzinfo=UTC),
     )
-    extracted, chunks = read_page(fetched)
+    extracted, chunks, entities = read_page(fetched)
     return PageDraft(
         url=fetched.url,
         fetched=fetched,
         extracted=extracted,
         chunks=chunks,
         tags=tags,
-        entities=find_entities(extracted),
+        entities=entities,
     )
 
 

@@ -1,0 +1,108 @@
+"""Judging whether chunks support a question."""
+
+import pytest
+from tests.answer.results import FETCHED
+
+from citewell.core.records import RankedChunk, StoredChunk
+from citewell.research.judge import FEATURES, judge, support_features
+
+
+def chunk(text: str, *, number: int = 1, title: str = "Page") -> StoredChunk:
+    return StoredChunk(
+        chunk_id=number,
+        source_id=1,
+        url="https://example.org/",
+        title=title,
+        page_hash="0123",
+        fetched_at=FETCHED,
+        language="en",
+        kind="html",
+        content_type="general",
+        ordinal=number,
+        section=0,
+        heading_path=(),
+        anchor=None,
+        start=0,
+        end=len(text),
+        text=text,
+        tokens=len(text.split()),
+        has_code=False,
+        page_chunks=3,
+    )
+
+
+def ranked(*texts: str) -> list[RankedChunk]:
+    return [
+        RankedChunk(
+            chunk=chunk(text, number=number),
+            relevance=1.0,
+            confidence=None,
+            matched_by="words",
+            sub_query="",
+        )
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("cosine", [None, 0.85])
+def test_a_chunk_that_says_it_supports_the_question(cosine: float | None) -> None:
+    found = ranked("The grey heron eats fish and frogs at dawn.", "Owls sleep by day.")
+
+    judgement = judge("What does the grey heron eat?", found, cosine=cosine)
+
+    assert judgement.is_supported
+    assert judgement.is_settled
+
+
+@pytest.mark.parametrize("cosine", [None, 0.55])
+def test_chunks_about_something_else_do_not(cosine: float | None) -> None:
+    found = ranked("The grey heron eats fish and frogs at dawn.", "Owls sleep by day.")
+
+    judgement = judge("Which court may annul a tax assessment?", found, cosine=cosine)
+
+    assert not judgement.is_supported
+    assert {"court", "annul", "tax"} <= judgement.missing.keys()
+
+
+def test_nothing_supports_nothing() -> None:
+    assert judge("What does the heron eat?", [], cosine=None).support == 0.0
+    assert support_features("?", [chunk("Herons.")], cosine=None) is None
+
+
+def test_a_word_that_only_names_a_link_is_still_missing() -> None:
+    found = ranked(
+        "Herons are birds.\n\n[Laleli Mosque](https://e.org/1), [Ed Wood](https://e.org/2)."
+    )
+
+    judgement = judge("Where does the Laleli Mosque stand?", found, cosine=None)
+
+    assert "mosqu" in judgement.missing
+    assert not judgement.is_supported
+
+
+def test_two_chunks_may_answer_together() -> None:
+    found = ranked("Annie Morton was born in 1970.", "Terry Richardson was born in 1965.")
+
+    judgement = judge("Annie Morton Terry Richardson", found, cosine=None)
+
+    assert judgement.missing == {}
+
+
+def test_a_word_for_word_match_counts_wherever_it_was_ranked() -> None:
+    found = ranked(*(f"Number {n} is about nothing." for n in range(30)), "The cache keeps pages.")
+
+    assert judge("The cache keeps pages.", found, cosine=None).is_supported
+
+
+def test_japanese_particles_count_little() -> None:
+    found = ranked("電子基準点は、約20キロメートルの間隔で設置されている。")
+
+    assert judge("電子基準点の設置間隔は？", found, cosine=None).is_supported
+    assert not judge("所得税の確定申告の期限は？", found, cosine=None).is_supported
+
+
+def test_there_is_a_feature_per_name() -> None:
+    row = support_features("heron food", [chunk("Heron food is fish.")], cosine=0.5)
+
+    assert row is not None
+    assert len(row) == len(FEATURES)
