@@ -11,6 +11,7 @@ The judge was fitted on the even questions (bench/fit_support.py); these are the
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 from pathlib import Path
 
@@ -58,10 +59,13 @@ async def run(options: argparse.Namespace) -> None:
         ):
             for case in cases(name, data=options.data, part=1, limit=options.limit):
                 said[case.kind].append(not await is_answered(case, engine))
-        rows.append([statistics.fmean(said[kind] or [0.0]) for kind in KINDS])
+        rows.append([statistics.fmean(said[kind] or [math.nan]) for kind in KINDS])
         count = sum(map(len, said.values()))
         print(f"{name:24}{count:>7}" + "".join(f"{share:>12.3f}" for share in rows[-1]), flush=True)
-    means = [statistics.fmean(column) for column in zip(*rows, strict=True)]
+    means = [
+        statistics.fmean(share for share in column if not math.isnan(share))
+        for column in zip(*rows, strict=True)
+    ]
     print(f"{'mean':31}" + "".join(f"{mean:>12.3f}" for mean in means))
     await embedder.aclose()
 

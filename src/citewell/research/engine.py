@@ -61,7 +61,7 @@ class Engine:
             raise _first_error(run.outcomes.values())
         if run.found is None:
             await run.search()
-        return await assemble(run, partial=scope.cancelled_caught)
+        return _logged(await assemble(run, partial=scope.cancelled_caught))
 
     async def search(
         self, question: Question, *, limit: int, on_progress: OnProgress = no_progress
@@ -69,7 +69,7 @@ class Engine:
         """Return the evidence that stored pages hold, all or those of `question.urls`; no fetch."""
         run = await self._start(question, on_progress, max_blocks=limit)
         await run.search_stored()
-        return await assemble(run)
+        return _logged(await assemble(run))
 
     async def _start(
         self, question: Question, on_progress: OnProgress, *, max_blocks: int | None = None
@@ -95,6 +95,20 @@ class Engine:
         message = f"Analyzing query — decomposed into {count} sub-queries"
         await on_progress(Progress(phase="analysis", message=message))
         return run
+
+
+def _logged(result: OrchestrationResult) -> OrchestrationResult:
+    if not result.answered:
+        logger.warning("nothing found supports the question; stopped: %s", result.stop_reason)
+    logger.info(
+        "research done in %.0f ms: %d blocks of %d pages, mode %s, stopped: %s",
+        result.timing.total_ms,
+        len(result.blocks),
+        result.documents_searched,
+        result.mode,
+        result.stop_reason,
+    )
+    return result
 
 
 def _first_error(outcomes: Iterable[IngestOutcome]) -> CitewellError:

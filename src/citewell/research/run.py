@@ -147,9 +147,10 @@ class ResearchRun:
         self.spent.reranking_ms += found.reranking_ms
         self.spent.locality_ms += found.locality_ms
         self.spent.merge_ms += found.merge_ms
+        blocks = [*found.blocks, *await self._blocks_of_unseen(found)]
+        # Together, with no wait between them: the run may be stopped at any wait.
         self.found = found
         self.judgements = self._judge(found)
-        blocks = [*found.blocks, *await self._blocks_of_unseen(found)]
         self.blocks = weigh_blocks(blocks, self.analysis)
         await self._tell_evidence()
 
