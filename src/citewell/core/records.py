@@ -73,7 +73,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A link of the page's main content; `url` is absolute and has no fragment."""
+    """A link of the page; `url` is absolute and has no fragment.
+
+    One that stood in a list of links which is no main content lies at the end of the text.
+    """
 
     url: str
     text: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import anyio
-from anyio.to_thread import run_sync
+from anyio import to_process, to_thread
 
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PARALLEL_PAGES = 4
+# Starting processes takes half a second and memory; from here on it pays.
+_BULK_PAGES = 12
+
+ReadPage = tuple["ExtractedPage", tuple["Chunk", ...], tuple["EntityMention", ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,8 @@ class Ingester:
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._reading = anyio.Lock()
+        self._bulk_ingests = 0
+        self._processes = anyio.CapacityLimiter(os.cpu_count() or 1)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -113,9 +120,14 @@ class Ingester:
             done, total = len(outcomes), len(urls)
             await on_progress(Progress(phase="ingest", message=message, done=done, total=total))
 
-        async with anyio.create_task_group() as tasks:
-            for place, url in enumerate(urls):
-                tasks.start_soon(ingest_one, place, url)
+        is_bulk = len(urls) >= _BULK_PAGES
+        self._bulk_ingests += is_bulk
+        try:
+            async with anyio.create_task_group() as tasks:
+                for place, url in enumerate(urls):
+                    tasks.start_soon(ingest_one, place, url)
+        finally:
+            self._bulk_ingests -= is_bulk
         return [outcomes[place] for place in range(len(urls))]
 
     async def ingest(
@@ -166,7 +178,7 @@ class Ingester:
             CitewellError: it could not be read.
         """
         fetched = await self._fetcher.fetch(canonical_url(url))
-        return fetched, await run_sync(extract_page, fetched)
+        return fetched, await to_thread.run_sync(extract_page, fetched)
 
     async def embed_now(
         self, source_ids: Sequence[int], *, on_progress: OnProgress = no_progress
@@ -204,9 +216,7 @@ class Ingester:
                 last_modified=fetched.last_modified or stored.last_modified,
             )
             return IngestOutcome(url=fetched.url, page=stored)
-        # Reading is all Python: side by side, threads would only hand its lock to and fro.
-        async with self._reading:
-            extracted, chunks, entities = await run_sync(read_page, fetched)
+        extracted, chunks, entities = await self._read(fetched)
         # Two addresses that end at the same place are one page, under the name it had first.
         known = stored or await self._store.find_page(fetched.final_url, project=project)
         url = known.url if known is not None else canonical_url(fetched.url)
@@ -225,14 +235,26 @@ class Ingester:
             url=fetched.url, page=page, changed=result.created or result.text_changed
         )
 
+    async def _read(self, fetched: FetchedPage) -> ReadPage:
+        """Read a page in a thread, or in another process while many pages are being ingested."""
+        if self._bulk_ingests:
+            try:
+                return await to_process.run_sync(
+                    read_page, fetched, cancellable=True, limiter=self._processes
+                )
+            except anyio.BrokenWorkerProcess:
+                # It was killed, or our caller's main module cannot be imported in a process.
+                logger.warning("a reading process broke; reading %s in this one", fetched.url)
+        # Reading is all Python: side by side, threads would only hand its lock to and fro.
+        async with self._reading:
+            return await to_thread.run_sync(read_page, fetched)
+
     def _wake_embedding(self, page: PageInfo) -> None:
         if self._embedding is not None and page.embedded_chunks < page.chunks:
             self._embedding.wake()
 
 
-def read_page(
-    fetched: FetchedPage,
-) -> tuple[ExtractedPage, tuple[Chunk, ...], tuple[EntityMention, ...]]:
+def read_page(fetched: FetchedPage) -> ReadPage:
     """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing."""
     extracted = extract_page(fetched)
     return extracted, chunk_page(extracted), find_entities(extracted)

@@ -178,3 +178,21 @@ def test_a_link_with_brackets_is_kept_as_it_is_and_escaped_in_the_text() -> None
 
     assert "[herons](https://example.org/wiki/Heron_%28bird%29)" in page.text
     assert [link.url for link in page.links] == ["https://example.org/wiki/Heron_(bird)"]
+
+
+def test_links_of_a_list_that_is_no_text_are_kept_as_ways_to_go_on() -> None:
+    page = extracted(
+        f"<body><nav><a href='/home'>Home</a></nav><p>{_LONG} It ends here.</p><p>{_LONG}</p>"
+        "<h2>See also</h2><ul><li><a href='/egrets'>Egrets</a></li>"
+        "<li><a href='/storks'>Storks</a></li><li><a href='/ibises'>Ibises</a></li></ul></body>"
+    )
+
+    urls = [link.url for link in page.links]
+
+    assert set(urls) >= {
+        "https://example.org/egrets",
+        "https://example.org/storks",
+        "https://example.org/ibises",
+    }
+    assert "https://example.org/home" not in urls
+    assert all(link.start < len(page.text) for link in page.links)

@@ -10,6 +10,7 @@ from citewell.core.language import detect_language
 from citewell.core.records import ExtractedPage
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, visible_text
 from citewell.ingest.extract.html.blocks import BlockRenderer
+from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.main_content import find_main_content
 from citewell.ingest.extract.html.metadata import choose_title, read_metadata
 from citewell.ingest.extract.html.tree import parse_document
@@ -52,6 +53,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     canonical = writer.finish(join_blocks(blocks))
     if not canonical.text.strip():
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
+    further = left_out_links(document, canonical, links) if content.is_article else ()
     headings = [section.heading for section in canonical.sections if section.level == 1]
     title = choose_title(metadata, headings) or next(
         (section.heading for section in canonical.sections if section.heading), ""
@@ -62,7 +64,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         kind="html",
         language=detect_language(canonical.text),
         sections=canonical.sections,
-        links=canonical.links,
+        links=canonical.links + further,
         images=canonical.images,
         canonical_url=links.resolve(metadata.canonical_href),
         description=metadata.description,
