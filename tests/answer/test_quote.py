@@ -33,6 +33,14 @@ def test_japanese_sentences_are_quoted_whole() -> None:
     assert quote.text == "サギは魚を食べます。"
 
 
+def test_an_image_is_never_the_quote() -> None:
+    page = '![Herons](https://example.org/h.png "Herons wade")\n\nThey wade.'
+
+    (quote,) = pick_quotes("herons wade", [block(page)], limit=5)
+
+    assert quote.text == "They wade."
+
+
 def test_a_heading_is_never_the_quote() -> None:
     (quote,) = pick_quotes("herons", [block("## Herons\n\nThey wade.")], limit=5)
 

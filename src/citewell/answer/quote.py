@@ -52,6 +52,8 @@ _KINDS_OF_ANSWER = (
         re.compile(r"(?<=[a-z,;] )[A-Z]\w+"),
     ),
 )
+# A heading names what follows and an image shows it; neither says anything that one could cite.
+_NOT_QUOTED = ("#", "![")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +103,7 @@ def _sentences_of(text: str) -> list[_Sentence]:
             tokens=count_tokens(text[start:end]),
         )
         for start, end in sentence_spans(text)
-        if not text.startswith("#", start)
+        if not text.startswith(_NOT_QUOTED, start)
     ]
 
 

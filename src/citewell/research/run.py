@@ -272,17 +272,19 @@ class ResearchRun:
             for query, judgement in judged
             if not judgement.is_settled
         ]
+        least = _PROMISING if self.unsupported() else _WORTHWHILE
         pages = self.limits.pages_per_round
-        leads = self.frontier.leads(
-            lacking or [Need(query=query) for query, _ in judged],
-            evidence=self.blocks,
-            limit=pages if lacking else min(pages, _COMPELLING_PAGES),
-            max_depth=max_depth,
-        )
-        if lacking:
-            least = _PROMISING if self.unsupported() else _WORTHWHILE
-            return [lead for lead in leads if lead.score >= least]
-        return [lead for lead in leads if lead.in_evidence and lead.score >= _COMPELLING]
+        sought = self._leads(lacking, limit=pages, max_depth=max_depth) if lacking else []
+        asked = [Need(query=query) for query, _ in judged]
+        named = self._leads(asked, limit=min(pages, _COMPELLING_PAGES), max_depth=max_depth)
+        chosen = {lead.url: lead for lead in sought if lead.score >= least}
+        for lead in named:
+            if lead.in_evidence and lead.score >= _COMPELLING:
+                chosen.setdefault(lead.url, lead)
+        return list(chosen.values())[:pages]
+
+    def _leads(self, needs: Sequence[Need], *, limit: int, max_depth: int) -> list[Lead]:
+        return self.frontier.leads(needs, evidence=self.blocks, limit=limit, max_depth=max_depth)
 
     def _why_no_leads(self) -> StopReason:
         if not self.unsupported():
