@@ -22,6 +22,8 @@ PROGRAMS = (
     "quotes",
     "fresh_page",
     "brief_size",
+    "kb_evidence",
+    "graph_speed",
 )
 
 

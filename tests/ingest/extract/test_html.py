@@ -196,3 +196,9 @@ def test_links_of_a_list_that_is_no_text_are_kept_as_ways_to_go_on() -> None:
     }
     assert "https://example.org/home" not in urls
     assert all(link.start < len(page.text) for link in page.links)
+
+
+def test_a_section_named_like_a_part_of_the_frame_is_kept() -> None:
+    text = body("<section id='copyright'><h1>Copyright</h1><p>Owned by the herons.</p></section>")
+
+    assert text == "# Copyright\n\nOwned by the herons.\n"

@@ -74,7 +74,9 @@ def is_documentation_chrome(element: Element) -> bool:
     """Return whether the element only serves finding one's way in a documentation site."""
     if element.tag in _TAGS or element.attributes.get("role") in _ROLES:
         return True
-    return bool(element.names) and _is_chrome_name(element.names)
+    # The id of a section is made from its heading: a chapter on copyright is no colophon.
+    names = f" {element.attribute('class')} ".lower() if element.tag == "section" else element.names
+    return bool(names) and _is_chrome_name(names)
 
 
 def is_surrounding(element: Element) -> bool:
