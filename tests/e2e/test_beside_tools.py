@@ -25,7 +25,7 @@ def site() -> Iterator[Site]:
         yield running
 
 
-async def walk_through(client: Client, heron: str, *, not_found: int) -> None:
+async def check_what_a_host_does(client: Client, heron: str, *, not_found: int) -> None:
     """Do what a host does: list, ingest, complete, ask for a prompt, search, follow a link, read."""
     templates = (await client.list_resource_templates()).resource_templates
     prompts = (await client.list_prompts()).prompts
@@ -65,14 +65,14 @@ async def test_a_host_over_stdio(mode: str, not_found: int, site: Site, tmp_path
     server = stdio_parameters(tmp_path, EMBEDDER="none")
 
     async with Client(server, mode=mode) as client:
-        await walk_through(client, site.url("/heron"), not_found=not_found)
+        await check_what_a_host_does(client, site.url("/heron"), not_found=not_found)
 
 
 @in_both_eras
 async def test_a_host_over_http(mode: str, not_found: int, site: Site, tmp_path: Path) -> None:
     with http_server(tmp_path, EMBEDDER="none") as server:
         async with Client(f"{server.url}/mcp", mode=mode) as client:
-            await walk_through(client, site.url("/heron"), not_found=not_found)
+            await check_what_a_host_does(client, site.url("/heron"), not_found=not_found)
 
 
 async def test_a_host_that_asks_everything_at_once_is_answered_by_front_and_server(

@@ -262,6 +262,8 @@ async def test_a_tool_stops_when_its_client_drops_the_stream_of_a_session() -> N
         with anyio.fail_after(1):
             await aviary.stopped.wait()
 
+    assert aviary.stopped.is_set()
+
 
 async def test_a_tool_stops_when_its_plain_client_hangs_up() -> None:
     aviary = Aviary()
@@ -273,6 +275,8 @@ async def test_a_tool_stops_when_its_plain_client_hangs_up() -> None:
             tasks.cancel_scope.cancel()
         with anyio.fail_after(1):
             await aviary.stopped.wait()
+
+    assert aviary.stopped.is_set()
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])

@@ -71,10 +71,10 @@ async def test_a_site_may_ask_for_a_longer_pause_but_not_for_any() -> None:
 async def test_a_visitor_that_gives_up_does_not_keep_its_place() -> None:
     limiter = HostLimiter(concurrency=1)
     async with limiter.turn("a"):
-        with anyio.move_on_after(0.02):
+        with anyio.move_on_after(0.02) as impatient:
             async with limiter.turn("a"):
                 pass
 
     with anyio.fail_after(1):
         async with limiter.turn("a"):
-            pass
+            assert impatient.cancelled_caught

@@ -21,7 +21,6 @@ StopReason = Literal[
     "time is up",
     "expansion is off",
     "search does not follow links",
-    "every page fits the budget",
 ]
 
 Phase = Literal[
