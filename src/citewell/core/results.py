@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
+
+from citewell.core.records import SearchFilter
 
 if TYPE_CHECKING:
     from citewell.core.records import Block, Intent, Quote
@@ -58,6 +60,21 @@ class Question:
     constraints: tuple[str, ...] = ()
     expansion_budget: int | None = None
     """Rounds of link following; None lets the engine decide."""
+    within: SearchFilter | None = None
+    """Stored pages that may be searched; those of the project when None."""
+    tags: tuple[str, ...] = ()
+    """What pages that are ingested for it are tagged with."""
+    url_prefixes: tuple[str, ...] = ()
+    """Where links may lead; anywhere when empty."""
+
+    def pages(self, source_ids: Sequence[int] | None = None) -> SearchFilter:
+        """Return the filter of the pages it may see: all, or those of `source_ids`."""
+        within = self.within or SearchFilter(project=self.project)
+        if source_ids is None:
+            return within
+        allowed = within.source_ids
+        seen = [each for each in source_ids if allowed is None or each in allowed]
+        return replace(within, source_ids=tuple(seen))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

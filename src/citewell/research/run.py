@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.errors import CitewellError
-from citewell.core.records import SearchFilter
 from citewell.core.results import ExpansionStep, Progress
 from citewell.core.text import one_line
 from citewell.ingest.pipeline import IngestOutcome
@@ -23,7 +22,7 @@ from citewell.retrieve.pipeline import retrieve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block, RankedChunk
+    from citewell.core.records import Block, RankedChunk, SearchFilter
     from citewell.core.results import OnProgress, Phase, Question, StopReason
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.ingest.pipeline import Ingester
@@ -122,7 +121,7 @@ class ResearchRun:
         self.stop_reason = "search does not follow links"
         self.is_over_stored_pages = True
         if not self.question.urls:
-            await self._search(SearchFilter(project=self.question.project))
+            await self._search(self.question.pages())
             return
         for url in self.question.urls:
             page = await self.parts.ingester.find_page(url, project=self.question.project)
@@ -134,8 +133,7 @@ class ResearchRun:
 
     async def search(self) -> None:
         """Retrieve over the pages of this run and weigh what is found."""
-        source_ids = tuple(self.source_ids)
-        await self._search(SearchFilter(project=self.question.project, source_ids=source_ids))
+        await self._search(self.question.pages(self.source_ids))
 
     async def _search(self, where: SearchFilter) -> None:
         self.documents_searched = (await self.parts.store.corpus_stats(where)).pages
@@ -160,10 +158,7 @@ class ResearchRun:
         unseen = [source_id for source_id in self.pages_to_show() if source_id not in seen]
         if not unseen:
             return []
-        own = await self._retrieve(
-            SearchFilter(project=self.question.project, source_ids=tuple(unseen)),
-            limit=2 * len(unseen),
-        )
+        own = await self._retrieve(self.question.pages(unseen), limit=2 * len(unseen))
         told = SeenTexts()
         for block in found.blocks:
             told.add(block.text)
@@ -220,7 +215,10 @@ class ResearchRun:
             async with limit:
                 try:
                     outcome = await self.parts.ingester.ingest(
-                        url, project=self.question.project, on_progress=self.on_progress
+                        url,
+                        project=self.question.project,
+                        tags=self.question.tags,
+                        on_progress=self.on_progress,
                     )
                 except CitewellError as error:
                     outcome = IngestOutcome(url=url, page=None, error=error)
@@ -284,7 +282,9 @@ class ResearchRun:
         return list(chosen.values())[:pages]
 
     def _leads(self, needs: Sequence[Need], *, limit: int, max_depth: int) -> list[Lead]:
-        return self.frontier.leads(needs, evidence=self.blocks, limit=limit, max_depth=max_depth)
+        leads = self.frontier.leads(needs, evidence=self.blocks, limit=limit, max_depth=max_depth)
+        prefixes = self.question.url_prefixes
+        return [lead for lead in leads if not prefixes or lead.url.startswith(prefixes)]
 
     def _why_no_leads(self) -> StopReason:
         if not self.unsupported():
@@ -315,7 +315,7 @@ class ResearchRun:
             await self._tell("expansion", f"Scraping {one_line(lead.url, limit=80)}...")
             try:
                 results[lead.url] = await self.parts.ingester.ingest(
-                    lead.url, project=self.question.project
+                    lead.url, project=self.question.project, tags=self.question.tags
                 )
             except CitewellError as error:
                 results[lead.url] = error

@@ -6,11 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
+from citewell.core.errors import ScopeViolation
 from citewell.core.records import Intent
 from citewell.core.results import OrchestrationResult, Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import MAX_QUERY_CHARACTERS, MAX_URLS, Query, Url, Urls
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
+from citewell.tools.scope import ShortScope, check_scope
 
 
 class AnswerInput(ToolInput):
@@ -36,18 +38,26 @@ class AnswerInput(ToolInput):
         int | None,
         Field(ge=0, le=20, description="Rounds of link following; 0 = given pages only."),
     ] = None
+    scope: ShortScope | None = None
 
 
 async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
     """Ingest the URLs that are not indexed and find the evidence."""
+    scope = check_scope(given.scope, call)
+    urls = (given.url,) if isinstance(given.url, str) else tuple(given.url)
+    for url in urls:
+        if scope.url_prefixes and not url.startswith(scope.url_prefixes):
+            raise ScopeViolation(f"{url[:200]} lies outside the repositories of the scope.")
     question = Question(
-        urls=(given.url,) if isinstance(given.url, str) else tuple(given.url),
+        urls=urls,
         query=given.query,
         project=call.caller.project,
         intent=given.intent,
         known_context=given.known_context or "",
         constraints=tuple(given.constraints or ()),
         expansion_budget=given.expansion_budget,
+        tags=scope.tags,
+        url_prefixes=scope.url_prefixes,
     )
     return await call.services.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress

@@ -11,6 +11,7 @@ from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import Query, Url
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
+from citewell.tools.scope import ShortScope, check_scope, search_filter
 
 if TYPE_CHECKING:
     from citewell.core.results import OrchestrationResult
@@ -33,6 +34,7 @@ class SearchInput(ToolInput):
     top_k: Annotated[
         int | None, Field(ge=1, le=MAX_TOP_K, description="Most chunks to return.")
     ] = None
+    scope: ShortScope | None = None
 
 
 async def run(given: SearchInput, call: Call) -> OrchestrationResult:
@@ -43,6 +45,7 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
         project=call.caller.project,
         intent=given.intent,
         expansion_budget=0,
+        within=await search_filter(check_scope(given.scope, call), None, call),
     )
     return await call.services.engine.search(
         question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from citewell.answer.brief import format_brief
 from citewell.answer.numbering import number_sources
@@ -107,7 +107,7 @@ class ResearchOutput(ToolOutput):
     failures: list[FailureShape] | None = None
     pages_checked: list[PageLinkShape] | None = None
     links_not_followed: list[PageLinkShape] | None = None
-    stats: StatsShape
+    stats: Annotated[StatsShape, WithJsonSchema({"type": "object"})]
 
 
 class ConnectorResultShape(ToolOutput):
