@@ -23,6 +23,7 @@ PROGRAMS = (
     "fresh_page",
     "brief_size",
     "kb_evidence",
+    "kb_load",
     "graph_speed",
 )
 
