@@ -254,6 +254,8 @@ def _log_result(name: str, result: ToolResult, *, seconds: float) -> None:
         code = result.structured["error"]["code"]
         logger.error("tool error %s: %s after %.0f ms", name, code, seconds * 1000)
         return
+    if not logger.isEnabledFor(logging.INFO):
+        return
     logger.info(
         "tool response %s: %d tokens in %.0f ms", name, count_tokens(result.text), seconds * 1000
     )
