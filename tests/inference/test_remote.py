@@ -237,19 +237,22 @@ async def test_a_rerank_request_gives_scores_in_the_order_of_the_candidates() ->
     }
 
 
-async def test_a_jina_answer_with_documents_and_scores_beyond_one_is_understood() -> None:
+async def test_scores_beyond_one_are_logits_and_keep_their_order() -> None:
     jina = {
         "model": "rank",
         "usage": {"total_tokens": 3},
         "results": [
             {"index": 0, "document": {"text": "one"}, "relevance_score": 1.4},
-            {"index": 1, "document": {"text": "two"}, "relevance_score": -0.2},
+            {"index": 1, "document": {"text": "two"}, "relevance_score": 2.9},
+            {"index": 2, "document": {"text": "three"}, "relevance_score": -7.0},
         ],
     }
 
     with running_model_server(always(jina)) as server:
         async with reranker_at(server.url) as reranker:
-            assert await reranker.score("q", [candidate("one"), candidate("two")]) == [1.0, 0.0]
+            one, two, three = await reranker.score("q", [candidate(text) for text in "abc"])
+
+    assert 0.0 < three < 0.01 < one < two < 1.0
 
 
 async def test_no_candidates_need_no_rerank_request() -> None:

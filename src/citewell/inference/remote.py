@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -160,5 +161,8 @@ class RemoteReranker:
             raise self._endpoint.unexpected_answer("something that is not a ranking") from error
         if sorted(scores) != list(range(count)):
             raise self._endpoint.unexpected_answer(f"{len(scores)} scores for {count} documents")
-        # Most models give probabilities; those that give logits keep their order at the ends.
-        return [min(1.0, max(0.0, scores[i])) for i in range(count)]
+        ordered = [scores[i] for i in range(count)]
+        if all(0.0 <= score <= 1.0 for score in ordered):
+            return ordered
+        # These are logits: cutting them off at 0 and 1 would lose their order.
+        return [1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, score)))) for score in ordered]
