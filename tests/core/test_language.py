@@ -20,6 +20,16 @@ from citewell.core.language import cjk_share, detect_language, has_cjk
             "サギは鳥です。The heron is a bird that stands in shallow water and waits for fish.",
             "mixed",
         ),
+        (
+            "私たちは東京で水鳥の数を数えるソフトウェアを作っています。毎年多くの人が使います。"
+            "We build software that counts water birds, and many people use it in the city.",
+            "mixed",
+        ),
+        ("The company is in the field of software for the wild. 業種 情報通信業", "mixed"),
+        (
+            "`kubectl apply` で Pod と Service を作成し、Deployment の状態を確認してください。",
+            "ja",
+        ),
     ],
 )
 def test_language_is_told_by_script_and_common_words(text: str, language: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.core.words import as_symbol, content_words, words
+from citewell.core.words import as_symbol, content_words, text_words, weight_of, words
 
 
 def test_english_words_are_lower_cased_and_stemmed() -> None:
@@ -51,6 +51,16 @@ def test_wide_letters_are_the_same_as_narrow_ones() -> None:
     assert words("ＡＰＩ") == words("API")
 
 
+@pytest.mark.parametrize("word", ["pod", "os.path", "日本", "ーバ", "한국"])
+def test_a_word_counts_in_full_without_hiragana(word: str) -> None:
+    assert weight_of(word) == 1.0
+
+
+@pytest.mark.parametrize("word", ["する", "語の", "の"])
+def test_a_particle_or_an_ending_counts_less(word: str) -> None:
+    assert weight_of(word) < 1.0
+
+
 def test_content_words_leave_stop_words_out() -> None:
     assert content_words("how do I install the server") == ["instal", "server"]
 
@@ -86,3 +96,9 @@ def test_any_text_gives_words_without_white_space(text: str) -> None:
 @given(st.text(alphabet="abcXYZ_. '", max_size=40))
 def test_a_query_copied_from_a_text_is_found_in_it(text: str) -> None:
     assert set(words(text)) <= set(words(f"before {text} after"))
+
+
+def test_the_words_of_markdown_leave_link_targets_out() -> None:
+    markdown = "See [task groups](https://docs.example/asyncio_(3).html) and (this note)."
+
+    assert text_words(markdown) == words("See [task groups] and (this note).")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.drafts import draft
+from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.graph import EDGE_KINDS, EdgeKind, GraphCounts, NodeRef
 from citewell.core.records import (
@@ -18,7 +19,6 @@ from citewell.core.records import (
     SearchFilter,
     Section,
 )
-from citewell.store.open import open_store
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
@@ -27,12 +27,10 @@ ALL = SearchFilter(project="default")
 HERONS, EGRETS, OWLS = (f"https://birds.example/{name}" for name in ("herons", "egrets", "owls"))
 
 
-@pytest.fixture(params=["sqlite-file", "sqlite-memory"])
+@pytest.fixture(params=BACKENDS)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    address = f"sqlite://{tmp_path}/pages.db" if request.param == "sqlite-file" else "sqlite://"
-    opened = await open_store(address)
-    yield opened
-    await opened.aclose()
+    async with empty_store(request.param, tmp_path) as opened:
+        yield opened
 
 
 def names(

@@ -14,14 +14,29 @@ CitewellError
 │   ├── RobotsDisallowed
 │   ├── PageTooLarge
 │   ├── UnsupportedContent
-│   └── EmptyPage
+│   ├── EmptyPage
+│   ├── PageNeedsLogin
+│   ├── PageNeedsConsent
+│   ├── RenderFailed
+│   └── RenderingUnavailable
 ├── ExtractionError            the page was had but could not be read or chunked
 ├── InferenceError             a model could not be loaded or did not answer
 ├── StoreError                 the database could not be opened, read or written
 │   └── StoreBusy
+├── WebSearchFailed            no search engine answered
+│   └── WebSearchQuotaUsed
+├── NotConfigured              a tool lacks a setting that it needs
+├── AccessRefused              the bearer token is not valid
+│   └── TokenMissing
+├── BillingRefused             the billing service does not pay for the call
+│   └── BillingDown
+├── ArchiveRefused             a file of a library cannot be read or written
+├── CopyIncomplete             a copied library is not the same as its source
 ├── NotFound                   a page, passage or tool that does not exist
 ├── ScopeViolation             the caller may not see that
 ├── ToolTimeout                a tool ran out of its time
+│   └── AnswerTimeout
+├── QuestionClosed             a question to the user that can no longer be answered
 ├── BudgetExceeded             a request or an answer is larger than allowed
 └── RateLimited
 """
@@ -162,6 +177,32 @@ class EmptyPage(FetchError):
     suggestion = "The page may need JavaScript or a login; try another page of the site."
 
 
+class PageNeedsLogin(FetchError):
+    """The page shows its content only to those who have signed in."""
+
+    code = "SCOPE_VIOLATION"
+    suggestion = "Citewell signs in nowhere; use a public page, or paste the text you can see."
+
+
+class PageNeedsConsent(FetchError):
+    """The page shows its content only after a click on its consent dialog."""
+
+    code = "SCOPE_VIOLATION"
+    suggestion = "Citewell clicks on nothing; use another source, or paste the text you can see."
+
+
+class RenderFailed(FetchError):
+    """The browser does not start, or broke while it showed the page."""
+
+    suggestion = "Try again, or call with render=never to read the page without a browser."
+
+
+class RenderingUnavailable(FetchError):
+    """The page needs a browser, and there is none."""
+
+    suggestion = 'Install Chromium and pip install "citewell[render]".'
+
+
 class ExtractionError(CitewellError):
     """The page's content could not be read or cut into chunks."""
 
@@ -192,6 +233,72 @@ class StoreBusy(StoreError):
     suggestion = "Try again in a moment."
 
 
+class WebSearchFailed(CitewellError):
+    """A web search engine could not be reached, refused, or answered in another form."""
+
+    code: ClassVar[ErrorCode] = "BACKEND_UNAVAILABLE"
+    type = "WebSearchError"
+    suggestion = "Try again later, or add another engine to WEB_SEARCH_ENGINES."
+
+
+class WebSearchQuotaUsed(WebSearchFailed):
+    """A web search engine answers no more for now."""
+
+    code = "RATE_LIMITED"
+    suggestion = "Wait until the engine's quota is renewed, or add another engine."
+
+
+class NotConfigured(CitewellError):
+    """The tool exists, but a setting that it needs is missing; the message names it."""
+
+    code = "BACKEND_UNAVAILABLE"
+    type = "NotConfigured"
+    suggestion = "Ask whoever runs the server to fill in the named setting."
+
+
+class AccessRefused(CitewellError):
+    """The caller sent no bearer token, or one that is not valid."""
+
+    code = "SCOPE_VIOLATION"
+    type = "AccessRefused"
+    suggestion = "Send `Authorization: Bearer` with a key that is valid on this server."
+
+
+class TokenMissing(AccessRefused):
+    """The caller sent no bearer token at all."""
+
+
+class BillingRefused(CitewellError):
+    """The billing service refused the cost of a call."""
+
+    code: ClassVar[ErrorCode] = "BUDGET_EXCEEDED"
+    type = "BillingRefused"
+    suggestion = "Check the quota of the key at the billing service."
+
+
+class BillingDown(BillingRefused):
+    """The billing service could not be asked."""
+
+    code = "BACKEND_UNAVAILABLE"
+    suggestion = "Try again later; BILLING_WHEN_DOWN says what the server does meanwhile."
+
+
+class ArchiveRefused(CitewellError):
+    """A file of a library is damaged, of a newer version, or cannot be written."""
+
+    code = "INVALID_ARGUMENT"
+    type = "ArchiveError"
+    suggestion = "Export the library again, and check free space and permissions."
+
+
+class CopyIncomplete(CitewellError):
+    """A library was copied to another database, and is not the same there."""
+
+    code = "BACKEND_UNAVAILABLE"
+    type = "CopyError"
+    suggestion = "Run the copy again; nothing else may write to either database meanwhile."
+
+
 class NotFound(CitewellError):
     """There is no such page, passage, job or tool."""
 
@@ -214,6 +321,20 @@ class ToolTimeout(CitewellError):
     code = "TIMEOUT"
     type = "TimeoutError"
     suggestion = "Retry with expansion_budget=0 to skip expansion, or try a more specific URL."
+
+
+class AnswerTimeout(ToolTimeout):
+    """The user did not answer a question in time."""
+
+    suggestion = "Go on without it: an answer that comes later is delivered with your next call."
+
+
+class QuestionClosed(CitewellError):
+    """The question has an answer already, or the user does not want to give one."""
+
+    code = "INVALID_ARGUMENT"
+    type = "QuestionClosed"
+    suggestion = "Go on without the answer, or ask another question."
 
 
 class BudgetExceeded(CitewellError):

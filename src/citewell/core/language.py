@@ -21,6 +21,7 @@ _ENGLISH_WORDS = frozenset(
 # English prose has about one such word in three, code-heavy reference pages one in ten; other
 # Latin-script languages share only a few short ones ("in", "an", "was").
 _ENGLISH_SHARE = 0.08
+_PROSE_SHARE = 0.2
 _SAMPLE_CHARACTERS = 20_000
 
 
@@ -33,7 +34,7 @@ def detect_language(text: str) -> Language:
     words = _LATIN_WORD.findall(sample)
     cjk = kana + han + hangul
     if cjk * 20 > len(words):
-        return _cjk_language(kana, han, hangul, len(words))
+        return _cjk_language(kana, han, hangul, words)
     return "en" if _looks_english(words) else "other"
 
 
@@ -49,11 +50,14 @@ def cjk_share(text: str) -> float:
     return cjk / (cjk + latin) if cjk else 0.0
 
 
-def _cjk_language(kana: int, han: int, hangul: int, latin_words: int) -> Language:
+def _cjk_language(kana: int, han: int, hangul: int, latin_words: list[str]) -> Language:
     if hangul > kana + han:
         return "ko"
-    # A Latin word carries about as much as two or three CJK letters.
-    if kana and latin_words * 2.5 > 2 * (kana + han):
+    # A Latin word carries about as much as two or three CJK letters. Japanese prose is full of
+    # names in Latin letters: less of it makes a second language only where it reads as English.
+    # Without kana the language of a few Han letters cannot be told; that there are two can.
+    weight = len(latin_words) * 2.5 / (kana + han)
+    if weight > 2 or (weight > 0.5 and _common_share(latin_words) > _PROSE_SHARE):
         return "mixed"
     if kana * 50 > han:
         return "ja"
@@ -63,5 +67,8 @@ def _cjk_language(kana: int, han: int, hangul: int, latin_words: int) -> Languag
 def _looks_english(words: list[str]) -> bool:
     if len(words) < 8:
         return True
-    common = sum(word.lower() in _ENGLISH_WORDS for word in words)
-    return common >= _ENGLISH_SHARE * len(words)
+    return _common_share(words) >= _ENGLISH_SHARE
+
+
+def _common_share(words: list[str]) -> float:
+    return sum(word.lower() in _ENGLISH_WORDS for word in words) / len(words)

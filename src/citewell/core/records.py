@@ -52,6 +52,10 @@ class FetchedPage:
     last_modified: str | None = None
     not_modified: bool = False
     redirects: tuple[str, ...] = ()
+    rendered: bool = False
+    """`text` is what a browser showed after the page's scripts had run."""
+    robots_tag: str = ""
+    """The X-Robots-Tag header: whether the page may be indexed and its links followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +116,10 @@ class ExtractedPage:
     description: str = ""
     published_at: str | None = None
     modified_at: str | None = None
+    author: str = ""
+    """As the page's head names it."""
     structured_data: str = "[]"
-    """The page's schema.org JSON-LD objects, as a JSON list."""
+    """The page's schema.org objects, of JSON-LD and microdata, as a JSON list."""
 
     def heading_path(self, section: int) -> tuple[str, ...]:
         """Return the headings from the outermost down to `section`."""
@@ -168,6 +174,8 @@ class PageDraft:
     tags: tuple[str, ...] = ()
     content_type: str = "general"
     entities: tuple[EntityMention, ...] = ()
+    source_id: int | None = None
+    """The id it had in another store; kept if it is new here and the id is free."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +250,8 @@ class StoredChunk:
     has_code: bool
     page_chunks: int
     """How many chunks its page has."""
+    words: str | None = None
+    """The search words of its text, joined by spaces, where the store keeps them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,3 +352,18 @@ class Caller:
     key_hash: str | None = None
     project: str = "default"
     scopes: frozenset[str] = field(default_factory=lambda: frozenset({"read", "write", "admin"}))
+    key_hint: str | None = None
+    """The last four characters of the token."""
+    toolsets: frozenset[str] | None = None
+    """None means all that the server lists."""
+    monthly_units: int | None = None
+    """Most units the key may use in a month; None means without limit."""
+    pays_by_service: bool = False
+    """Whether the billing service vouched for the token, and is charged for paid tools."""
+    token: str | None = field(default=None, repr=False, compare=False)
+    """For services that are paid with the caller's own key; kept and logged nowhere."""
+
+    @property
+    def owner(self) -> str:
+        """Whom questions, directives and materials belong to: the key, or this machine's user."""
+        return self.key_hash or "local"

@@ -26,7 +26,17 @@ StopReason = Literal[
 ]
 
 Phase = Literal[
-    "ingest", "embed", "analysis", "retrieval", "reranking", "expansion", "locality", "merge"
+    "ingest",
+    "embed",
+    "analysis",
+    "retrieval",
+    "reranking",
+    "expansion",
+    "locality",
+    "merge",
+    "waiting",
+    "export",
+    "import",
 ]
 
 

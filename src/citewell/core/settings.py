@@ -54,6 +54,9 @@ class Settings:
     mcp_allowed_origins: tuple[str, ...] = _setting(
         (), "Browser origins that may call the HTTP server beside loopback."
     )
+    mcp_sessions: bool = _setting(
+        True, "Give HTTP clients a session; false lets any replica serve any request."
+    )
     mcp_toolsets: tuple[str, ...] = _setting(
         ("default",), "Toolsets to list: `default`, `all`, or names."
     )
@@ -74,9 +77,32 @@ class Settings:
     )
     mcp_tool_timeout: float = _setting(120.0, "Seconds a tool call may take.", at_least=0.1)
     mcp_log_level: LogLevel = _setting("INFO", "Verbosity of the log on stderr.")
+    mcp_log_format: Literal["text", "json"] = _setting("text", "Form of a line of the log.")
+    mcp_shutdown_seconds: float = _setting(
+        20.0, "Seconds that running calls have to end when the HTTP server stops.", at_least=0
+    )
+
+    tool_prices: tuple[str, ...] = _setting(
+        ("*=1",), "Units a call costs, as `tool=units`; `*` is every other tool."
+    )
+    usage_keep_days: int = _setting(400, "Days that the record of a call is kept.", at_least=31)
+    rate_limit_per_key: int = _setting(1_200, "Requests a minute of one key; 0: any.", at_least=0)
+    rate_limit_per_address: int = _setting(
+        3_000, "HTTP requests a minute from one address; 0: any.", at_least=0
+    )
+    rate_limit_storage: str = _setting(
+        "memory://", "Where requests are counted: `memory://` or `redis://host:port`."
+    )
+    billing_url: str | None = _setting(None, "OneAPI service that knows and charges tokens.")
+    billing_timeout_seconds: float = _setting(
+        5.0, "Seconds the billing service may take.", at_least=0.1
+    )
+    billing_when_down: Literal["refuse", "allow"] = _setting(
+        "refuse", "What becomes of calls when the billing service is down."
+    )
 
     database_url: str = _setting(
-        "", "`sqlite:///absolute/path.db`; unset means a file in the user's data directory."
+        "", "`sqlite:///absolute/path.db` or `postgresql://…`; unset: a file in the user's folder."
     )
     project: str = _setting("default", "Project whose pages this server reads and writes.")
     scope_environment: Environment = _setting(
@@ -84,6 +110,23 @@ class Settings:
     )
     scope_tags: tuple[str, ...] = _setting(
         (), "Tags that `ingest` gives to pages and that the `kb` tools require of them."
+    )
+
+    docs_root: str = _setting("", "Folder of Markdown that is served; unset means none.")
+    docs_cache_root: str = _setting("", "Where its index is kept; unset: the user's cache folder.")
+    docs_base_url: str = _setting("", "Public URL of the docs website; unset: host and port.")
+    docs_debug: bool = _setting(False, "Build the docs index anew at every start.")
+    docs_allow_html: bool = _setting(False, "Trust HTML inside Markdown; else it is sanitised.")
+    mcp_enabled: bool = _setting(True, "Serve /mcp beside the docs website.")
+    mcp_rate_limit_requests: int = _setting(
+        120, "Requests one address may send to a docs server's /mcp in a window.", at_least=1
+    )
+    mcp_rate_limit_window: int = _setting(60, "Seconds of that window.", at_least=1)
+    mcp_max_search_results: int = _setting(
+        10, "Most results of one `search_docs`.", at_least=1, at_most=50
+    )
+    mcp_snippet_length: int = _setting(
+        200, "Characters of a `search_docs` snippet.", at_least=20, at_most=2_000
     )
 
     scratch_ttl_seconds: float = _setting(
@@ -109,6 +152,21 @@ class Settings:
         "https://api.jina.ai/v1/rerank", "URL of a Cohere- or Jina-style rerank endpoint."
     )
     reranker_api_key: str | None = _setting(None, "Key of the rerank endpoint.", secret=True)
+    synthesis: str = _setting(
+        "none",
+        "Who writes `synthesis` when the client offers no model: `none` (quotes are joined), "
+        "`openai:MODEL` or `anthropic:MODEL`.",
+    )
+    synthesis_endpoint: str = _setting("", "Base URL of that API; unset means the vendor's own.")
+    synthesis_api_key: str | None = _setting(None, "Key of that API.", secret=True)
+    events: tuple[str, ...] = _setting(
+        ("log",), "Where events go: `log`, `otel`, a file of JSON lines, a webhook URL; or `none`."
+    )
+    events_source_app: str = _setting("citewell", "`source_app` of each event.")
+    events_webhook_token: str | None = _setting(
+        None, "Bearer token that webhooks get.", secret=True
+    )
+
     inference_threads: int = _setting(
         0, "Threads a local model uses; 0 means one for each core.", at_least=0, at_most=256
     )
@@ -137,6 +195,45 @@ class Settings:
     web_allowed_private_hosts: tuple[str, ...] = _setting(
         (), "Private hosts that may be fetched: host[:port] or CIDR, comma-separated."
     )
+    web_render: Literal["auto", "never", "always"] = _setting(
+        "auto", "When pages are rendered in a browser; `auto`: where they need it."
+    )
+    render_browser_path: str = _setting("", "Chromium to render with; unset: the one on PATH.")
+    render_max_pages: int = _setting(2, "Most pages rendered at once.", at_least=1, at_most=32)
+    render_timeout_seconds: float = _setting(
+        20.0, "Seconds one page may take to render.", at_least=3
+    )
+    render_max_memory_mb: int = _setting(
+        1_000, "Most megabytes one rendered page may hold.", at_least=100, at_most=4_000
+    )
+    render_no_sandbox: bool = _setting(
+        False, "Run Chromium without its sandbox, as it always runs for root."
+    )
+
+    extract_max_materials_bytes: int = _setting(
+        400_000, "Most bytes of `materials` in one call of `extract_key_info`.", at_least=1_000
+    )
+    extract_kept_bytes: int = _setting(
+        20_000_000, "Most bytes of materials kept for one caller.", at_least=0
+    )
+    extract_with_caller_key: bool = _setting(
+        False, "Embed materials at EMBEDDER_ENDPOINT with the caller's own bearer token."
+    )
+
+    web_search_engines: tuple[str, ...] = _setting(
+        (), "Search engines in order; unset means those that have a key."
+    )
+    web_search_google_api_key: str | None = _setting(None, "Google API key.", secret=True)
+    web_search_google_cx: str | None = _setting(None, "Google Programmable Search engine id.")
+    web_search_brave_api_key: str | None = _setting(None, "Brave Search API key.", secret=True)
+    web_search_tavily_api_key: str | None = _setting(None, "Tavily API key.", secret=True)
+    web_search_searxng_url: str | None = _setting(None, "Base URL of a SearXNG instance.")
+    web_search_urls: tuple[str, ...] = _setting(
+        (), "`engine=URL` for engines whose API stands at another address."
+    )
+    web_search_cache_seconds: float = _setting(
+        3_600.0, "Seconds for which the same search is not sent again.", at_least=0
+    )
 
     answer_max_blocks: int = _setting(12, "Most blocks of evidence in one answer.", at_least=1)
     answer_max_expansion_depth: int = _setting(
@@ -150,6 +247,19 @@ class Settings:
     )
     answer_full_context_tokens: int = _setting(
         600, "Pages of fewer tokens than this in all are shown whole.", at_least=0
+    )
+    people_answer_timeout_seconds: float = _setting(
+        300.0, "Seconds that `ask_user` waits for an answer.", at_least=0.1, at_most=86_400
+    )
+    jobs_patience_seconds: float = _setting(
+        5.0, "Seconds `rag_process_website` waits before it answers `processing`.", at_least=0
+    )
+    jobs_concurrency: int = _setting(4, "Background jobs done at once.", at_least=1, at_most=64)
+    jobs_kinds: tuple[str, ...] = _setting(
+        (), "Kinds of waiting jobs that this process does, or `none`; unset means all."
+    )
+    jobs_lease_seconds: float = _setting(
+        60.0, "Seconds after which the job of a process that is gone is taken over.", at_least=2
     )
     page_stale_days: float = _setting(
         30.0, "Days after which `answer` fetches a stored page again.", at_least=0

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
+from collections import Counter
 from functools import lru_cache
+from itertools import chain
 
 import Stemmer
 
@@ -28,6 +30,13 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SYMBOL = re.compile(r"(?P<name>[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)(?P<call>\([^()]*\))?")
 _SYMBOL_JOINT = re.compile(r"::|->|#")
 _MAX_WORD_CHARACTERS = 64
+_HIRAGANA = re.compile(r"[\u3041-\u3096]")
+# Found by words, nDCG@10 with 1 and with a half: Kubernetes glossary .720, .757; JSQuAD .940, .944;
+# FastAPI's sections by their first sentence .764, .787. Anything from .3 to .6 does as well.
+_HIRAGANA_WEIGHT = 0.5
+# The address of a Markdown link or image: nobody searches for its words, and they would crowd
+# out those that readers see.
+_LINK_TARGET = re.compile(r"\]\((?:https?:|mailto:|data:)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*[^()]*\)")
 
 STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in "
@@ -41,17 +50,34 @@ _stemmers = threading.local()
 
 def words(text: str) -> list[str]:
     """Return the search words of `text`, in order, repeats included."""
-    found: list[str] = []
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    for token in _TOKEN.findall(plain):
-        found.extend(_split(token))
-    return found
+    return list(chain.from_iterable(map(_split, _TOKEN.findall(plain))))
+
+
+def count_forms(text: str) -> dict[str, int]:
+    """Return how often each word stands in `text` as it is written; for `words_of_form`."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return Counter(_TOKEN.findall(plain))
+
+
+def text_words(markdown: str) -> list[str]:
+    """Return the search words of Markdown as its reader sees it, link targets left out."""
+    return words(_LINK_TARGET.sub("] ", markdown) if "](" in markdown else markdown)
 
 
 def content_words(text: str) -> list[str]:
     """Return the words of `text` that carry meaning; all of them where only stop words stand."""
     every = words(text)
     return [word for word in every if word not in STOP_STEMS] or every
+
+
+def weight_of(word: str) -> float:
+    """Return what a search word counts beside others that are as rare.
+
+    A bigram with hiragana is mostly a particle or an ending, which says how the query is put rather
+    than what it is about; and a phrase has more of such bigrams than of others.
+    """
+    return _HIRAGANA_WEIGHT if _HIRAGANA.search(word) else 1.0
 
 
 def as_symbol(text: str) -> str | None:
@@ -104,5 +130,8 @@ def _stem(word: str) -> str:
         stemmer = _stemmers.english = Stemmer.Stemmer("english")
     return str(stemmer.stemWord(word))
 
+
+words_of_form = _split
+"""Returns the search words of one word as it is written; remembers those it was asked for."""
 
 STOP_STEMS = STOP_WORDS | {_stem(word) for word in STOP_WORDS}

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from platformdirs import user_data_path
 
-from citewell.core.errors import SettingsError, StoreError
+from citewell.core.errors import SettingsError
 
 if TYPE_CHECKING:
     from citewell.store.protocol import Store
@@ -23,8 +23,9 @@ async def open_store(
 ) -> Store:
     """Return the store at `address`, made or brought to the current schema as needed.
 
-    `sqlite:///absolute/path.db` is a file, `sqlite://` lives in memory until it is closed, and an
-    empty address is a file in the user's data directory. Pages count as embedded when they have
+    `sqlite:///absolute/path.db` is a file, `sqlite://` lives in memory until it is closed, an empty
+    address is a file in the user's data directory, and `postgresql://…` a database with pgvector,
+    in which ten servers may start at once. Pages count as embedded when they have
     vectors of `model`, or of any model when it is None.
 
     Raises:
@@ -32,15 +33,23 @@ async def open_store(
         StoreError: the database cannot be opened.
     """
     if address.startswith(_POSTGRES):
-        raise StoreError(
-            "PostgreSQL is not available yet in this version",
-            suggestion="Set DATABASE_URL to sqlite:///absolute/path.db, or leave it unset.",
-        )
+        return await _open_postgres(address, model=model, timeout_seconds=busy_timeout_seconds)
     path = _sqlite_path(address)
 
     from citewell.store.sqlite.store import open_sqlite_store
 
     return await open_sqlite_store(path, model=model, busy_timeout_seconds=busy_timeout_seconds)
+
+
+async def _open_postgres(address: str, *, model: str | None, timeout_seconds: float) -> Store:
+    try:
+        from citewell.store.postgres.store import open_postgres_store
+    except ImportError as error:
+        raise SettingsError(
+            "DATABASE_URL names PostgreSQL, whose driver is not installed: "
+            "pip install 'citewell[postgres]'"
+        ) from error
+    return await open_postgres_store(address, model=model, busy_timeout_seconds=timeout_seconds)
 
 
 def _sqlite_path(address: str) -> Path | None:

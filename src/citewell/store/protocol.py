@@ -23,6 +23,13 @@ if TYPE_CHECKING:
         SearchFilter,
         StoredChunk,
     )
+    from citewell.store.access_protocol import AccessStore
+    from citewell.store.crawl_protocol import CrawlStore
+    from citewell.store.host_protocol import HostStore
+    from citewell.store.job_protocol import JobStore
+    from citewell.store.library_protocol import LibraryStore
+    from citewell.store.material_protocol import MaterialStore
+    from citewell.store.people_protocol import PeopleStore
 
 
 class Store(GraphStore, Protocol):
@@ -31,6 +38,21 @@ class Store(GraphStore, Protocol):
     Every method may raise StoreError. A page is known by its URL within its project. Methods that
     take a filter apply it before ranking, never after.
     """
+
+    access: AccessStore
+    """Keys, and the calls made with them."""
+    people: PeopleStore
+    """Questions to users and directives from them."""
+    materials: MaterialStore
+    """Texts that callers paste."""
+    library: LibraryStore
+    """The websites that somebody keeps."""
+    crawls: CrawlStore
+    """How far each site of the library has been gone through."""
+    jobs: JobStore
+    """Work in the background."""
+    hosts: HostStore | None
+    """Turns on websites' hosts; None where the database is one machine's own."""
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held.

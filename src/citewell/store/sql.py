@@ -1,4 +1,4 @@
-"""Named SQL statements, read from a backend's `queries.sql`."""
+"""Named SQL statements, read from a backend's `.sql` files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,12 @@ _NAME_LINE = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
 
 @cache
 def load_statements(package: str) -> Mapping[str, LiteralString]:
-    """Return the statements of `package`'s queries.sql by the name above each."""
-    text = files(package).joinpath("queries.sql").read_text(encoding="utf-8")
+    """Return the statements of `package`'s .sql files by the name above each."""
+    parts = sorted(
+        (file for file in files(package).iterdir() if file.name.endswith(".sql")),
+        key=lambda file: file.name,
+    )
+    text = "\n".join(file.read_text(encoding="utf-8") for file in parts)
     _, *named = _NAME_LINE.split(text)
     names, bodies = named[0::2], named[1::2]
     assert len(set(names)) == len(names), f"a statement of {package} is named twice"

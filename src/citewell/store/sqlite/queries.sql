@@ -100,10 +100,20 @@ WHERE (:project IS NULL OR project = :project)
 -- ── pages ────────────────────────────────────────────────────────────────────
 
 -- name: put_page
+-- The page of a website takes the id that was promised for it; a copied one that which it had,
+-- where it is free; else the next one.
 INSERT INTO page (
-    project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
+    source_id, project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
     fetched_at, etag, last_modified, published_at, modified_at, canonical_url
 ) VALUES (
+    coalesce(
+        (SELECT source_id FROM website WHERE project = :project AND url = :url),
+        CASE
+            WHEN NOT EXISTS (SELECT 1 FROM page WHERE source_id = :source_id)
+                AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = :source_id)
+            THEN :source_id
+        END
+    ),
     :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
     :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url
 )
@@ -247,12 +257,16 @@ SELECT chunk_id, heading_path, text, embedded_text FROM chunk
 WHERE source_id = :source_id
 ORDER BY ordinal;
 
+-- name: next_chunk_id
+-- AUTOINCREMENT keeps the highest id there ever was, also of chunks that are gone.
+SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunk'), 0) + 1;
+
 -- name: add_chunk
 INSERT INTO chunk (
-    source_id, ordinal, section, start_offset, end_offset, tokens, words, has_code, anchor,
-    heading_path, text, embedded_text
+    chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, words, has_code,
+    anchor, heading_path, text, embedded_text
 ) VALUES (
-    :source_id, :ordinal, :section, :start, :end, :tokens, :words, :has_code, :anchor,
+    :chunk_id, :source_id, :ordinal, :section, :start, :end, :tokens, :words, :has_code, :anchor,
     :heading_path, :text, :embedded_text
 );
 
@@ -271,7 +285,7 @@ WHERE chunk_id = :chunk_id;
 DELETE FROM chunk WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
 
 -- name: add_words
-INSERT INTO chunk_words (rowid, heading, body) VALUES (:chunk_id, :heading, :body);
+INSERT INTO chunk_words (rowid, heading, body) VALUES (?, ?, ?);
 
 -- name: remove_words
 DELETE FROM chunk_words WHERE rowid = :chunk_id;
@@ -281,17 +295,20 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks
+    page.content_type, page.chunks AS page_chunks,
+    chunk_words.body AS words
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
-CROSS JOIN page ON page.source_id = chunk.source_id;
+CROSS JOIN page ON page.source_id = chunk.source_id
+CROSS JOIN chunk_words ON chunk_words.rowid = chunk.chunk_id;
 
 -- name: chunks_of_page
 SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks
+    page.content_type, page.chunks AS page_chunks,
+    NULL AS words
 FROM page
 CROSS JOIN chunk ON chunk.source_id = page.source_id
 WHERE page.source_id = :source_id
@@ -548,7 +565,8 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks
+    page.content_type, page.chunks AS page_chunks,
+    NULL AS words
 FROM (
     SELECT
         key AS place, json_extract(value, '$[0]') AS source_id,

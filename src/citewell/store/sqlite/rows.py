@@ -61,6 +61,7 @@ def stored_chunk(row: sqlite3.Row) -> StoredChunk:
         tokens=row["tokens"],
         has_code=bool(row["has_code"]),
         page_chunks=row["page_chunks"],
+        words=row["words"],
     )
 
 

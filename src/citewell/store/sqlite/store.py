@@ -6,7 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from citewell.store.sqlite import graph, pages, put, vector_search
+from citewell.store.sqlite.access import SqliteAccess
 from citewell.store.sqlite.connection import Database
+from citewell.store.sqlite.crawls import SqliteCrawls
+from citewell.store.sqlite.jobs import SqliteJobs
+from citewell.store.sqlite.library import SqliteLibrary
+from citewell.store.sqlite.materials import SqliteMaterials
+from citewell.store.sqlite.people import SqlitePeople
 from citewell.store.sqlite.vector_search import VectorSearch
 from citewell.store.sqlite.word_search import WordSearch
 
@@ -29,6 +35,13 @@ if TYPE_CHECKING:
         SearchFilter,
         StoredChunk,
     )
+    from citewell.store.access_protocol import AccessStore
+    from citewell.store.crawl_protocol import CrawlStore
+    from citewell.store.host_protocol import HostStore
+    from citewell.store.job_protocol import JobStore
+    from citewell.store.library_protocol import LibraryStore
+    from citewell.store.material_protocol import MaterialStore
+    from citewell.store.people_protocol import PeopleStore
 
 
 async def open_sqlite_store(
@@ -47,6 +60,13 @@ class SqliteStore:
         self._model = model
         self._words = WordSearch()
         self._vectors = VectorSearch()
+        self.access: AccessStore = SqliteAccess(database)
+        self.people: PeopleStore = SqlitePeople(database)
+        self.materials: MaterialStore = SqliteMaterials(database)
+        self.library: LibraryStore = SqliteLibrary(database)
+        self.crawls: CrawlStore = SqliteCrawls(database)
+        self.jobs: JobStore = SqliteJobs(database)
+        self.hosts: HostStore | None = None
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held."""

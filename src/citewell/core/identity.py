@@ -1,0 +1,86 @@
+"""Who may call and what they used: keys, the credentials of a request, and the calls made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+AccessScope = Literal["read", "write", "admin"]
+"""What a key may do: read what is stored, also fetch and change it, also see the server itself."""
+
+ALL_SCOPES: frozenset[str] = frozenset(get_args(AccessScope))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """What an Authorization header says: a token, and the identities put before it."""
+
+    token: str = field(repr=False)
+    user: str | None = None
+    agent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessKey:
+    """A key as it is stored: never its token, only the token's hash and last characters."""
+
+    key_hash: str
+    owner: str
+    """The hash of the key's first token: what its data is kept under, also after a rotation."""
+    hint: str
+    """The last four characters of the token."""
+    name: str
+    scopes: frozenset[str]
+    toolsets: frozenset[str] | None = None
+    """None means all that the server lists."""
+    project: str | None = None
+    """None means the server's own."""
+    monthly_units: int | None = None
+    """Most units its calls may cost in a calendar month (UTC); None means without limit."""
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_live(self, now: datetime) -> bool:
+        """Tell whether the key opens anything at `now`."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRecord:
+    """One tool call, for the bill."""
+
+    called_at: datetime
+    owner: str
+    """The caller's key_hash; empty where no key is asked for."""
+    hint: str
+    user: str | None
+    agent: str | None
+    tool: str
+    outcome: str
+    """`ok`, or the code of the error."""
+    units: int
+    tokens: int
+    """Of the text that was returned, in cl100k tokens."""
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageTotal:
+    """What one key used of one tool in one month, by outcome."""
+
+    month: str
+    """As 2026-03."""
+    owner: str
+    hint: str
+    name: str | None
+    """Of the key; None for a token that is no key of this server."""
+    tool: str
+    outcome: str
+    calls: int
+    units: int
+    tokens: int
+    milliseconds: int

@@ -1,0 +1,65 @@
+"""The records of people in the loop.
+
+question   what an agent asks its user; open (pending) until answered, expired or cancelled
+late answer  an answer to a question that nobody waits for any more; goes with the next tool call
+directive  what a user tells an agent to do; delivered to one call, newest first
+owner      whom both belong to: the hash of the caller's key
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+QuestionState = Literal["pending", "answered", "expired", "cancelled"]
+
+DirectiveState = Literal["pending", "consumed"]
+
+DEFAULT_TASK = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserQuestion:
+    """A question to a user, and what became of it.
+
+    One that expired or was cancelled may have an answer all the same: a late one.
+    """
+
+    question_id: str
+    owner: str
+    text: str
+    state: QuestionState = "pending"
+    user: str | None = None
+    agent: str | None = None
+    key_hint: str | None = None
+    """The last characters of the key, for a person who has several."""
+    asked_at: datetime
+    expires_at: datetime
+    """When the agent stops waiting."""
+    answer: str | None = None
+    answered_at: datetime | None = None
+    delivered_at: datetime | None = None
+    """When the agent was given the answer."""
+
+    @property
+    def is_late(self) -> bool:
+        """Tell whether the answer came after the agent had stopped waiting."""
+        return self.answer is not None and self.state != "answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directive:
+    """Something a user wants done, waiting for an agent or delivered to one."""
+
+    directive_id: str
+    owner: str
+    content: str
+    task_id: str = DEFAULT_TASK
+    state: DirectiveState = "pending"
+    user: str | None = None
+    key_hint: str | None = None
+    created_at: datetime
+    consumed_at: datetime | None = None

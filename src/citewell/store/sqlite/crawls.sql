@@ -1,0 +1,66 @@
+-- Crawls and their frontiers. Statements are named as in queries.sql.
+
+-- name: get_crawl
+SELECT job_id, discovery, started_at FROM crawl WHERE website_id = :website_id;
+
+-- name: remove_crawl
+DELETE FROM crawl WHERE website_id = :website_id;
+
+-- name: start_crawl
+INSERT INTO crawl (website_id, job_id, discovery, started_at)
+SELECT source_id, :job_id, :discovery, :started_at FROM website WHERE source_id = :website_id;
+
+-- name: add_crawl_url
+INSERT INTO crawl_url (website_id, url, depth, modified_at, ignore_canonical)
+VALUES (:website_id, :url, :depth, :modified_at, :ignore_canonical)
+ON CONFLICT (website_id, url) DO NOTHING;
+
+-- name: next_crawl_urls
+SELECT url, depth, modified_at, ignore_canonical FROM crawl_url
+WHERE website_id = :website_id AND state = 'waiting'
+ORDER BY depth, found
+LIMIT :limit;
+
+-- name: note_crawl_outcome
+UPDATE crawl_url SET
+    state = :state,
+    canonical_url = :canonical_url,
+    error = :error,
+    change = :change,
+    chunks_removed = :chunks_removed,
+    chunks_added = :chunks_added
+WHERE website_id = :website_id AND url = :url;
+
+-- name: is_crawl_url_known
+SELECT 1 FROM crawl_url WHERE website_id = :website_id AND url = :url;
+
+-- name: retry_aliases
+UPDATE crawl_url SET state = 'waiting', ignore_canonical = 1
+WHERE website_id = :website_id
+    AND state = 'alias'
+    AND NOT EXISTS (
+        SELECT 1 FROM crawl_url AS target
+        WHERE target.website_id = crawl_url.website_id
+            AND target.url = crawl_url.canonical_url
+            AND target.state IN ('waiting', 'read', 'duplicate')
+    );
+
+-- name: count_crawl_urls
+SELECT state, count(*) AS urls FROM crawl_url WHERE website_id = :website_id GROUP BY state;
+
+-- name: first_crawl_errors
+SELECT url, error FROM crawl_url
+WHERE website_id = :website_id AND state = 'failed'
+ORDER BY depth, found
+LIMIT :limit;
+
+-- name: crawl_changes
+SELECT change FROM crawl_url
+WHERE website_id = :website_id AND change IS NOT NULL
+ORDER BY found
+LIMIT :limit;
+
+-- name: sum_crawl_chunks
+SELECT coalesce(sum(chunks_removed), 0) AS removed, coalesce(sum(chunks_added), 0) AS added
+FROM crawl_url
+WHERE website_id = :website_id;

@@ -1,0 +1,137 @@
+-- Background jobs. Statements are named as in queries.sql.
+
+-- name: unfinished_job
+SELECT * FROM job
+WHERE project = :project AND key = :key AND kind = :kind AND state IN ('waiting', 'running');
+
+-- name: add_job
+INSERT INTO job (
+    project, kind, key, payload, priority, run_at, progress, created_at, updated_at
+) VALUES (:project, :kind, :key, :payload, :priority, :run_at, :progress, :now, :now)
+RETURNING *;
+
+-- name: hasten_job
+UPDATE job SET
+    priority = max(priority, :priority),
+    run_at = CASE WHEN state = 'waiting' THEN min(run_at, :run_at) ELSE run_at END
+WHERE job_id = :job_id
+RETURNING *;
+
+-- name: job_to_take
+-- A running job is due when its lease has ended. What lies further ahead than any lease could was
+-- written before the clock was set back: such a job is due as well.
+WITH due AS (
+    SELECT job_id, priority, run_at, project, key FROM job
+    WHERE state = 'waiting' AND (run_at <= :now OR updated_at > :farthest)
+    UNION ALL
+    SELECT job_id, priority, run_at, project, key FROM job
+    WHERE state = 'running' AND (leased_until <= :now OR leased_until > :farthest)
+)
+SELECT job_id FROM due
+WHERE (:job_id IS NULL OR job_id = :job_id)
+    AND (
+        :kinds IS NULL
+        OR (SELECT kind FROM job WHERE job.job_id = due.job_id) IN (
+            SELECT value FROM json_each(:kinds)
+        )
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM job AS other
+        WHERE other.project = due.project
+            AND other.key = due.key
+            AND other.job_id <> due.job_id
+            AND other.state = 'running'
+            AND other.leased_until > :now
+            AND other.leased_until <= :farthest
+    )
+ORDER BY priority DESC, run_at, job_id
+LIMIT 1;
+
+-- name: take_job
+UPDATE job SET
+    state = 'running',
+    worker = :worker,
+    lease = lease + 1,
+    attempts = attempts + 1,
+    leased_until = :leased_until,
+    updated_at = :now
+WHERE job_id = :job_id
+RETURNING *;
+
+-- name: job_lease
+SELECT state, lease FROM job WHERE job_id = :job_id;
+
+-- name: heartbeat
+UPDATE job SET
+    leased_until = :leased_until,
+    progress = coalesce(:progress, progress),
+    updated_at = :now
+WHERE job_id = :job_id AND lease = :lease AND state = 'running';
+
+-- name: finish_job
+UPDATE job SET
+    state = 'done', result = :result, error = NULL, worker = NULL, leased_until = NULL,
+    updated_at = :now
+WHERE job_id = :job_id AND lease = :lease AND state = 'running';
+
+-- name: fail_job
+UPDATE job SET
+    state = CASE WHEN :retry_at IS NULL THEN 'failed' ELSE 'waiting' END,
+    run_at = coalesce(:retry_at, run_at),
+    error = :error,
+    worker = NULL,
+    leased_until = NULL,
+    updated_at = :now
+WHERE job_id = :job_id AND lease = :lease AND state = 'running';
+
+-- name: release_job
+UPDATE job SET
+    state = 'waiting', attempts = attempts - 1, worker = NULL, leased_until = NULL,
+    updated_at = :now
+WHERE job_id = :job_id AND lease = :lease AND state = 'running';
+
+-- name: cancel_job
+UPDATE job SET state = 'cancelled', worker = NULL, leased_until = NULL, updated_at = :now
+WHERE job_id = :job_id AND state IN ('waiting', 'running');
+
+-- name: retry_job
+UPDATE job SET
+    state = 'waiting', attempts = 0, run_at = :now, error = NULL, result = NULL, updated_at = :now
+WHERE job_id = :job_id
+    AND state IN ('failed', 'cancelled')
+    AND NOT EXISTS (
+        SELECT 1 FROM job AS other
+        WHERE other.project = job.project
+            AND other.key = job.key
+            AND other.kind = job.kind
+            AND other.state IN ('waiting', 'running')
+    );
+
+-- name: get_job
+SELECT * FROM job WHERE job_id = :job_id;
+
+-- name: last_job
+SELECT * FROM job
+WHERE project = :project AND key = :key
+ORDER BY state IN ('waiting', 'running') DESC, job_id DESC
+LIMIT 1;
+
+-- name: list_jobs
+SELECT * FROM job
+WHERE (:project IS NULL OR project = :project)
+    AND (:states IS NULL OR state IN (SELECT value FROM json_each(:states)))
+ORDER BY job_id DESC
+LIMIT :limit;
+
+-- name: next_due
+SELECT min(due) FROM (
+    SELECT min(CASE WHEN updated_at > :farthest THEN :now ELSE run_at END) AS due FROM job
+    WHERE state = 'waiting'
+    UNION ALL
+    SELECT min(CASE WHEN leased_until > :farthest THEN :now ELSE leased_until END) FROM job
+    WHERE state = 'running'
+);
+
+-- name: prune_jobs
+DELETE FROM job
+WHERE state IN ('done', 'failed', 'cancelled') AND updated_at < :before;

@@ -1,0 +1,84 @@
+"""Rows of the library as records."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from citewell.core.library import CrawlOptions, Member, Website
+from citewell.store.library_json import fields_from_json, options_from_json, report_from_json
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+def website_of(row: sqlite3.Row) -> Website:
+    """Return the entry that a row of `get_website` or `websites_of` holds."""
+    return Website(
+        source_id=row["source_id"],
+        url=row["url"],
+        project=row["project"],
+        kind=row["kind"],
+        content_type=row["content_type"],
+        status=row["status"],
+        error_message=row["error_message"],
+        title=row["title"],
+        language=row["language"],
+        pages=row["pages"],
+        chunks=row["chunks"],
+        fetched_at=_moment(row["fetched_at"]),
+        fields=fields_from_json(row["fields"] or "{}"),
+        tags=tuple(json.loads(row["tags"])),
+        options=options_from_json(row["options"]),
+        refresh_seconds=row["refresh_seconds"],
+        refresh_due_at=_moment(row["refresh_due_at"]),
+        created_at=datetime.fromisoformat(row["created_at"]),
+        updated_at=datetime.fromisoformat(row["updated_at"]),
+        last_change=None if row["last_change"] is None else report_from_json(row["last_change"]),
+    )
+
+
+def page_as_website(row: sqlite3.Row) -> Website:
+    """Return the page that a row of `page_as_website` holds, as if it were an entry."""
+    fetched_at = datetime.fromisoformat(row["fetched_at"])
+    return Website(
+        source_id=row["source_id"],
+        url=row["url"],
+        project=row["project"],
+        kind="page",
+        content_type=row["content_type"],
+        status="completed",
+        error_message=None,
+        title=row["title"],
+        language=row["language"],
+        pages=1,
+        chunks=row["chunks"],
+        fetched_at=fetched_at,
+        fields={},
+        tags=tuple(json.loads(row["tags"])),
+        options=CrawlOptions(),
+        refresh_seconds=None,
+        refresh_due_at=None,
+        created_at=fetched_at,
+        updated_at=fetched_at,
+        last_change=None,
+        is_entry=False,
+    )
+
+
+def member(row: sqlite3.Row) -> Member:
+    """Return the page that a row of `list_members` or `find_member_by_text` holds."""
+    return Member(
+        source_id=row["source_id"],
+        url=row["url"],
+        title=row["title"],
+        language=row["language"],
+        chunks=row["chunks"],
+        fetched_at=datetime.fromisoformat(row["fetched_at"]),
+        fields=fields_from_json(row["fields"]),
+    )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,101 @@
+-- Questions to users and directives from them. Every statement names the owner.
+
+-- name: add_question
+INSERT INTO question (
+    question_id, owner, text, state, user_name, agent, key_hint, asked_at, expires_at
+) VALUES (
+    :question_id, :owner, :text, :state, :user, :agent, :key_hint, :asked_at, :expires_at
+);
+
+-- name: get_question
+SELECT * FROM question WHERE question_id = :question_id AND owner = :owner;
+
+-- name: expire_questions
+UPDATE question SET state = 'expired'
+WHERE owner = :owner AND state = 'pending' AND expires_at <= :now;
+
+-- name: has_overdue_questions
+SELECT EXISTS (
+    SELECT 1 FROM question WHERE owner = :owner AND state = 'pending' AND expires_at <= :now
+);
+
+-- name: list_open_questions
+SELECT * FROM question WHERE owner = :owner AND state = 'pending' ORDER BY number LIMIT :limit;
+
+-- name: list_closed_questions
+SELECT * FROM question WHERE owner = :owner AND state <> 'pending'
+ORDER BY number DESC LIMIT :limit;
+
+-- name: answer_question
+-- The time of an open question may be over without anyone having noted it: the server was down.
+UPDATE question SET
+    state = CASE
+        WHEN state <> 'pending' THEN state WHEN expires_at <= :now THEN 'expired' ELSE 'answered'
+    END,
+    answer = :answer,
+    answered_at = :now
+WHERE question_id = :question_id AND owner = :owner AND answer IS NULL;
+
+-- name: close_question
+UPDATE question SET state = :state
+WHERE question_id = :question_id AND owner = :owner AND state = 'pending';
+
+-- name: deliver_answer
+UPDATE question SET delivered_at = :now
+WHERE question_id = :question_id AND owner = :owner
+    AND answer IS NOT NULL AND delivered_at IS NULL;
+
+-- name: has_late_answers
+SELECT EXISTS (
+    SELECT 1 FROM question
+    WHERE owner = :owner AND answer IS NOT NULL AND delivered_at IS NULL
+        AND (state <> 'answered' OR answered_at < :answered_before)
+);
+
+-- name: take_late_answers
+UPDATE question SET delivered_at = :now
+WHERE number IN (
+    SELECT number FROM question
+    WHERE owner = :owner AND answer IS NOT NULL AND delivered_at IS NULL
+        AND (state <> 'answered' OR answered_at < :answered_before)
+    ORDER BY number LIMIT :limit
+)
+RETURNING *;
+
+-- name: add_directive
+INSERT INTO directive (
+    directive_id, owner, content, task_id, state, user_name, key_hint, created_at
+) VALUES (
+    :directive_id, :owner, :content, :task_id, :state, :user, :key_hint, :created_at
+);
+
+-- name: list_waiting_directives
+SELECT * FROM directive WHERE owner = :owner AND state = 'pending'
+ORDER BY number DESC LIMIT :limit;
+
+-- name: list_delivered_directives
+SELECT * FROM directive WHERE owner = :owner AND state = 'consumed'
+ORDER BY consumed_at DESC, number DESC LIMIT :limit;
+
+-- name: take_directive
+-- The number tells the order, not the time: two directives may have come in one microsecond.
+UPDATE directive SET state = 'consumed', consumed_at = :now
+WHERE number = (
+    SELECT number FROM directive
+    WHERE owner = :owner AND state = 'pending' AND (:task_id IS NULL OR task_id = :task_id)
+    ORDER BY number DESC LIMIT 1
+)
+RETURNING *;
+
+-- name: delete_directive
+DELETE FROM directive WHERE directive_id = :directive_id AND owner = :owner;
+
+-- name: delete_directives
+DELETE FROM directive WHERE owner = :owner;
+
+-- name: people_revision
+SELECT coalesce(max(revision), 0) FROM people_revision WHERE owner = :owner;
+
+-- name: bump_people_revision
+INSERT INTO people_revision (owner, revision) VALUES (:owner, 1)
+ON CONFLICT (owner) DO UPDATE SET revision = revision + 1;

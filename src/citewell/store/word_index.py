@@ -1,0 +1,37 @@
+"""Which words of a chunk are indexed, whatever the database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from citewell.core.words import text_words, words
+
+if TYPE_CHECKING:
+    from citewell.core.records import Chunk
+
+
+class IndexedWords(NamedTuple):
+    """The words of a chunk, those of its headings apart, and how many there are in all."""
+
+    heading: str
+    """Joined by spaces, as the body is."""
+    body: str
+    total: int
+
+
+class WordIndex:
+    """Tells the words of a page's chunks; those of a heading path are found once."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._of_path: dict[tuple[str, ...], list[str]] = {}
+
+    def words_of(self, chunk: Chunk) -> IndexedWords:
+        """Return the words that find the chunk."""
+        path = chunk.heading_path
+        heading = self._of_path.get(path)
+        if heading is None:
+            shown = [self._title, *(part for part in path if part != self._title)]
+            heading = self._of_path[path] = words("\n".join(shown))
+        body = text_words(chunk.text)
+        return IndexedWords(" ".join(heading), " ".join(body), len(heading) + len(body))

@@ -1,0 +1,199 @@
+"""Every promise of AccessStore, run once per backend."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.store.backends import BACKENDS, empty_store
+
+from citewell.core.identity import AccessKey, CallRecord, UsageTotal
+from citewell.store.access_protocol import SECRET_BYTES, AccessStore
+
+pytestmark = pytest.mark.anyio
+
+NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
+
+
+@pytest.fixture(params=BACKENDS)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AccessStore]:
+    async with empty_store(request.param, tmp_path) as opened:
+        yield opened.access
+
+
+def key(key_hash: str, name: str = "ann", **changed: object) -> AccessKey:
+    made = AccessKey(
+        key_hash=key_hash,
+        owner=key_hash,
+        hint="9f42",
+        name=name,
+        scopes=frozenset({"read", "write"}),
+        created_at=NOON,
+    )
+    return replace(made, **changed)  # type: ignore[arg-type]  # fields by name
+
+
+def call(owner: str, **changed: object) -> CallRecord:
+    made = CallRecord(
+        called_at=NOON,
+        owner=owner,
+        hint="9f42",
+        user="ann",
+        agent="helper",
+        tool="kb.search",
+        outcome="ok",
+        units=3,
+        tokens=100,
+        milliseconds=20,
+    )
+    return replace(made, **changed)  # type: ignore[arg-type]  # fields by name
+
+
+async def test_the_servers_secret_is_made_once(store: AccessStore) -> None:
+    first, again = await store.server_secret(), await store.server_secret()
+
+    assert first == again
+    assert len(first) == SECRET_BYTES
+
+
+async def test_a_key_comes_back_as_it_was_put(store: AccessStore) -> None:
+    limited = key(
+        "a",
+        toolsets=frozenset({"kb"}),
+        project="birds",
+        monthly_units=9,
+        expires_at=NOON + timedelta(days=1),
+    )
+
+    await store.put_key(limited)
+    await store.put_key(key("b", "bob", toolsets=frozenset()))
+
+    assert await store.find_key("a") == limited
+    assert await store.find_key("b") == key("b", "bob", toolsets=frozenset())
+    assert await store.find_key("c") is None
+
+
+async def test_two_live_keys_cannot_have_one_name(store: AccessStore) -> None:
+    first = await store.put_key(key("a"))
+    second = await store.put_key(key("b"))
+
+    assert (first, second) == (True, False)
+    assert [each.key_hash for each in await store.list_keys()] == ["a"]
+
+
+async def test_the_name_of_a_key_that_ended_is_free_again(store: AccessStore) -> None:
+    await store.put_key(key("a", expires_at=NOON - timedelta(seconds=1)))
+    await store.put_key(key("b"))
+    await store.revoke_keys("ann", at=NOON)
+
+    assert await store.put_key(key("c", created_at=NOON + timedelta(seconds=1)))
+
+
+async def test_a_revoked_key_is_still_found_and_says_so(store: AccessStore) -> None:
+    await store.put_key(key("a"))
+
+    revoked = [await store.revoke_keys("ann", at=NOON) for _ in range(2)]
+    found = await store.find_key("a")
+
+    assert revoked == [1, 0]
+    assert found is not None
+    assert found.revoked_at == NOON
+    assert not found.is_live(NOON)
+
+
+async def test_a_store_has_keys_even_when_all_are_revoked(store: AccessStore) -> None:
+    before = await store.has_keys()
+    await store.put_key(key("a"))
+    await store.revoke_keys("ann", at=NOON)
+
+    assert (before, await store.has_keys()) == (False, True)
+
+
+async def test_a_new_token_ends_the_old_one_when_told(store: AccessStore) -> None:
+    await store.put_key(key("a"))
+    until = NOON + timedelta(hours=1)
+
+    replaced = await store.replace_key(key("b", owner="a"), old_until=until)
+    old, new = [await store.find_key(each) for each in ("a", "b")]
+
+    assert replaced
+    assert old is not None
+    assert (old.is_live(NOON), old.is_live(until)) == (True, False)
+    assert new is not None
+    assert (new.owner, new.is_live(until)) == ("a", True)
+
+
+async def test_a_new_token_never_makes_the_old_one_live_longer(store: AccessStore) -> None:
+    soon = NOON + timedelta(minutes=1)
+    await store.put_key(key("a", expires_at=soon))
+
+    await store.replace_key(key("b"), old_until=NOON + timedelta(hours=1))
+    old = await store.find_key("a")
+
+    assert old is not None
+    assert old.expires_at == soon
+
+
+async def test_a_key_that_is_gone_gets_no_new_token(store: AccessStore) -> None:
+    await store.put_key(key("a"))
+    await store.revoke_keys("ann", at=NOON)
+
+    assert not await store.replace_key(key("b"), old_until=NOON)
+    assert await store.find_key("b") is None
+
+
+async def test_revoking_takes_every_token_of_a_key_and_no_other(store: AccessStore) -> None:
+    await store.put_key(key("a"))
+    await store.replace_key(key("b"), old_until=NOON + timedelta(hours=1))
+    await store.put_key(key("c", "bob"))
+
+    assert await store.revoke_keys("ann", at=NOON) == 2
+    assert [each.is_live(NOON) for each in await store.list_keys()] == [False, False, True]
+
+
+async def test_units_are_summed_by_owner_and_month(store: AccessStore) -> None:
+    february = datetime(2026, 2, 28, 23, 59, 59, 999999, tzinfo=UTC)
+    await store.record_calls([call("a"), call("a", units=4), call("b", units=50)])
+    await store.record_calls([call("a", called_at=february, units=700)])
+
+    used = [await store.units_used("a", month=month) for month in ("2026-03", "2026-02", "2026-01")]
+
+    assert used == [7, 700, 0]
+
+
+async def test_usage_is_told_by_month_key_tool_and_outcome(store: AccessStore) -> None:
+    await store.put_key(key("a"))
+    await store.record_calls([call("a"), call("a", hint="new1"), call("a", outcome="TIMEOUT")])
+    await store.record_calls([call("", tool="status", hint="", units=0)])
+
+    totals = await store.usage(month="2026-03")
+
+    march = {"month": "2026-03", "milliseconds": 20, "tokens": 100, "calls": 1}
+    unkeyed = march | {"owner": "", "hint": "", "name": None, "tool": "status", "units": 0}
+    mine = march | {"owner": "a", "name": "ann", "tool": "kb.search", "hint": "9f42", "units": 3}
+    twice = {"calls": 2, "units": 6, "tokens": 200, "milliseconds": 40, "hint": "new1"}
+    expected = [
+        UsageTotal(**unkeyed, outcome="ok"),  # type: ignore[arg-type]  # fields by name
+        UsageTotal(**mine, outcome="TIMEOUT"),  # type: ignore[arg-type]  # fields by name
+        UsageTotal(**mine | twice, outcome="ok"),  # type: ignore[arg-type]  # fields by name
+    ]
+    assert totals == expected
+    assert await store.usage(owner="a") == expected[1:]
+    assert await store.usage(month="2026-02") == []
+
+
+async def test_calls_of_long_ago_are_forgotten(store: AccessStore) -> None:
+    await store.record_calls([call("a", called_at=NOON - timedelta(days=2)), call("a")])
+
+    assert await store.forget_calls(before=NOON - timedelta(days=1)) == 1
+    assert [total.calls for total in await store.usage()] == [1]
+
+
+async def test_usage_of_one_owner_holds_nothing_of_another(store: AccessStore) -> None:
+    await store.record_calls([call("a"), call("b"), call("")])
+
+    assert {total.owner for total in await store.usage(owner="b")} == {"b"}
+    assert {total.owner for total in await store.usage(owner="")} == {""}

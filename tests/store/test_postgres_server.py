@@ -1,0 +1,169 @@
+"""What only PostgreSQL can do or fail at: many processes, restarts, an index of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import numpy as np
+import psycopg
+import pytest
+from tests.drafts import draft
+from tests.postgres import empty_database, running_server
+
+from citewell.core.errors import SettingsError, StoreError
+from citewell.core.records import SearchFilter
+from citewell.store.open import open_store
+from citewell.store.postgres.vector_search import FEW_VECTORS
+
+pytestmark = pytest.mark.anyio
+
+OPEN_A_STORE = """
+import anyio, sys
+from citewell.store.open import open_store
+async def main():
+    store = await open_store(sys.argv[1])
+    await store.aclose()
+anyio.run(main)
+"""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with empty_database() as given:
+        yield given
+
+
+@pytest.mark.slow
+def test_ten_servers_that_start_together_migrate_once(address: str) -> None:
+    started = [
+        subprocess.Popen([sys.executable, "-c", OPEN_A_STORE, address], stderr=subprocess.PIPE)
+        for _ in range(10)
+    ]
+    errors = [process.communicate(timeout=60)[1] for process in started]
+
+    assert [process.returncode for process in started] == [0] * 10, errors
+    with psycopg.connect(address) as connection:
+        versions = connection.execute("SELECT version FROM migration ORDER BY version").fetchall()
+    assert versions == [(number,) for number in range(1, len(versions) + 1)]
+
+
+async def test_calls_work_again_after_the_server_has_closed_their_connections(address: str) -> None:
+    store = await open_store(address)
+    try:
+        await store.put_page(draft("https://a.example/", "heron"))
+        with psycopg.connect(running_server().get_uri(), autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'citewell'"
+            )
+        found = await store.search_words(["heron"], where=SearchFilter(), limit=10)
+    finally:
+        await store.aclose()
+
+    assert len(found) == 1
+
+
+async def test_a_server_that_is_not_there_is_a_clear_error() -> None:
+    with pytest.raises(StoreError, match="cannot be reached") as caught:
+        await open_store("postgresql://nobody@127.0.0.1:9/nothing")
+
+    assert caught.value.code == "BACKEND_UNAVAILABLE"
+
+
+async def test_an_address_of_neither_kind_is_a_wrong_setting() -> None:
+    with pytest.raises(SettingsError, match=r"postgresql://"):
+        await open_store("mysql://localhost/citewell")
+
+
+async def test_two_who_write_the_same_page_leave_one_whole_page(address: str) -> None:
+    stores = [await open_store(address) for _ in range(2)]
+    try:
+        async with anyio.create_task_group() as tasks:
+            for number in range(20):
+                page = draft("https://a.example/", *[f"paragraph {number} {at}" for at in range(9)])
+                tasks.start_soon(stores[number % 2].put_page, page)
+        info = await stores[0].find_page("https://a.example/", project="default")
+        assert info is not None
+        page_now = await stores[0].get_page(info.source_id)
+        chunks = await stores[1].chunks_of_page(info.source_id)
+        stats = await stores[0].corpus_stats(SearchFilter())
+    finally:
+        for store in stores:
+            await store.aclose()
+
+    assert page_now is not None
+    assert [chunk.text for chunk in chunks] == page_now.text.split("\n\n")
+    assert (stats.pages, stats.chunks) == (1, 9)
+
+
+@pytest.mark.slow
+async def test_many_vectors_are_found_through_their_index(address: str) -> None:
+    rng = np.random.default_rng(7)
+    vectors = rng.standard_normal((FEW_VECTORS, 16)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    store = await open_store(address, model="m")
+    try:
+        ids: list[int] = []
+        for number in range(10):
+            texts = [f"{number} {at}" for at in range(FEW_VECTORS // 10)]
+            put = await store.put_page(draft(f"https://a.example/{number}", *texts))
+            ids += [chunk.chunk_id for chunk in await store.chunks_of_page(put.source_id)]
+        await store.put_vectors(dict(zip(ids, vectors, strict=True)), model="m")
+        kept = 0
+        for query in vectors[:50]:
+            exact = {ids[at] for at in np.argsort(-(vectors @ query))[:10]}
+            found = await store.search_vectors(query, model="m", where=SearchFilter(), limit=10)
+            kept += len(exact & {hit.chunk_id for hit in found})
+    finally:
+        await store.aclose()
+    with psycopg.connect(address) as connection:
+        indexed = connection.execute("SELECT indexed FROM embedding_model").fetchone()
+
+    assert indexed == (True,)
+    assert kept / 500 > 0.97
+
+
+@pytest.mark.slow
+async def test_a_dump_restored_elsewhere_is_the_same_library(tmp_path: Path) -> None:
+    server = running_server()
+    programs = Path(server.bin_path)
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute("CREATE DATABASE kept")
+        connection.execute("CREATE DATABASE restored")
+    try:
+        kept = await open_store(uri("kept"), model="m")
+        put = await kept.put_page(draft("https://a.example/", "heron", "egret"))
+        chunks = await kept.chunks_of_page(put.source_id)
+        vectors = {chunk.chunk_id: np.array([1.0, chunk.ordinal], np.float32) for chunk in chunks}
+        await kept.put_vectors(vectors, model="m")
+        await kept.aclose()
+
+        dump = tmp_path / "citewell.dump"
+        for command in (
+            [programs / "pg_dump", "--format=custom", f"--file={dump}", uri("kept")],
+            [programs / "pg_restore", f"--dbname={uri('restored')}", dump],
+        ):
+            await anyio.run_process([str(part) for part in command], check=True)
+
+        restored = await open_store(uri("restored"), model="m")
+        found = await restored.search_words(["heron"], where=SearchFilter(), limit=5)
+        near = await restored.search_vectors(
+            np.array([1.0, 0.0], np.float32), model="m", where=SearchFilter(), limit=1
+        )
+        later = await restored.put_page(draft("https://a.example/later", "owl"))
+        await restored.aclose()
+    finally:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("DROP DATABASE kept WITH (FORCE)")
+            connection.execute("DROP DATABASE restored WITH (FORCE)")
+
+    assert [hit.chunk_id for hit in found] == [hit.chunk_id for hit in near]
+    assert later.source_id > put.source_id
+
+
+def uri(database: str) -> str:
+    return str(running_server().get_uri(database=database))
