@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
+SUDO   := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: demo test check serve bench format clean
 
@@ -17,6 +18,13 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
 	touch $@
 
+# The consoles and rendered pages are tested in a real browser: Debian's Chromium.
+$(VENV)/.browser:
+	@command -v chromium > /dev/null || command -v google-chrome > /dev/null \
+	  || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium > /dev/null; } \
+	  || { echo "install Chromium so that 'chromium' is on the PATH, then run make again"; exit 1; }
+	@touch $@
+
 demo: $(VENV)/.installed  ## ask a question of the bundled example site and print the brief
 	@$(BIN)/python examples/demo.py
 
@@ -26,7 +34,7 @@ check: $(VENV)/.installed-dev  ## style, types and architecture
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check  ## everything that must hold before a change lands
+test: check $(VENV)/.browser  ## everything that must hold before a change lands
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 serve: $(VENV)/.installed  ## the HTTP server on 127.0.0.1:8765

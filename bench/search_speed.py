@@ -95,7 +95,7 @@ def _spell(rank: int) -> str:
     return "q" + "".join(letters)
 
 
-def _page(number: int, texts: Sequence[str]) -> PageDraft:
+def make_page(number: int, texts: Sequence[str]) -> PageDraft:
     url = f"https://bench.example/{number}"
     text = "\n\n".join(texts)
     chunks = []
@@ -140,7 +140,7 @@ def _page(number: int, texts: Sequence[str]) -> PageDraft:
 async def _fill(store: Store, corpus: Corpus) -> None:
     putting = 0.0
     for number in range(corpus.chunks // CHUNKS_PER_PAGE):
-        page = _page(number, [corpus.text() for _ in range(CHUNKS_PER_PAGE)])
+        page = make_page(number, [corpus.text() for _ in range(CHUNKS_PER_PAGE)])
         started = time.perf_counter()
         await store.put_page(page)
         putting += time.perf_counter() - started

@@ -1,0 +1,230 @@
+"""The connections to one PostgreSQL database, each piece of work in a transaction of its own."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from citewell.core.errors import StoreBusy, StoreError
+from citewell.store.migrate import Migration, migrate
+from citewell.store.sql import load_statements
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+    from typing import Self
+
+    from psycopg import AsyncConnection, Connection
+
+    Work = Callable[[AsyncConnection[dict[str, Any]]], Awaitable["Result"]]
+
+Result = TypeVar("Result")
+
+logger = logging.getLogger(__name__)
+
+PACKAGE = "citewell.store.postgres"
+SQL = load_statements(PACKAGE)
+
+# "CtWl": whoever migrates holds this lock, so that of ten servers that start together one does.
+_MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
+_MOST_CONNECTIONS = 10
+_CONNECT_TIMEOUT_SECONDS = 5
+_CONNECTING: dict[str, Any] = {
+    "autocommit": True,
+    "row_factory": dict_row,
+    "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
+    "application_name": "citewell",
+}
+# Nothing is sent on a connection that lasts, so the operating system has to notice its end.
+_LASTING: dict[str, Any] = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+}
+_FIRST_PAUSE_SECONDS = 0.1
+_LONGEST_PAUSE_SECONDS = 1.0
+# A write that lost against another one changes nothing, and may be tried again.
+_ATTEMPTS = 4
+_LOST = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+
+
+class Database:
+    """Runs work on one database; connections that broke are replaced."""
+
+    def __init__(self, address: str, *, busy_timeout_seconds: float) -> None:
+        self._address = address
+        self._pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] = AsyncConnectionPool(
+            address,
+            open=False,
+            min_size=1,
+            max_size=_MOST_CONNECTIONS,
+            timeout=busy_timeout_seconds,
+            # After this the pool lets go, and the next who asks starts anew: with its own patience
+            # of minutes it would sleep on long after the server is back.
+            reconnect_timeout=1.0,
+            check=AsyncConnectionPool.check_connection,
+            configure=_configure,
+            kwargs=_CONNECTING,
+        )
+
+    @classmethod
+    async def open(cls, address: str, *, busy_timeout_seconds: float) -> Self:
+        """Return the database at `address` with its schema up to date."""
+        database = cls(address, busy_timeout_seconds=busy_timeout_seconds)
+        await anyio.to_thread.run_sync(_bring_up_to_date, address)
+        with store_errors():
+            await database._pool.open()
+        return database
+
+    async def read(self, work: Work[Result]) -> Result:
+        """Return what `work` makes of one unchanging view of the database."""
+        with store_errors():
+            async with self._pool.connection() as connection:
+                await connection.set_read_only(True)
+                await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+                try:
+                    async with connection.transaction():
+                        return await work(connection)
+                finally:
+                    if not connection.closed:
+                        await connection.set_read_only(None)
+                        await connection.set_isolation_level(None)
+
+    async def query(
+        self, statement: str, values: Mapping[str, object] | None = None
+    ) -> list[dict[str, Any]]:
+        """Return the rows of one named statement that only reads."""
+        with store_errors():
+            async with self._pool.connection() as connection:
+                return await (await connection.execute(SQL[statement], values)).fetchall()
+
+    async def change(self, statement: str, values: Mapping[str, object]) -> int:
+        """Run one named statement; return how many rows it changed."""
+
+        async def work(connection: AsyncConnection[dict[str, Any]]) -> int:
+            return (await connection.execute(SQL[statement], values)).rowcount
+
+        return await self.write(work)
+
+    async def write(self, work: Work[Result]) -> Result:
+        """Return what `work` returns once all it wrote is committed; if it fails, nothing is.
+
+        `work` may run more than once: one that lost against another write starts again.
+        """
+        with store_errors():
+            for attempt in range(1, _ATTEMPTS + 1):
+                try:
+                    async with self._pool.connection() as connection, connection.transaction():
+                        return await work(connection)
+                except _LOST:
+                    if attempt == _ATTEMPTS:
+                        raise
+                    logger.info("a write lost against another one and starts again")
+        raise AssertionError("the last attempt returns or raises")
+
+    async def run_alone(self, work: Work[Result]) -> Result:
+        """Return what `work` returns outside of any transaction, as some commands demand."""
+        with store_errors():
+            async with self._pool.connection() as connection:
+                await connection.execute(SQL["no_time_limit"])
+                try:
+                    return await work(connection)
+                finally:
+                    await _configure(connection)
+
+    async def connect_apart(self) -> AsyncConnection[dict[str, Any]]:
+        """Return a connection outside of the pool, for what lasts; the caller closes it.
+
+        Raises:
+            psycopg.Error: the database cannot be reached, or was closed.
+        """
+        if self._pool.closed:
+            raise PoolClosed("the database is closed")
+        return await psycopg.AsyncConnection.connect(self._address, **_CONNECTING, **_LASTING)
+
+    async def listen(self, statement: str) -> AsyncGenerator[str]:
+        """Yield what other processes tell on the channel that the named statement listens to.
+
+        Nothing, as an empty text, is told at first and after every break, in which some may have
+        been missed. It ends with its reader, or after a break when the database was closed.
+        """
+        pause = _FIRST_PAUSE_SECONDS
+        while not self._pool.closed:
+            try:
+                async with await self.connect_apart() as connection:
+                    await connection.execute(SQL[statement])
+                    pause = _FIRST_PAUSE_SECONDS
+                    yield ""
+                    async for notice in connection.notifies():
+                        yield notice.payload
+            except psycopg.Error as error:
+                logger.info("other processes are not heard for now: %s", type(error).__name__)
+            await anyio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
+
+    async def aclose(self) -> None:
+        """Close every connection; later work raises StoreError."""
+        with anyio.CancelScope(shield=True):
+            await self._pool.close()
+
+
+async def _configure(connection: AsyncConnection[dict[str, Any]]) -> None:
+    await connection.execute(SQL["limit_time"])
+
+
+@contextmanager
+def store_errors() -> Iterator[None]:
+    """Turn the driver's errors into StoreError, with a message that is safe to show."""
+    try:
+        yield
+    except PoolClosed as error:
+        raise StoreError("the store is closed") from error
+    except (PoolTimeout, *_LOST, psycopg.errors.LockNotAvailable) as error:
+        raise StoreBusy("the database is busy or cannot be reached") from error
+    except psycopg.errors.QueryCanceled as error:
+        raise StoreBusy("the database took too long") from error
+    except psycopg.errors.DiskFull as error:
+        raise StoreError("the database's disk is full") from error
+    except psycopg.OperationalError as error:
+        raise StoreError("the database cannot be reached") from error
+    except psycopg.Error as error:
+        raise StoreError("the database refused the operation") from error
+    except UnicodeEncodeError as error:
+        raise StoreError("a text holds half a character and cannot be stored") from error
+
+
+def _bring_up_to_date(address: str) -> None:
+    with (
+        store_errors(),
+        psycopg.connect(
+            address, autocommit=True, connect_timeout=_CONNECT_TIMEOUT_SECONDS
+        ) as connection,
+    ):
+        connection.execute(SQL["lock_schema"], {"lock": _MIGRATION_LOCK})
+        migrate(_Schema(connection), PACKAGE)
+
+
+class _Schema:
+    """The schema of a database, as something to migrate; the caller holds the lock."""
+
+    def __init__(self, connection: Connection[Any]) -> None:
+        self._connection = connection
+        connection.execute(SQL["make_migration_table"])
+
+    def applied_version(self) -> int:
+        row = self._connection.execute(SQL["applied_version"]).fetchone()
+        assert row is not None, "an aggregate has a row"
+        return int(row[0])
+
+    def apply(self, migration: Migration) -> None:
+        with self._connection.transaction():
+            self._connection.execute(migration.script)
+            self._connection.execute(
+                SQL["note_migration"], {"version": migration.version, "name": migration.name}
+            )

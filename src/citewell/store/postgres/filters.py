@@ -1,0 +1,55 @@
+"""Which pages a SearchFilter lets through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from citewell.store.postgres.connection import SQL
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
+    from citewell.core.records import SearchFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllowedPages:
+    """The pages that pass a filter, and how many chunks they have together."""
+
+    source_ids: list[int]
+    chunks: int
+
+
+async def allowed_pages(
+    connection: AsyncConnection[dict[str, Any]], where: SearchFilter
+) -> AllowedPages | None:
+    """Return the pages that pass `where`, or None when all of them do."""
+    if await _restricts_nothing(connection, where):
+        return None
+    values = {
+        "project": where.project,
+        "content_type": where.content_type,
+        "updated_after": where.updated_after,
+        "url_prefix": where.url_prefix,
+        "tags": list(where.tags) or None,
+        "source_ids": list(where.source_ids) if where.source_ids is not None else None,
+    }
+    row = await (await connection.execute(SQL["pages_passing"], values)).fetchone()
+    assert row is not None, "an aggregate has a row"
+    return AllowedPages(source_ids=row["source_ids"], chunks=row["chunks"])
+
+
+async def _restricts_nothing(
+    connection: AsyncConnection[dict[str, Any]], where: SearchFilter
+) -> bool:
+    if where.tags or where.source_ids is not None or where.updated_after is not None:
+        return False
+    if where.content_type is not None or where.url_prefix is not None:
+        return False
+    if where.project is None:
+        return True
+    # Most databases hold one project, and every search names it.
+    found = await connection.execute(SQL["is_only_project"], {"project": where.project})
+    row = await found.fetchone()
+    return row is not None and bool(row["only"])

@@ -1,0 +1,122 @@
+"""Reading and removing pages and their chunks, inside the caller's transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.records import CorpusStats, Page
+from citewell.store.postgres import rows
+from citewell.store.postgres.connection import SQL
+from citewell.store.postgres.filters import allowed_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from psycopg import AsyncConnection
+
+    from citewell.core.records import PageInfo, SearchFilter, StoredChunk
+
+    Session = AsyncConnection[dict[str, Any]]
+
+
+async def delete_page(connection: Session, source_id: int) -> bool:
+    """Remove the page and all it implies; return whether it was there."""
+    key = {"source_id": source_id}
+    await connection.execute(SQL["lock_page"], key)
+    await connection.execute(SQL["forget_mentions_of_page"], key)
+    deleted = await connection.execute(SQL["delete_page"], key)
+    await connection.execute(SQL["remove_unnamed_entities"])
+    return deleted.rowcount > 0
+
+
+async def find_page(
+    connection: Session, url: str, *, project: str, model: str | None
+) -> PageInfo | None:
+    """Return the page stored under `url`, else the first one whose redirects ended there."""
+    values = {"url": url, "project": project}
+    found = await (await connection.execute(SQL["find_page"], values)).fetchone()
+    return await page_info(connection, found["source_id"], model=model) if found else None
+
+
+async def page_info(connection: Session, source_id: int, *, model: str | None) -> PageInfo | None:
+    """Return the page without its text, or None when it is not there."""
+    values = {"source_id": source_id, "model": model}
+    row = await (await connection.execute(SQL["page_info"], values)).fetchone()
+    return rows.page_info(row) if row else None
+
+
+async def get_page(connection: Session, source_id: int, *, model: str | None) -> Page | None:
+    """Return the page with its text and structure, or None when it is not there."""
+    info = await page_info(connection, source_id, model=model)
+    if info is None:
+        return None
+    key = {"source_id": source_id}
+
+    async def load(statement: str) -> list[dict[str, Any]]:
+        return await (await connection.execute(SQL[statement], key)).fetchall()
+
+    return Page(
+        info=info,
+        text=(await load("page_text"))[0]["text"],
+        sections=tuple(map(rows.section, await load("page_sections"))),
+        links=tuple(map(rows.link, await load("page_links"))),
+        images=tuple(map(rows.image, await load("page_images"))),
+    )
+
+
+async def list_pages(
+    connection: Session,
+    where: SearchFilter,
+    *,
+    limit: int,
+    after_source_id: int,
+    model: str | None,
+) -> list[PageInfo]:
+    """Return the pages that pass `where`, by rising source_id."""
+    allowed = await allowed_pages(connection, where)
+    values = {
+        "source_ids": allowed.source_ids if allowed is not None else None,
+        "after_source_id": after_source_id,
+        "limit": limit,
+        "model": model,
+    }
+    found = await connection.execute(SQL["list_pages"], values)
+    return [rows.page_info(row) async for row in found]
+
+
+async def corpus_stats(
+    connection: Session, where: SearchFilter, *, model: str | None
+) -> CorpusStats:
+    """Return how much passes `where`."""
+    allowed = await allowed_pages(connection, where)
+    values = {
+        "source_ids": allowed.source_ids if allowed is not None else None,
+        "model": model,
+    }
+    row = await (await connection.execute(SQL["corpus_stats"], values)).fetchone()
+    assert row is not None, "an aggregate has a row"
+    return CorpusStats(
+        pages=row["pages"],
+        chunks=row["chunks"],
+        tokens=row["tokens"],
+        embedded_chunks=row["embedded_chunks"],
+    )
+
+
+async def load_chunks(connection: Session, chunk_ids: Sequence[int]) -> list[StoredChunk]:
+    """Return the chunks in the order asked; ids that are gone are left out."""
+    found = await connection.execute(SQL["load_chunks"], {"chunk_ids": [*chunk_ids]})
+    return [rows.stored_chunk(row) async for row in found]
+
+
+async def chunks_of_page(
+    connection: Session, source_id: int, *, first_ordinal: int, last_ordinal: int | None
+) -> list[StoredChunk]:
+    """Return the chunks of the page from `first_ordinal` through `last_ordinal`, in order."""
+    values = {
+        "source_id": source_id,
+        "first_ordinal": first_ordinal,
+        "last_ordinal": last_ordinal,
+    }
+    found = await connection.execute(SQL["chunks_of_page"], values)
+    return [rows.stored_chunk(row) async for row in found]

@@ -1,0 +1,205 @@
+"""PeopleStore on PostgreSQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from citewell.core.people import Directive, UserQuestion
+from citewell.store.postgres.connection import SQL
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from psycopg import AsyncConnection
+
+    from citewell.store.postgres.connection import Database
+
+    Session = AsyncConnection[dict[str, Any]]
+
+
+class PostgresPeople:
+    """Questions and directives; see PeopleStore for what each method promises."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add_question(self, question: UserQuestion) -> None:
+        """Store a new question."""
+        values = {
+            "question_id": question.question_id,
+            "owner": question.owner,
+            "text": question.text,
+            "state": question.state,
+            "user": question.user,
+            "agent": question.agent,
+            "key_hint": question.key_hint,
+            "asked_at": question.asked_at,
+            "expires_at": question.expires_at,
+        }
+        await self._change("add_question", values)
+
+    async def get_question(self, question_id: str, *, owner: str) -> UserQuestion | None:
+        """Return the question as it is now."""
+        values = {"question_id": question_id, "owner": owner}
+        rows = await self._database.query("get_question", values)
+        return _question(rows[0]) if rows else None
+
+    async def list_questions(
+        self, owner: str, *, pending: bool, limit: int, now: datetime
+    ) -> list[UserQuestion]:
+        """Return open questions, oldest first, or closed ones, newest first."""
+        values = {"owner": owner, "limit": limit, "now": now}
+        statement = "list_open_questions" if pending else "list_closed_questions"
+        # Reading is far cheaper than writing, and hardly ever is anything overdue.
+        if await self._exists("has_overdue_questions", values):
+            await self._change("expire_questions", values)
+        return [_question(row) for row in await self._database.query(statement, values)]
+
+    async def answer_question(
+        self, question_id: str, *, owner: str, answer: str, now: datetime
+    ) -> UserQuestion | None:
+        """Store the answer, unless there is one already; return the question as it is then."""
+        values = {
+            "question_id": question_id,
+            "owner": owner,
+            "answer": answer,
+            "now": now,
+        }
+        return await self._change_question("answer_question", values)
+
+    async def close_question(
+        self, question_id: str, *, owner: str, state: Literal["expired", "cancelled"]
+    ) -> UserQuestion | None:
+        """Close the question if it is still open; return it as it is then."""
+        values = {"question_id": question_id, "owner": owner, "state": state}
+        return await self._change_question("close_question", values)
+
+    async def deliver_answer(self, question_id: str, *, owner: str, now: datetime) -> bool:
+        """Note that the agent was given the answer; False when it had been given before."""
+        values = {"question_id": question_id, "owner": owner, "now": now}
+        return await self._change("deliver_answer", values) > 0
+
+    async def take_late_answers(
+        self, owner: str, *, now: datetime, answered_before: datetime, limit: int
+    ) -> list[UserQuestion]:
+        """Return answers that no agent was given, oldest first, and note that one is given them."""
+        values = {
+            "owner": owner,
+            "now": now,
+            "answered_before": answered_before,
+            "limit": limit,
+        }
+        if not await self._exists("has_late_answers", values):
+            return []
+        rows = await self._change_returning("take_late_answers", values)
+        return [_question(row) for row in sorted(rows, key=lambda row: int(row["number"]))]
+
+    async def add_directive(self, directive: Directive) -> None:
+        """Store a new directive; it is the newest of its owner."""
+        values = {
+            "directive_id": directive.directive_id,
+            "owner": directive.owner,
+            "content": directive.content,
+            "task_id": directive.task_id,
+            "state": directive.state,
+            "user": directive.user,
+            "key_hint": directive.key_hint,
+            "created_at": directive.created_at,
+        }
+        await self._change("add_directive", values)
+
+    async def list_directives(self, owner: str, *, pending: bool, limit: int) -> list[Directive]:
+        """Return waiting directives, newest first, or delivered ones, last delivered first."""
+        statement = "list_waiting_directives" if pending else "list_delivered_directives"
+        rows = await self._database.query(statement, {"owner": owner, "limit": limit})
+        return [_directive(row) for row in rows]
+
+    async def take_directive(
+        self, owner: str, *, task_id: str | None, now: datetime
+    ) -> Directive | None:
+        """Return the newest waiting directive, of `task_id` if given, and note its delivery."""
+        values = {"owner": owner, "task_id": task_id, "now": now}
+        rows = await self._change_returning("take_directive", values)
+        return _directive(rows[0]) if rows else None
+
+    async def delete_directive(self, directive_id: str, *, owner: str) -> bool:
+        """Remove a directive; return whether it was there."""
+        values = {"directive_id": directive_id, "owner": owner}
+        return await self._change("delete_directive", values) > 0
+
+    async def delete_directives(self, owner: str) -> int:
+        """Remove every directive of the owner; return how many there were."""
+        return await self._change("delete_directives", {"owner": owner})
+
+    async def revision(self, owner: str) -> int:
+        """Return a number that grows with every change to what the owner has."""
+        return int((await self._database.query("people_revision", {"owner": owner}))[0]["revision"])
+
+    async def _exists(self, statement: str, values: dict[str, Any]) -> bool:
+        return bool((await self._database.query(statement, values))[0]["found"])
+
+    async def _change(self, statement: str, values: dict[str, Any]) -> int:
+        """Run a statement; return how many rows it changed."""
+
+        async def work(connection: Session) -> int:
+            changed = (await connection.execute(SQL[statement], values)).rowcount
+            if changed:
+                await connection.execute(SQL["bump_people_revision"], values)
+            return changed
+
+        return await self._database.write(work)
+
+    async def _change_returning(
+        self, statement: str, values: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Run a statement; return the rows it changed."""
+
+        async def work(connection: Session) -> list[dict[str, Any]]:
+            rows = await (await connection.execute(SQL[statement], values)).fetchall()
+            if rows:
+                await connection.execute(SQL["bump_people_revision"], values)
+            return rows
+
+        return await self._database.write(work)
+
+    async def _change_question(self, statement: str, values: dict[str, Any]) -> UserQuestion | None:
+        """Run a statement on one question; return the question as it is then."""
+
+        async def work(connection: Session) -> UserQuestion | None:
+            if (await connection.execute(SQL[statement], values)).rowcount:
+                await connection.execute(SQL["bump_people_revision"], values)
+            row = await (await connection.execute(SQL["get_question"], values)).fetchone()
+            return _question(row) if row else None
+
+        return await self._database.write(work)
+
+
+def _question(row: dict[str, Any]) -> UserQuestion:
+    return UserQuestion(
+        question_id=row["question_id"],
+        owner=row["owner"],
+        text=row["text"],
+        state=row["state"],
+        user=row["user_name"],
+        agent=row["agent"],
+        key_hint=row["key_hint"],
+        asked_at=row["asked_at"],
+        expires_at=row["expires_at"],
+        answer=row["answer"],
+        answered_at=row["answered_at"],
+        delivered_at=row["delivered_at"],
+    )
+
+
+def _directive(row: dict[str, Any]) -> Directive:
+    return Directive(
+        directive_id=row["directive_id"],
+        owner=row["owner"],
+        content=row["content"],
+        task_id=row["task_id"],
+        state=row["state"],
+        user=row["user_name"],
+        key_hint=row["key_hint"],
+        created_at=row["created_at"],
+        consumed_at=row["consumed_at"],
+    )

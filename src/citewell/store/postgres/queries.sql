@@ -1,0 +1,419 @@
+-- Every statement about pages and chunks that the PostgreSQL backend runs. Words in braces are
+-- names and numbers of a model's own index, spelt out by psycopg.
+
+-- ── schema ───────────────────────────────────────────────────────────────────
+
+-- name: lock_schema
+SELECT pg_advisory_lock(%(lock)s);
+
+-- name: make_migration_table
+CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL);
+
+-- name: applied_version
+SELECT coalesce(max(version), 0) FROM migration;
+
+-- name: note_migration
+INSERT INTO migration (version, name) VALUES (%(version)s, %(name)s);
+
+-- name: limit_time
+SET statement_timeout = '30s';
+
+-- name: no_time_limit
+SET statement_timeout = 0;
+
+-- ── filters ──────────────────────────────────────────────────────────────────
+
+-- name: is_only_project
+-- One seek each.
+SELECT
+    (SELECT min(project) FROM page) IS NOT DISTINCT FROM %(project)s
+    AND (SELECT max(project) FROM page) IS NOT DISTINCT FROM %(project)s AS only;
+
+-- name: pages_passing
+SELECT
+    coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
+FROM page
+WHERE (%(project)s::text IS NULL OR project = %(project)s)
+    AND (%(content_type)s::text IS NULL OR content_type = %(content_type)s)
+    AND (%(updated_after)s::timestamptz IS NULL OR fetched_at > %(updated_after)s)
+    AND (
+        %(url_prefix)s::text IS NULL
+        OR starts_with(url, %(url_prefix)s)
+        OR starts_with(final_url, %(url_prefix)s)
+    )
+    AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
+    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s));
+
+-- ── pages ────────────────────────────────────────────────────────────────────
+
+-- name: page_before
+-- Locked, so that two who write the same page do so one after the other.
+SELECT source_id, text_hash, title FROM page
+WHERE project = %(project)s AND md5(url) = md5(%(url)s) AND url = %(url)s
+FOR UPDATE;
+
+-- name: put_page
+-- The page of a website takes the id that was promised for it; a copied one that which it had,
+-- where it is free; else the next one.
+INSERT INTO page (
+    source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash, chunks, tokens,
+    fetched_at, etag, last_modified, published_at, modified_at, canonical_url
+) VALUES (
+    coalesce(
+        (SELECT source_id FROM website WHERE project = %(project)s AND md5(url) = md5(%(url)s)),
+        CASE
+            WHEN NOT EXISTS (SELECT 1 FROM page WHERE source_id = %(source_id)s::bigint)
+                AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = %(source_id)s::bigint)
+            THEN %(source_id)s::bigint
+        END,
+        nextval(pg_get_serial_sequence('page', 'source_id'))
+    ),
+    %(project)s, %(url)s, %(final_url)s, %(title)s, %(kind)s, %(language)s, %(content_type)s,
+    %(tags)s, %(text_hash)s, %(chunks)s, %(tokens)s, %(fetched_at)s, %(etag)s, %(last_modified)s,
+    %(published_at)s, %(modified_at)s, %(canonical_url)s
+)
+ON CONFLICT (project, md5(url)) DO UPDATE SET
+    final_url = excluded.final_url,
+    title = excluded.title,
+    kind = excluded.kind,
+    language = excluded.language,
+    content_type = excluded.content_type,
+    tags = excluded.tags,
+    text_hash = excluded.text_hash,
+    chunks = excluded.chunks,
+    tokens = excluded.tokens,
+    fetched_at = excluded.fetched_at,
+    etag = excluded.etag,
+    last_modified = excluded.last_modified,
+    published_at = excluded.published_at,
+    modified_at = excluded.modified_at,
+    canonical_url = excluded.canonical_url
+RETURNING source_id;
+
+-- name: pass_page_number
+-- An id that was given is not drawn again.
+SELECT setval(sequence, greatest(nextval(sequence), %(source_id)s::bigint))
+FROM pg_get_serial_sequence('page', 'source_id') AS sequence;
+
+-- name: put_page_body
+INSERT INTO page_body (source_id, description, structured_data, text)
+VALUES (%(source_id)s, %(description)s, %(structured_data)s, %(text)s)
+ON CONFLICT (source_id) DO UPDATE SET
+    description = excluded.description,
+    structured_data = excluded.structured_data,
+    text = excluded.text;
+
+-- name: remove_parts
+WITH
+    sections AS (DELETE FROM section WHERE source_id = %(source_id)s),
+    links AS (DELETE FROM link WHERE source_id = %(source_id)s)
+DELETE FROM image WHERE source_id = %(source_id)s;
+
+-- name: copy_sections
+COPY section (source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset)
+FROM STDIN;
+
+-- name: copy_links
+COPY link (source_id, ordinal, url, text, context, section, start_offset) FROM STDIN;
+
+-- name: copy_images
+COPY image (source_id, ordinal, url, alt, caption, section, start_offset) FROM STDIN;
+
+-- name: touch_page
+UPDATE page SET
+    fetched_at = %(fetched_at)s,
+    etag = coalesce(%(etag)s, etag),
+    last_modified = coalesce(%(last_modified)s, last_modified)
+WHERE source_id = %(source_id)s;
+
+-- name: lock_page
+SELECT 1 FROM page WHERE source_id = %(source_id)s FOR UPDATE;
+
+-- name: delete_page
+-- Foreign keys take the rest along.
+DELETE FROM page WHERE source_id = %(source_id)s;
+
+-- name: find_page
+-- The URL as put comes before a page that was only redirected to it.
+SELECT source_id FROM (
+    SELECT source_id, 0 AS redirected FROM page
+    WHERE project = %(project)s AND md5(url) = md5(%(url)s) AND url = %(url)s
+    UNION ALL
+    SELECT source_id, 1 AS redirected FROM page
+    WHERE project = %(project)s AND md5(final_url) = md5(%(url)s) AND final_url = %(url)s
+) AS found
+ORDER BY redirected, source_id
+LIMIT 1;
+
+-- name: page_info
+SELECT
+    page.*,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                %(model)s::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE source_id = %(source_id)s;
+
+-- name: list_pages
+SELECT
+    page.*,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                %(model)s::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE source_id > %(after_source_id)s
+    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+ORDER BY source_id
+LIMIT %(limit)s;
+
+-- name: page_text
+SELECT text FROM page_body WHERE source_id = %(source_id)s;
+
+-- name: page_sections
+SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
+WHERE source_id = %(source_id)s
+ORDER BY ordinal;
+
+-- name: page_links
+SELECT url, text, context, section, start_offset FROM link
+WHERE source_id = %(source_id)s
+ORDER BY ordinal;
+
+-- name: page_images
+SELECT url, alt, caption, section, start_offset FROM image
+WHERE source_id = %(source_id)s
+ORDER BY ordinal;
+
+-- name: corpus_stats
+SELECT
+    count(*) AS pages,
+    coalesce(sum(chunks), 0)::bigint AS chunks,
+    coalesce(sum(tokens), 0)::bigint AS tokens,
+    (
+        SELECT count(*) FROM chunk
+        WHERE model_id <> 0
+            AND (
+                %(model)s::text IS NULL
+                OR model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+            )
+            AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+    ) AS embedded_chunks
+FROM page
+WHERE %(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s);
+
+-- ── chunks ───────────────────────────────────────────────────────────────────
+
+-- name: chunks_before
+SELECT chunk_id, heading_path, text, embedded_text FROM chunk
+WHERE source_id = %(source_id)s
+ORDER BY ordinal;
+
+-- name: next_chunk_ids
+SELECT nextval(pg_get_serial_sequence('chunk', 'chunk_id')) AS chunk_id
+FROM generate_series(1, %(count)s);
+
+-- name: copy_chunks
+COPY chunk (
+    chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor,
+    heading_path, text, embedded_text
+) FROM STDIN;
+
+-- name: copy_words
+COPY chunk_words (chunk_id, source_id, total, heading, body, words) FROM STDIN;
+
+-- name: move_chunk
+-- A chunk whose embedded text is unchanged; its vector stays.
+UPDATE chunk SET
+    ordinal = %(ordinal)s, section = %(section)s, start_offset = %(start)s,
+    end_offset = %(end)s, tokens = %(tokens)s, has_code = %(has_code)s, anchor = %(anchor)s
+WHERE chunk_id = %(chunk_id)s;
+
+-- name: reword_chunk
+UPDATE chunk SET heading_path = %(heading_path)s, text = %(text)s WHERE chunk_id = %(chunk_id)s;
+
+-- name: replace_words
+UPDATE chunk_words SET
+    total = %(total)s, heading = %(heading)s, body = %(body)s, words = %(words)s
+WHERE chunk_id = %(chunk_id)s;
+
+-- name: remove_chunks
+DELETE FROM chunk WHERE chunk_id = ANY (%(chunk_ids)s);
+
+-- name: load_chunks
+SELECT
+    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
+    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
+    page.content_type, page.chunks AS page_chunks,
+    chunk_words.body AS words
+FROM unnest(%(chunk_ids)s::bigint[]) WITH ORDINALITY AS asked (chunk_id, place)
+JOIN chunk ON chunk.chunk_id = asked.chunk_id
+JOIN page ON page.source_id = chunk.source_id
+JOIN chunk_words ON chunk_words.chunk_id = chunk.chunk_id
+ORDER BY asked.place;
+
+-- name: chunks_of_page
+SELECT
+    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
+    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
+    page.content_type, page.chunks AS page_chunks
+FROM page
+JOIN chunk ON chunk.source_id = page.source_id
+WHERE page.source_id = %(source_id)s
+    AND chunk.ordinal >= %(first_ordinal)s
+    AND (%(last_ordinal)s::integer IS NULL OR chunk.ordinal <= %(last_ordinal)s)
+ORDER BY chunk.ordinal;
+
+-- name: embedded_texts
+SELECT chunk_id, embedded_text FROM chunk WHERE chunk_id = ANY (%(chunk_ids)s);
+
+-- name: chunks_to_embed
+-- By model, so that the index on it finds the few that wait among many that do not.
+SELECT chunk.chunk_id, chunk.embedded_text FROM (
+    SELECT waiting.chunk_id FROM (
+        SELECT 0 AS model_id
+        UNION ALL
+        SELECT model_id FROM embedding_model WHERE name <> %(model)s
+    ) AS other
+    CROSS JOIN LATERAL (
+        SELECT chunk_id FROM chunk WHERE chunk.model_id = other.model_id
+        ORDER BY chunk_id LIMIT %(limit)s
+    ) AS waiting
+    ORDER BY waiting.chunk_id LIMIT %(limit)s
+) AS asked
+JOIN chunk USING (chunk_id)
+ORDER BY chunk.chunk_id;
+
+-- name: chunks_to_embed_of_pages
+SELECT chunk_id, embedded_text FROM chunk
+WHERE source_id = ANY (%(source_ids)s)
+    AND model_id IS DISTINCT FROM (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+ORDER BY chunk_id
+LIMIT %(limit)s;
+
+-- ── words ────────────────────────────────────────────────────────────────────
+
+-- name: corpus_totals
+SELECT count(*) AS chunks, coalesce(sum(total), 0)::bigint AS words FROM chunk_words;
+
+-- name: common_words
+-- What ANALYZE has counted: reading the index for a word that is everywhere would take long.
+SELECT
+    most_common_elems::text::text[] AS words, most_common_elem_freqs::float8[] AS shares
+FROM pg_stats
+WHERE schemaname = current_schema() AND tablename = 'chunk_words' AND attname = 'words';
+
+-- name: word_frequencies
+-- Reads each word's whole list of chunks, so callers remember the answer.
+SELECT asked.word, (
+    SELECT count(*) FROM chunk_words WHERE words @> ARRAY[asked.word]
+) AS chunks
+FROM unnest(%(words)s::text[]) AS asked (word);
+
+-- name: match_words
+-- Each word is looked up for itself: how much of a query a chunk holds is then the sum of the
+-- weights of its words, without reading the words of any chunk that is not among the best.
+SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
+    SELECT found.chunk_id
+    FROM unnest(%(words)s::text[], %(weights)s::float8[]) AS asked (word, weight)
+    CROSS JOIN LATERAL (
+        SELECT chunk_id FROM chunk_words
+        WHERE words @> ARRAY[asked.word]
+            AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+    ) AS found
+    GROUP BY found.chunk_id
+    ORDER BY sum(asked.weight) DESC, found.chunk_id
+    LIMIT %(limit)s
+) AS best
+JOIN chunk_words USING (chunk_id);
+
+-- name: words_of_pages
+SELECT chunk_id, heading, body FROM chunk_words WHERE source_id = ANY (%(source_ids)s);
+
+-- ── vectors ──────────────────────────────────────────────────────────────────
+
+-- name: find_model
+SELECT model_id, dimensions, vectors, indexed FROM embedding_model WHERE name = %(name)s;
+
+-- name: use_model
+-- A model that has only passed chunks over so far has no dimensions yet.
+INSERT INTO embedding_model (name, dimensions) VALUES (%(name)s, %(dimensions)s)
+ON CONFLICT (name) DO UPDATE SET
+    dimensions = CASE embedding_model.dimensions
+        WHEN 0 THEN excluded.dimensions ELSE embedding_model.dimensions
+    END
+RETURNING model_id, dimensions, vectors, indexed;
+
+-- name: put_vectors
+UPDATE chunk SET model_id = %(model_id)s, vector = given.vector::halfvec
+FROM unnest(%(chunk_ids)s::bigint[], %(vectors)s::text[]) AS given (chunk_id, vector)
+WHERE chunk.chunk_id = given.chunk_id;
+
+-- name: count_vectors
+UPDATE embedding_model SET vectors = vectors + %(count)s WHERE model_id = %(model_id)s;
+
+-- name: pass_over
+UPDATE chunk SET model_id = %(model_id)s, vector = NULL WHERE chunk_id = ANY (%(chunk_ids)s);
+
+-- name: vectors_of_chunks
+SELECT chunk_id, vector::vector::real[] AS vector FROM chunk
+WHERE chunk_id = ANY (%(chunk_ids)s) AND vector IS NOT NULL
+    AND model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s);
+
+-- name: search_widely
+-- In one statement, so that it costs one round trip.
+SELECT
+    set_config('hnsw.ef_search', '200', TRUE),
+    set_config('hnsw.iterative_scan', 'strict_order', TRUE),
+    set_config('hnsw.max_scan_tuples', '40000', TRUE);
+
+-- name: nearest_by_index
+SELECT
+    chunk_id,
+    -(vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})) AS score
+FROM chunk
+WHERE model_id = {model_id}
+    AND vector IS NOT NULL
+    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
+LIMIT %(limit)s;
+
+-- name: nearest_exactly
+SELECT chunk_id, -(vector <#> %(vector)s::halfvec) AS score FROM chunk
+WHERE model_id = %(model_id)s AND vector IS NOT NULL
+ORDER BY vector <#> %(vector)s::halfvec, chunk_id
+LIMIT %(limit)s;
+
+-- name: nearest_of_pages
+SELECT chunk_id, -(vector <#> %(vector)s::halfvec) AS score FROM chunk
+WHERE model_id = %(model_id)s AND vector IS NOT NULL AND source_id = ANY (%(source_ids)s)
+ORDER BY vector <#> %(vector)s::halfvec, chunk_id
+LIMIT %(limit)s;
+
+-- name: lock_index
+SELECT pg_try_advisory_lock(hashtext('citewell vectors'), %(model_id)s) AS locked;
+
+-- name: unlock_index
+SELECT pg_advisory_unlock(hashtext('citewell vectors'), %(model_id)s);
+
+-- name: drop_index
+DROP INDEX CONCURRENTLY IF EXISTS {index};
+
+-- name: build_index
+CREATE INDEX CONCURRENTLY {index} ON chunk
+USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops) WITH (m = 16, ef_construction = 100)
+WHERE model_id = {model_id} AND vector IS NOT NULL;
+
+-- name: note_index
+UPDATE embedding_model SET indexed = TRUE WHERE model_id = %(model_id)s;

@@ -1,0 +1,190 @@
+"""Vectors of chunks: writing them, and finding those nearest to a query."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from psycopg import sql
+
+from citewell.core.records import Hit
+from citewell.store.postgres.connection import SQL
+from citewell.store.postgres.filters import allowed_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy.typing as npt
+    from psycopg import AsyncConnection
+
+    from citewell.core.records import SearchFilter
+    from citewell.store.postgres.connection import Database
+
+    Session = AsyncConnection[dict[str, Any]]
+    Vector = npt.NDArray[np.float32]
+
+logger = logging.getLogger(__name__)
+
+# So many vectors are compared one by one as fast as an index finds its way, and exactly.
+FEW_VECTORS = 10_000
+# pgvector cannot index longer vectors of half precision.
+_MOST_DIMENSIONS = 4_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    model_id: int
+    dimensions: int
+    vectors: int
+    indexed: bool
+
+    def names(self) -> dict[str, sql.Composable]:
+        """Return what statements about the model's own index must have spelt out."""
+        return {
+            "model_id": sql.Literal(self.model_id),
+            "dimensions": sql.Literal(self.dimensions),
+            "index": sql.Identifier(f"chunk_vectors_{self.model_id}"),
+        }
+
+
+async def search_vectors(
+    connection: Session, vector: Vector, *, model: str, where: SearchFilter, limit: int
+) -> list[Hit]:
+    """Return the `limit` chunks that pass `where` and are nearest, best first."""
+    known = await _find_model(connection, model)
+    if known is None or not known.dimensions or limit < 1:
+        return []
+    query = _unit(vector, dimensions=known.dimensions)
+    allowed = await allowed_pages(connection, where)
+    few = allowed is not None and allowed.chunks <= FEW_VECTORS
+    values = {
+        "vector": vector_literal(query),
+        "source_ids": allowed.source_ids if allowed is not None else None,
+        "model_id": known.model_id,
+        "limit": limit,
+    }
+    if known.indexed and not few:
+        await connection.execute(SQL["search_widely"], prepare=False)
+        statement = sql.SQL(SQL["nearest_by_index"]).format(**known.names())
+        found = await connection.execute(statement, values)
+    elif allowed is not None:
+        found = await connection.execute(SQL["nearest_of_pages"], values)
+    else:
+        found = await connection.execute(SQL["nearest_exactly"], values)
+    hits = [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in await found.fetchall()]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+
+async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, model: str) -> int:
+    """Give chunks their vectors and return how many of them still exist.
+
+    Raises:
+        ValueError: a vector is not finite, or its length is not that of the model's others.
+    """
+    if not vectors:
+        return 0
+    dimensions = len(next(iter(vectors.values())))
+    known = await _use_model(connection, model, dimensions=dimensions)
+    values = {
+        "model_id": known.model_id,
+        "chunk_ids": list(vectors),
+        "vectors": [
+            vector_literal(_unit(vector, dimensions=known.dimensions))
+            for vector in vectors.values()
+        ],
+    }
+    given = await connection.execute(SQL["put_vectors"], values)
+    count = {"model_id": known.model_id, "count": given.rowcount}
+    await connection.execute(SQL["count_vectors"], count)
+    return given.rowcount
+
+
+async def index_vectors(database: Database, model: str) -> None:
+    """Build the index of the model's vectors once there are many; writers go on meanwhile."""
+    known = await database.read(lambda connection: _find_model(connection, model))
+    if known is None or known.indexed or known.vectors < FEW_VECTORS:
+        return
+    if known.dimensions > _MOST_DIMENSIONS:
+        return
+    model_now = known
+
+    async def build(connection: Session) -> None:
+        key = {"model_id": model_now.model_id}
+        row = await (await connection.execute(SQL["lock_index"], key)).fetchone()
+        if row is None or not row["locked"]:
+            return
+        try:
+            logger.info("building the index of %d vectors", model_now.vectors)
+            # One that was left half-built by a process that died is of no use.
+            await connection.execute(sql.SQL(SQL["drop_index"]).format(**model_now.names()))
+            await connection.execute(sql.SQL(SQL["build_index"]).format(**model_now.names()))
+            await connection.execute(SQL["note_index"], key)
+        finally:
+            await connection.execute(SQL["unlock_index"], key)
+
+    await database.run_alone(build)
+
+
+async def pass_over(connection: Session, chunk_ids: Sequence[int], *, model: str) -> None:
+    """Note that `model` makes no vectors of these chunks."""
+    known = await _use_model(connection, model, dimensions=0)
+    values = {"model_id": known.model_id, "chunk_ids": [*chunk_ids]}
+    await connection.execute(SQL["pass_over"], values)
+
+
+async def get_vectors(
+    connection: Session, chunk_ids: Sequence[int], *, model: str
+) -> dict[int, Vector]:
+    """Return the vectors of `model` that these chunks have."""
+    values = {"chunk_ids": [*chunk_ids], "model": model}
+    found = await connection.execute(SQL["vectors_of_chunks"], values)
+    return {row["chunk_id"]: np.array(row["vector"], np.float32) async for row in found}
+
+
+async def chunks_to_embed(
+    connection: Session, *, model: str, limit: int, source_ids: Sequence[int] | None
+) -> list[tuple[int, str]]:
+    """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
+    values = {
+        "model": model,
+        "limit": limit,
+        "source_ids": list(source_ids) if source_ids is not None else None,
+    }
+    asking = "chunks_to_embed" if source_ids is None else "chunks_to_embed_of_pages"
+    found = await connection.execute(SQL[asking], values)
+    return [(row["chunk_id"], row["embedded_text"]) async for row in found]
+
+
+async def embedded_texts(connection: Session, chunk_ids: Sequence[int]) -> dict[int, str]:
+    """Return what the embedder should see of these chunks."""
+    found = await connection.execute(SQL["embedded_texts"], {"chunk_ids": [*chunk_ids]})
+    return {row["chunk_id"]: row["embedded_text"] async for row in found}
+
+
+def vector_literal(vector: Vector) -> str:
+    """Return the vector as pgvector reads it, in half precision."""
+    return str(vector.astype(np.float16).astype(np.float32).tolist())
+
+
+async def _find_model(connection: Session, model: str) -> _Model | None:
+    row = await (await connection.execute(SQL["find_model"], {"name": model})).fetchone()
+    return _Model(**row) if row else None
+
+
+async def _use_model(connection: Session, model: str, *, dimensions: int) -> _Model:
+    values = {"name": model, "dimensions": dimensions}
+    row = await (await connection.execute(SQL["use_model"], values)).fetchone()
+    assert row is not None, "an upsert returns its row"
+    return _Model(**row)
+
+
+def _unit(vector: Vector, *, dimensions: int) -> Vector:
+    """Return `vector` with length 1, or as it is when it is all zeros."""
+    if vector.shape != (dimensions,):
+        raise ValueError(f"a vector of this model has {dimensions} numbers, not {vector.shape}")
+    if not np.isfinite(vector).all():
+        raise ValueError("a vector holds a number that is not finite")
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector
