@@ -17,6 +17,7 @@ from citewell.core.errors import (
     HostUnreachable,
     HttpStatusError,
     NotAUrl,
+    PageNeedsLogin,
     PageNotFound,
     RobotsDisallowed,
     TooManyRedirects,
@@ -228,7 +229,7 @@ async def test_a_missing_page_is_not_found(status: int) -> None:
     assert site.url("/a") in failure.value.message
 
 
-@pytest.mark.parametrize("status", [300, 304, 400, 401, 403, 451, 501])
+@pytest.mark.parametrize("status", [300, 304, 400, 403, 451, 501])
 async def test_another_error_status_is_told(status: int) -> None:
     with running_site({"/a": Response(status=status)}) as site:
         async with fetcher_for(site) as fetcher:
@@ -237,6 +238,24 @@ async def test_another_error_status_is_told(status: int) -> None:
 
     assert failure.value.details["status"] == status
     assert len(site.paths()) == 1
+
+
+async def test_a_page_that_asks_for_a_login_says_so() -> None:
+    with running_site({"/a": Response(status=401)}) as site:
+        async with fetcher_for(site) as fetcher:
+            with pytest.raises(PageNeedsLogin) as failure:
+                await fetcher.fetch(site.url("/a"))
+
+    assert failure.value.details == {"status": 401}
+
+
+async def test_a_route_is_not_sent_and_outlives_a_redirect() -> None:
+    with running_site({"/a": redirect("/b"), "/b": "heron"}) as site:
+        async with fetcher_for(site) as fetcher:
+            page = await fetcher.fetch(site.url("/a#/birds"))
+
+    assert (page.url, page.final_url) == (site.url("/a#/birds"), site.url("/b#/birds"))
+    assert site.paths() == ["/a", "/b"]
 
 
 async def test_a_site_in_passing_trouble_is_asked_again() -> None:

@@ -13,6 +13,8 @@ from citewell.web.urls import canonical_url, resolve_url, same_site, shown_url, 
     [
         ("HTTP://Example.ORG:80/a/./b/../c?z=1&a=2#part", "http://example.org/a/c?z=1&a=2"),
         (" https://example.org:443\n", "https://example.org/"),
+        ("https://example.org/app#/birds/例", "https://example.org/app#/birds/%E4%BE%8B"),
+        ("https://example.org/#!birds", "https://example.org/#!birds"),
         ("http:\\\\example.org\\a", "http://example.org/a"),
         ("https://日本.jp/頁?q=語", "https://xn--wgv71a.jp/%E9%A0%81?q=%E8%AA%9E"),
         ("http://0x7f.1/", "http://127.0.0.1/"),
@@ -83,6 +85,10 @@ def test_the_parts_of_an_ipv6_url_are_told_apart() -> None:
     parts = split_url(canonical_url("http://[2001:db8::1]:8080/a?b"))
 
     assert (parts.host, parts.port, parts.target) == ("[2001:db8::1]", 8080, "/a?b")
+
+
+def test_a_route_is_no_part_of_the_request() -> None:
+    assert split_url("https://example.org/app?a#/birds").target == "/app?a"
 
 
 def test_a_url_is_shown_shortened_and_on_one_line() -> None:

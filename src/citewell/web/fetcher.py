@@ -21,6 +21,7 @@ from citewell.core.errors import (
     HostUnreachable,
     HttpStatusError,
     NotAUrl,
+    PageNeedsLogin,
     PageNotFound,
     RobotsDisallowed,
     TooManyRedirects,
@@ -29,7 +30,7 @@ from citewell.core.records import FetchedPage
 from citewell.web.address_guard import AddressGuard, GuardedNetwork, Resolve
 from citewell.web.charset import DecodedText, decode_body
 from citewell.web.content import kind_of_type, page_kind, refuse_binary_type
-from citewell.web.host_limiter import HostLimiter
+from citewell.web.host_limiter import HostLimiter, SharedTurns
 from citewell.web.http_client import HttpClient, OpenAnswer, may_pass
 from citewell.web.robots import MAX_ROBOTS_BYTES, RobotsAnswer, RobotsCache
 from citewell.web.urls import canonical_url, resolve_url, shown_url, split_url
@@ -79,21 +80,27 @@ class Fetcher:
     host_delay_seconds: float = 0.0
     allowed_ports: tuple[str, ...] = ("80", "443", "8000", "8080", "8443")
     allowed_private_hosts: tuple[str, ...] = ()
+    shared_turns: SharedTurns | None = None
+    """Turns on hosts that other processes take too; None where there are none."""
     resolve: Resolve | None = None
     """How names become addresses; the operating system's way if not given."""
+    guard: AddressGuard = field(init=False, repr=False)
+    """Which addresses may be reached; whoever else connects for a page asks it too."""
     _client: HttpClient = field(init=False, repr=False)
     _limiter: HostLimiter = field(init=False, repr=False)
     _robots: RobotsCache = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        guard = AddressGuard(
+        self.guard = AddressGuard(
             allowed_ports=self.allowed_ports,
             allowed_private_hosts=self.allowed_private_hosts,
             resolve=self.resolve,
         )
-        self._client = HttpClient(GuardedNetwork(guard), user_agent=self.user_agent)
+        self._client = HttpClient(GuardedNetwork(self.guard), user_agent=self.user_agent)
         self._limiter = HostLimiter(
-            concurrency=self.host_concurrency, delay_seconds=self.host_delay_seconds
+            concurrency=self.host_concurrency,
+            delay_seconds=self.host_delay_seconds,
+            shared=self.shared_turns,
         )
         self._robots = RobotsCache(self._ask_robots, user_agent=self.user_agent)
 
@@ -133,6 +140,37 @@ class Fetcher:
             timeout_seconds=self.timeout_seconds,
         )
 
+    async def fetch_file(self, url: str) -> bytes:
+        """Return the bytes at `url`, of whatever type: a sitemap, perhaps a compressed one.
+
+        Raises:
+            NotAUrl: `url` is not an http or https URL.
+            FetchError: they could not be had; each subclass says why.
+        """
+        at = canonical_url(url)
+        with anyio.move_on_after(self.timeout_seconds):
+            for _ in range(self.max_redirects + 1):
+                async with self.visit(at), self._client.get(at, {"Accept": "*/*"}) as answer:
+                    if answer.status not in _REDIRECTS:
+                        if not 200 <= answer.status < 300:
+                            reply = _Reply(status=answer.status, headers=answer.headers)
+                            raise _status_error(at, reply)
+                        return await answer.read(max_bytes=self.max_page_bytes)
+                    at = _redirect_target(at, answer)
+            raise TooManyRedirects(f"{shown_url(url)} is redirected too often")
+        raise FetchTimeout(
+            f"{shown_url(url)} did not arrive within {self.timeout_seconds:g} seconds",
+            timeout_seconds=self.timeout_seconds,
+        )
+
+    async def sitemaps_of(self, url: str) -> tuple[str, ...]:
+        """Return the sitemaps that the robots.txt of a canonical URL's site names.
+
+        Raises:
+            FetchError: the site cannot be reached.
+        """
+        return (await self._robots.rules_for(url)).sitemaps
+
     async def _follow(
         self, start: str, headers: Mapping[str, str], limit: anyio.CancelScope
     ) -> FetchedPage:
@@ -148,15 +186,15 @@ class Fetcher:
                     f"{self.max_redirects} times",
                     redirects=len(redirects) + 1,
                 )
-            redirects.append(reply.redirect)
+            redirects.append(_with_route_of(url, reply.redirect))
             # A redirect within a host is one visit: the pause it asks for is between pages.
             pace = split_url(url).host != split_url(reply.redirect).host
-            url = reply.redirect
+            url = redirects[-1]
 
     async def _request_in_turn(
         self, url: str, headers: Mapping[str, str], limit: anyio.CancelScope, *, paced: bool
     ) -> _Reply:
-        delay_seconds = await self._check_robots(url)
+        delay_seconds = await self.check_robots(url)
         async with self._turn(url, limit, delay_seconds=delay_seconds if paced else None):
             return await self._request_with_retries(url, headers, limit)
 
@@ -171,15 +209,31 @@ class Fetcher:
             limit.deadline = anyio.current_time() + left
             yield
 
-    async def _check_robots(self, url: str) -> float | None:
-        """Return the pause between pages that robots.txt asks for."""
+    @asynccontextmanager
+    async def visit(self, url: str) -> AsyncIterator[None]:
+        """Hold a turn on the host of a canonical URL, for whoever else fetches from it.
+
+        Raises:
+            RobotsDisallowed: the page may not be fetched.
+        """
+        delay_seconds = await self.check_robots(url)
+        async with self._limiter.turn(split_url(url).host, delay_seconds=delay_seconds):
+            yield
+
+    async def check_robots(self, url: str) -> float | None:
+        """Return the pause between pages that robots.txt asks for.
+
+        Raises:
+            RobotsDisallowed: the page may not be fetched.
+        """
         if not self.respect_robots:
             return None
         rules = await self._robots.rules_for(url)
         if rules.is_unreadable:
             raise RobotsDisallowed(
                 f"the robots.txt of {split_url(url).host} answers with a server error, "
-                "so nothing of the site may be fetched for now"
+                "so nothing of the site may be fetched for now",
+                may_pass=True,
             )
         if not rules.may_fetch(url):
             raise RobotsDisallowed(f"robots.txt does not allow {shown_url(url)} to be fetched")
@@ -266,6 +320,7 @@ def _page(start: str, final: str, reply: _Reply, *, redirects: tuple[str, ...]) 
         last_modified=reply.headers.get("last-modified"),
         not_modified=not_modified,
         redirects=redirects,
+        robots_tag=reply.headers.get("x-robots-tag", ""),
     )
 
 
@@ -282,7 +337,15 @@ def _redirect_target(url: str, answer: OpenAnswer) -> str:
         ) from error
 
 
+def _with_route_of(url: str, target: str) -> str:
+    """Return where a redirect leads: as in a browser, a route is kept unless it names another."""
+    _, mark, route = url.partition("#")
+    return target if "#" in target else f"{target}{mark}{route}"
+
+
 def _status_error(url: str, reply: _Reply) -> FetchError:
+    if reply.status == 401:
+        return PageNeedsLogin(f"{shown_url(url)} asks for a login", status=reply.status)
     if reply.status in _GONE_STATUSES:
         return PageNotFound(f"{shown_url(url)} does not exist", status=reply.status)
     message = f"{shown_url(url)} answers with status {reply.status}"

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
+from citewell.core.errors import StoreError
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+
+logger = logging.getLogger(__name__)
 
 # Some sites ask for minutes between pages; a caller who waits for an answer cannot.
 MAX_DELAY_SECONDS = 30.0
 _MAX_HOSTS = 1_000
+
+
+class SharedTurns(Protocol):
+    """Turns that many processes take together; each method may raise StoreError."""
+
+    async def reserve_start(self, host: str, *, delay_seconds: float) -> float:
+        """Return how many seconds from now a request may start; the next one is so much later."""
+
+    def hold_slot(self, host: str, *, limit: int) -> AbstractAsyncContextManager[None]:
+        """Wait for one of the host's `limit` slots and hold it while inside."""
 
 
 @dataclass(slots=True)
@@ -25,11 +41,17 @@ class _Host:
 
 
 class HostLimiter:
-    """Gives turns: at most `concurrency` at once for a host, `delay_seconds` between two starts."""
+    """Gives turns: at most `concurrency` at once for a host, `delay_seconds` between two starts.
 
-    def __init__(self, *, concurrency: int, delay_seconds: float = 0.0) -> None:
+    With `shared` that holds for all processes together; when it fails, for this one alone.
+    """
+
+    def __init__(
+        self, *, concurrency: int, delay_seconds: float = 0.0, shared: SharedTurns | None = None
+    ) -> None:
         self._concurrency = concurrency
         self._delay_seconds = delay_seconds
+        self._shared = shared
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
 
     @asynccontextmanager
@@ -38,16 +60,33 @@ class HostLimiter:
         state = self._state_of(host)
         state.users += 1
         try:
-            async with state.turns:
-                await self._wait_for_start(state, max(self._delay_seconds, delay_seconds or 0.0))
+            async with state.turns, AsyncExitStack() as stack:
+                await self._share_slot(host, stack)
+                delay = min(max(self._delay_seconds, delay_seconds or 0.0), MAX_DELAY_SECONDS)
+                await self._wait_for_start(host, state, delay)
                 yield
         finally:
             state.users -= 1
 
-    async def _wait_for_start(self, state: _Host, delay_seconds: float) -> None:
+    async def _share_slot(self, host: str, stack: AsyncExitStack) -> None:
+        if self._shared is None:
+            return
+        try:
+            slot = self._shared.hold_slot(host, limit=self._concurrency)
+            await stack.enter_async_context(slot)
+        except StoreError as error:
+            logger.warning("turns on %s are not shared: %s", host, error.message)
+
+    async def _wait_for_start(self, host: str, state: _Host, delay_seconds: float) -> None:
         start = max(anyio.current_time(), state.next_start)
         # Taken before the wait, so that the next in line waits for the start after this one.
-        state.next_start = start + min(delay_seconds, MAX_DELAY_SECONDS)
+        state.next_start = start + delay_seconds
+        if self._shared is not None and delay_seconds > 0:
+            try:
+                wait = await self._shared.reserve_start(host, delay_seconds=delay_seconds)
+                start = max(start, anyio.current_time() + wait)
+            except StoreError as error:
+                logger.warning("pauses of %s are not shared: %s", host, error.message)
         await anyio.sleep_until(start)
 
     def _state_of(self, host: str) -> _Host:

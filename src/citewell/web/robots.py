@@ -23,6 +23,8 @@ _TROUBLE_LIFETIME_SECONDS = 60.0
 _MAX_ORIGINS = 1_000
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_SITEMAP = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
+_MAX_SITEMAPS = 50
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]*")
 _PERCENT = re.compile(r"%([0-9a-fA-F]{2})")
 # Bytes that mean the same whether percent-encoded or not (RFC 3986, unreserved).
@@ -59,6 +61,8 @@ class RobotsRules:
     crawl_delay_seconds: float | None = None
     is_unreadable: bool = False
     """The site is in trouble: there may be rules, but they cannot be read."""
+    sitemaps: tuple[str, ...] = ()
+    """What the file names as sitemaps, for whichever crawler."""
 
     def may_fetch(self, url: str) -> bool:
         """Return whether the rules allow a canonical URL: the longest match decides."""
@@ -98,6 +102,7 @@ def parse_robots(text: str, *, user_agent: str) -> RobotsRules:
     return RobotsRules(
         rules=tuple(rule for group in chosen for rule in group.rules),
         crawl_delay_seconds=max(delays, default=None),
+        sitemaps=tuple(dict.fromkeys(_SITEMAP.findall(text)))[:_MAX_SITEMAPS],
     )
 
 
@@ -129,7 +134,7 @@ class RobotsCache:
             async with lock:
                 rules = self._fresh(origin)
                 if rules is None:
-                    rules = await self._renew(origin, f"{url[: -len(parts.target)]}/robots.txt")
+                    rules = await self._renew(origin, f"{url[: _host_end(url)]}/robots.txt")
                 return rules
         finally:
             if not lock.statistics().tasks_waiting and not lock.locked():
@@ -154,6 +159,10 @@ class RobotsCache:
         if len(self._kept) > _MAX_ORIGINS:
             self._kept.popitem(last=False)
         return rules
+
+
+def _host_end(url: str) -> int:
+    return url.index("/", len("https://"))
 
 
 def _read_groups(text: str) -> list[_Group]:

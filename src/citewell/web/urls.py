@@ -13,6 +13,7 @@ from citewell.core.errors import NotAUrl
 MAX_URL_CHARACTERS = 8_192
 _SHOWN_CHARACTERS = 200
 _WEB_SCHEMES = ("http://", "https://")
+_ROUTES = ("/", "!")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CREDENTIALS = re.compile(r"^([\w+.-]+:)?[/\\]*[^/\\?#]*@")
 _IGNORED_IN_URLS = re.compile(r"[\t\r\n]")
@@ -39,6 +40,7 @@ class UrlParts:
 def canonical_url(text: str) -> str:
     """Return `text` as the URL a browser would ask for, without its fragment.
 
+    A fragment that names a page of its own is kept: a route (`#/…`, `#!…`) for the page's script.
     The host is lower case and in punycode, IPv4 addresses are in dotted form, dot segments are
     resolved and the default port is dropped. The query keeps its order.
 
@@ -58,7 +60,13 @@ def canonical_url(text: str) -> str:
             f"{shown_url(text)!r} carries a user name or password",
             suggestion="Leave the user name and password out of the URL.",
         )
-    return url.partition("#")[0]
+    return without_anchor(url)
+
+
+def without_anchor(url: str) -> str:
+    """Return `url` without its fragment, unless that names a page of its own."""
+    page, _, fragment = url.partition("#")
+    return url if fragment.startswith(_ROUTES) else page
 
 
 def resolve_url(base: str, href: str) -> str | None:
@@ -88,7 +96,7 @@ def split_url(url: str) -> UrlParts:
         scheme=scheme,
         host=host,
         port=int(port) if port else _DEFAULT_PORTS[scheme],
-        target=rest[slash:],
+        target=rest[slash:].partition("#")[0],
     )
 
 

@@ -1,0 +1,86 @@
+"""Tells what stands between a page and its text: scripts, a login or a consent dialog."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import FetchError, PageNeedsConsent, PageNeedsLogin
+from citewell.web.urls import shown_url
+
+if TYPE_CHECKING:
+    from citewell.core.records import FetchedPage
+
+# A page with more text than this stands on its own, whatever its scripts would add.
+MAX_SHELL_CHARACTERS = 600
+# So little may be all that a page says while it waits for its scripts.
+_WAITING_CHARACTERS = 150
+# Repeats are bounded below, and so is what is searched: hostile markup cannot make it slow.
+_SEARCHED_CHARACTERS = 400_000
+
+_SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
+# Where a script puts what it makes: by the names that frameworks give it.
+_MOUNT_POINT = re.compile(
+    r"""<(?:div|main|section)\b[^>]{0,200}?\bid=["']?
+        (?:root|app|__next|__nuxt|___gatsby|react-root|svelte|app-root|mount|application)\b
+        [^>]{0,200}>(?P<empty>\s{0,50}(?:<!--[^>]{0,200}-->\s{0,50}){0,5}</)?
+    |<(?:app-root|my-app|[a-z]{1,20}-app)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ASKS_FOR_SCRIPTS = re.compile(
+    r"\b(?:enable|requires?|needs?|activate|turn on|without|aktivieren sie|activer)\b"
+    r"\W{1,3}(?:\w{1,20}\W{1,3}){0,5}?java\s?script"
+    r"|java\s?script\W{1,3}(?:\w{1,20}\W{1,3}){0,6}?"
+    r"(?:enabled?|required|disabled|turned off|aktivieren)|javascript.{0,9}有効",
+    re.IGNORECASE,
+)
+_PASSWORD_FIELD = re.compile(r"""<input\b[^>]{0,300}?\btype=["']?password\b""", re.IGNORECASE)
+_NAME_FIELD = re.compile(
+    r"""<input\b[^>]{0,300}?\b(?:type=["']?email|autocomplete=["']?(?:username|email)
+        |name=["']?(?:login|user(?:name)?|email)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SIGN_IN = re.compile(
+    r"\b(?:sign[ -]?in|log[ -]?in|log[ -]?on|anmelden|einloggen|se connecter|connexion"
+    r"|iniciar sesi[oó]n|accedi)\b|ログイン|サインイン|登录|登入|로그인",
+    re.IGNORECASE,
+)
+_CONSENT_WORDS = re.compile(
+    r"cookie|\bconsent\b|gdpr|einwilligung|zustimm|consentement|クッキー", re.IGNORECASE
+)
+_CONSENT_BUTTON = re.compile(
+    r"<(?:button|a|input)\b[^>]{0,300}?[>\"'][^<]{0,60}?"
+    r"(?:accept|agree|allow all|consent|akzeptieren|zustimmen|accepter|同意)",
+    re.IGNORECASE,
+)
+
+
+def needs_scripts(fetched: FetchedPage, text: str) -> bool:
+    """Return whether scripts may show more of the page than the `text` that was read from it."""
+    if fetched.kind != "html" or fetched.rendered:
+        return False
+    # What stands behind the mark is for the page's script to show.
+    may_be_shell = "#" in fetched.final_url or len(text) <= MAX_SHELL_CHARACTERS
+    if not may_be_shell or not _SCRIPT.search(fetched.text):
+        return False
+    if "#" in fetched.final_url or not text.strip():
+        return True
+    html = fetched.text[:_SEARCHED_CHARACTERS]
+    mount = _MOUNT_POINT.search(html)
+    if mount is not None and (len(text) <= _WAITING_CHARACTERS or mount["empty"]):
+        return True
+    return bool(_ASKS_FOR_SCRIPTS.search(html))
+
+
+def find_obstacle(fetched: FetchedPage, text: str) -> FetchError | None:
+    """Return what keeps the reader from the page, where its `text` is next to nothing."""
+    if fetched.kind != "html" or len(text) > MAX_SHELL_CHARACTERS:
+        return None
+    html = fetched.text[:_SEARCHED_CHARACTERS]
+    where = shown_url(fetched.final_url)
+    if _SIGN_IN.search(html) and (_PASSWORD_FIELD.search(html) or _NAME_FIELD.search(html)):
+        return PageNeedsLogin(f"{where} shows a login form instead of its content")
+    is_about_consent = not text.strip() or _CONSENT_WORDS.search(text)
+    if is_about_consent and _CONSENT_WORDS.search(html) and _CONSENT_BUTTON.search(html):
+        return PageNeedsConsent(f"{where} shows a consent dialog instead of its content")
+    return None

@@ -1,0 +1,109 @@
+// Returns the document as HTML, as its reader sees it: shadow trees and frames of the same origin
+// stand where they are shown, what is not displayed is left out. Null when it is longer than `most`.
+(most) => {
+  const NEVER_SHOWN = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "LINK", "CANVAS"]);
+  const VOID = new Set(["BR", "HR", "IMG", "INPUT", "WBR", "SOURCE", "COL", "AREA", "EMBED", "TRACK"]);
+  // Far deeper than any page that was written to be read; deeper trees would exhaust the stack.
+  const DEEPEST = 600;
+  const NOTHING_SHOWN = 20;
+  let out = [];
+  let length = 0;
+  let honourStyles = true;
+
+  const write = (text) => {
+    length += text.length;
+    if (length > most) throw new RangeError("too long");
+    out.push(text);
+  };
+  const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  const attributes = (element) => {
+    let text = "";
+    for (const { name, value } of element.attributes) {
+      if (!/^[^\s"'<>\/=\u0000]+$/.test(name)) continue;
+      text += ` ${name}="${value.replace(/&/g, "&amp;").replace(/"/g, "&quot;")}"`;
+    }
+    return text;
+  };
+  const kept = (element) =>
+    element.localName === "script" && /^(application\/ld\+json|math\/tex)/i.test(element.type || "");
+  const childrenOf = (element) => {
+    if (element.shadowRoot) return element.shadowRoot.childNodes;
+    if (element.localName === "slot") {
+      const assigned = element.assignedNodes({ flatten: true });
+      if (assigned.length) return assigned;
+    }
+    return element.childNodes;
+  };
+  const frameBody = (element) => {
+    try {
+      return element.contentDocument && element.contentDocument.body;
+    } catch {
+      return null;
+    }
+  };
+
+  const writeElement = (element, depth, textShown) => {
+    const tag = element.localName;
+    if (kept(element)) {
+      write(`<script${attributes(element)}>${element.textContent.replace(/<\/script/gi, "")}</script>`);
+      return;
+    }
+    if (NEVER_SHOWN.has(element.tagName)) return;
+    if (honourStyles) {
+      const style = element.ownerDocument.defaultView.getComputedStyle(element);
+      if (style.display === "none" || style.opacity === "0") return;
+      textShown = style.visibility === "visible";
+    }
+    if (tag === "iframe") {
+      const body = element.offsetWidth > 2 && element.offsetHeight > 2 ? frameBody(element) : null;
+      if (!body) return;
+      write("<div>");
+      writeChildren(body, depth + 1, true);
+      write("</div>");
+      return;
+    }
+    // Custom elements and slots have no meaning of their own outside the browser.
+    const name = tag === "slot" ? "span" : tag;
+    write(`<${name}${attributes(element)}>`);
+    if (VOID.has(element.tagName)) return;
+    if (depth > DEEPEST) write(escaped(element.textContent));
+    else writeChildren(element, depth + 1, textShown);
+    write(`</${name}>`);
+  };
+  const writeChildren = (element, depth, textShown) => {
+    for (const child of childrenOf(element)) {
+      if (child.nodeType === Node.TEXT_NODE) {
+        if (textShown) write(escaped(child.data));
+      } else if (child.nodeType === Node.ELEMENT_NODE) writeElement(child, depth, textShown);
+    }
+  };
+  const bodyHtml = () => {
+    out = [];
+    length = 0;
+    write("<body>");
+    if (document.body) writeChildren(document.body, 0, true);
+    write("</body>");
+    return out.join("");
+  };
+  const headHtml = () => {
+    const wanted = 'title, meta, base, link[rel~="canonical"], script[type="application/ld+json"]';
+    return Array.from(document.head ? document.head.querySelectorAll(wanted) : [])
+      .map((element) => element.outerHTML)
+      .join("");
+  };
+  const textLength = (html) => html.replace(/<[^>]*>/g, "").trim().length;
+
+  try {
+    let body = bodyHtml();
+    if (textLength(body) < NOTHING_SHOWN) {
+      // A page that hides all of itself waits for something that is not loaded here, such as a font.
+      honourStyles = false;
+      body = bodyHtml();
+    }
+    const language = document.documentElement.lang.replace(/[^\w-]/g, "");
+    return `<!doctype html><html lang="${language}"><head>${headHtml()}</head>${body}</html>`;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,137 @@
+"""Asking a search engine's API: time limit, and errors that name the engine but never its key."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+from citewell.core.errors import WebSearchFailed, WebSearchQuotaUsed
+from citewell.web.search.protocol import SearchResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_TAG = re.compile(r"<[^>]*>")
+_MAX_SNIPPET_CHARACTERS = 600
+_MAX_NAME_CHARACTERS = 300
+
+
+class SearchClient:
+    """The HTTP client that the engines share, made when the first of them is asked."""
+
+    def __init__(self, *, timeout_seconds: float) -> None:
+        self._timeout_seconds = timeout_seconds
+        self._opened: httpx2.AsyncClient | None = None
+
+    def open(self) -> httpx2.AsyncClient:
+        """Return the client; reading the system's certificates takes a while, the first time."""
+        if self._opened is None:
+            self._opened = httpx2.AsyncClient(timeout=self._timeout_seconds)
+        return self._opened
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._opened is not None:
+            await self._opened.aclose()
+            self._opened = None
+
+
+class EngineEndpoint:
+    """The address of an engine's API; `quota_statuses` are its ways of saying "no more"."""
+
+    def __init__(
+        self,
+        engine: str,
+        url: str,
+        *,
+        client: SearchClient,
+        quota_statuses: frozenset[int] = frozenset({429}),
+    ) -> None:
+        self._engine = engine
+        self._url = url
+        self._client = client
+        self._quota_statuses = quota_statuses
+
+    async def get(
+        self, query: Mapping[str, str | int], headers: Mapping[str, str] | None = None
+    ) -> httpx2.Response:
+        """Return the engine's answer to a GET with these parameters."""
+        return await self._send("GET", params=dict(query), headers=dict(headers or {}))
+
+    async def post(
+        self,
+        *,
+        json: Mapping[str, object] | None = None,
+        form: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        """Return the engine's answer to a POST of JSON or of a form."""
+        return await self._send("POST", json=json, data=form, headers=dict(headers or {}))
+
+    async def _send(self, method: str, **request: Any) -> httpx2.Response:  # noqa: ANN401 - as httpx2 takes it
+        try:
+            response = await self._client.open().request(method, self._url, **request)
+        except httpx2.TimeoutException as error:
+            raise WebSearchFailed(f"{self._engine} did not answer in time") from error
+        except httpx2.HTTPError as error:
+            raise WebSearchFailed(f"{self._engine} cannot be reached") from error
+        status = response.status_code
+        if status in self._quota_statuses:
+            raise WebSearchQuotaUsed(f"the quota of {self._engine} is used up", status=status)
+        if status != 200:
+            raise WebSearchFailed(
+                f"{self._engine} answered with status {status}",
+                suggestion=_advice(status, self._engine),
+                status=status,
+            )
+        return response
+
+    def read_json(self, response: httpx2.Response) -> dict[str, Any]:
+        """Return the JSON object that was answered."""
+        try:
+            body = response.json()
+        except ValueError as error:
+            raise self.unexpected() from error
+        if not isinstance(body, dict):
+            raise self.unexpected()
+        return body
+
+    def unexpected(self) -> WebSearchFailed:
+        """Return the error for an answer of another form than the API's."""
+        return WebSearchFailed(f"{self._engine} answered in an unexpected form")
+
+    def results(self, rows: object, *, keys: tuple[str, str, str]) -> list[SearchResult]:
+        """Return the rows as results; `keys` name the URL, the title and the snippet in a row."""
+        if rows is None:
+            return []
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self.unexpected()
+        return make_results((row.get(keys[0]), row.get(keys[1]), row.get(keys[2])) for row in rows)
+
+
+def make_results(rows: Iterable[tuple[object, object, object]]) -> list[SearchResult]:
+    """Return (URL, title, snippet) rows as results; those without a web address are left out."""
+    return [
+        SearchResult(
+            url=url,
+            name=_plain(name)[:_MAX_NAME_CHARACTERS],
+            snippet=_plain(snippet)[:_MAX_SNIPPET_CHARACTERS],
+        )
+        for url, name, snippet in rows
+        if isinstance(url, str) and urlsplit(url).scheme in ("http", "https")
+    ]
+
+
+def _plain(text: object) -> str:
+    """Return an engine's text without marks of emphasis, on one line."""
+    return " ".join(html.unescape(_TAG.sub("", text)).split()) if isinstance(text, str) else ""
+
+
+def _advice(status: int, engine: str) -> str:
+    if status in (400, 401, 403):
+        return f"Check the key and the settings of {engine}."
+    return f"{engine} is failing; try again later or add another engine to WEB_SEARCH_ENGINES."

@@ -1,0 +1,208 @@
+"""When a page is rendered, and what is said of one that cannot be read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from citewell.core.errors import (
+    EmptyPage,
+    FetchTimeout,
+    PageNeedsConsent,
+    PageNeedsLogin,
+    RenderingUnavailable,
+)
+from citewell.core.records import FetchedPage
+from citewell.web.fetcher import Fetcher
+from citewell.web.render.open import open_renderer
+from citewell.web.render.pool import PoolLimits
+from citewell.web.render.protocol import RenderMode
+from citewell.web.render.second_look import SecondLook
+
+pytestmark = pytest.mark.anyio
+
+SHELL = '<div id="root"></div><script src="/app.js"></script>'
+SHOWN = "<div id=root><p>Grey herons eat fish.</p></div>"
+LOGIN = "<h1>Sign in</h1><form><input name=user><input type=password></form>"
+CONSENT = "<div class=overlay>We use cookies. <button>Accept all</button></div>"
+LONG_TEXT = "The heron waits in shallow water for fish and frogs. " * 20
+
+
+def page(html: str, *, url: str = "https://birds.example/") -> FetchedPage:
+    return FetchedPage(
+        url=url,
+        final_url=url,
+        status=200,
+        kind="html",
+        body=html.encode(),
+        text=html,
+        fetched_at=datetime.now(UTC),
+    )
+
+
+class Showing:
+    """A renderer that shows the same HTML for every URL, or fails."""
+
+    def __init__(self, html: str | None) -> None:
+        self.html = html
+        self.urls: list[str] = []
+
+    async def render(self, url: str) -> FetchedPage:
+        self.urls.append(url)
+        if self.html is None:
+            raise FetchTimeout("too slow")
+        return replace(page(self.html, url=url), rendered=True)
+
+
+async def paragraphs(fetched: FetchedPage) -> str:
+    """Read the text of the <p> elements, as extraction would read the main content."""
+    found = [part.partition("</p>")[0] for part in fetched.text.split("<p>")[1:]]
+    if not found:
+        raise EmptyPage("nothing to read")
+    return "\n".join(found)
+
+
+async def look(
+    html: str,
+    showing: Showing | None,
+    *,
+    mode: RenderMode = "auto",
+    url: str = "https://birds.example/",
+) -> tuple[str, bool]:
+    """Return the text of the page and whether it is the rendered one."""
+    fetched, text = await SecondLook(showing, mode=mode).read(
+        page(html, url=url), paragraphs, text_of=lambda text: text
+    )
+    return text, fetched.rendered
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        SHELL,
+        f"<p>Loading…</p>{SHELL}",
+        "<div id=app><p>Please wait</p></div><script></script>",
+        "<p>Birds</p><noscript>You need to enable JavaScript to run this app.</noscript><script></script>",
+        "<p>Birds</p><app-root></app-root><script></script>",
+    ],
+    ids=["empty", "loading", "waiting", "noscript", "angular"],
+)
+async def test_a_shell_is_rendered(html: str) -> None:
+    assert await look(html, Showing(SHOWN)) == ("Grey herons eat fish.", True)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<p>{LONG_TEXT}</p>{SHELL}",
+        "<p>A short page with a counter.</p><script>count()</script>",
+        "<p>No scripts.</p><div id=app></div>",
+    ],
+    ids=["long", "short", "static"],
+)
+async def test_a_page_with_its_text_is_not(html: str) -> None:
+    showing = Showing(SHOWN)
+
+    text, rendered = await look(html, showing)
+
+    assert (rendered, showing.urls) == (False, [])
+    assert text in html
+
+
+async def test_a_route_is_rendered_even_where_the_page_has_text() -> None:
+    url = "https://birds.example/#/herons"
+    html = f"<p>{LONG_TEXT}</p><script></script>"
+
+    assert await look(html, Showing(SHOWN), url=url) == ("Grey herons eat fish.", True)
+    with pytest.raises(FetchTimeout):
+        await look(html, Showing(None), url=url)
+
+
+async def test_never_and_always_are_obeyed() -> None:
+    with pytest.raises(EmptyPage):
+        await look(SHELL, Showing(SHOWN), mode="never")
+
+    assert await look(f"<p>{LONG_TEXT}</p>", Showing(SHOWN), mode="always") == (
+        "Grey herons eat fish.",
+        True,
+    )
+
+
+async def test_the_page_as_sent_is_kept_when_rendering_fails_and_it_has_text() -> None:
+    assert await look(f"<p>Loading…</p>{SHELL}", Showing(None)) == ("Loading…", False)
+    with pytest.raises(FetchTimeout):
+        await look(SHELL, Showing(None))
+
+
+@pytest.mark.parametrize("shown", [LOGIN, f"<p>Welcome</p>{LOGIN}"], ids=["form", "greeting"])
+async def test_a_page_behind_a_login_says_so(shown: str) -> None:
+    with pytest.raises(PageNeedsLogin):
+        await look(shown, None)
+    with pytest.raises(PageNeedsLogin):
+        await look(SHELL, Showing(shown))
+
+
+async def test_a_page_behind_a_consent_dialog_says_so() -> None:
+    with pytest.raises(PageNeedsConsent):
+        await look(CONSENT, None)
+    with pytest.raises(PageNeedsConsent):
+        await look(SHELL, Showing(f"<p>Your consent, please.</p>{CONSENT}"))
+
+
+async def test_a_page_with_its_text_may_have_a_login_form_and_a_cookie_banner() -> None:
+    text, _ = await look(f"<p>{LONG_TEXT}</p>{LOGIN}{CONSENT}", None)
+    short, _ = await look(f"<p>Herons eat fish.</p>{CONSENT}", None)
+
+    assert text == LONG_TEXT
+    assert short == "Herons eat fish."
+
+
+async def test_without_a_renderer_a_shell_says_what_is_missing() -> None:
+    missing = RenderingUnavailable("no Chromium is installed", suggestion="Install Chromium.")
+
+    with pytest.raises(RenderingUnavailable) as failure:
+        await SecondLook(unavailable=missing).read(page(SHELL), paragraphs, text_of=str)
+
+    assert failure.value.message == (
+        "https://birds.example/ has to be rendered, but no Chromium is installed"
+    )
+    assert failure.value.suggestion == "Install Chromium."
+
+
+async def test_a_browser_that_is_not_there_is_named() -> None:
+    async with Fetcher() as fetcher:
+        with pytest.raises(RenderingUnavailable) as failure:
+            open_renderer(fetcher, PoolLimits(), browser_path="/nowhere/chromium")
+
+    assert failure.value.message == "there is no browser at /nowhere/chromium"
+    assert "RENDER_BROWSER_PATH" in failure.value.suggestion
+
+
+def test_without_playwright_it_says_what_to_install() -> None:
+    program = """
+import sys
+sys.modules["playwright"] = None
+from citewell.core.errors import RenderingUnavailable
+from citewell.web.fetcher import Fetcher
+from citewell.web.render.open import open_renderer
+from citewell.web.render.pool import PoolLimits
+try:
+    open_renderer(Fetcher(), PoolLimits(), browser_path=sys.executable)
+except RenderingUnavailable as error:
+    print(error.message, "|", error.suggestion)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+
+    assert done.stdout.strip() == (
+        'Playwright is not installed | Install it: pip install "citewell[render]".'
+    )
