@@ -102,12 +102,20 @@ def test_blocks_beyond_the_budget_are_left_out_and_counted() -> None:
     long = "Herons eat fish in the river every day. " * 20
     found = result(*(block(long, source=n) for n in range(1, 11)))
 
-    brief = format_brief(found, token_budget=1_500)
+    brief = format_brief(found, token_budget=1_600, nonce="0a1b2c3d4e5f")
 
-    assert count_tokens(brief) <= 1_500
+    assert count_tokens(brief) <= 1_600
     assert "... (showing 4 of 10 chunks — remaining 6 omitted due to response budget)" in brief
     assert "[10] Page 10 — https://example.org/10" in brief
     assert brief.count("⟦") - 1 == 4
+
+
+def test_the_budget_holds_whatever_the_fence_is_called() -> None:
+    found = result(*(block("Herons eat fish every day. " * 20, source=n) for n in range(1, 11)))
+
+    sizes = [count_tokens(format_brief(found, token_budget=1_200)) for _ in range(50)]
+
+    assert max(sizes) <= 1_200
 
 
 def test_a_first_block_that_is_too_long_is_cut_rather_than_left_out() -> None:

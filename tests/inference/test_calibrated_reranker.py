@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from tests.drafts import FETCHED_AT
 
 from citewell.core.records import StoredChunk
+from citewell.core.words import text_words
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.reranker_features import FEATURES, feature_rows
 
@@ -139,6 +140,16 @@ async def test_odd_queries_get_finite_scores(query: str) -> None:
     scores = await score(query, found("A heron nest."), found("", source_id=2, word_score=0.0))
 
     assert all(0 <= each <= 1 for each in scores)
+
+
+def test_words_kept_by_the_store_give_the_same_features_as_the_text() -> None:
+    bare = found("Cancel a [task](https://docs.example/cancel/task.html) before it ends.")
+    words = " ".join(text_words(bare.chunk.text))
+    kept = replace(bare, chunk=replace(bare.chunk, words=words))
+
+    assert feature_rows("cancel task", [kept]).tolist() == (
+        feature_rows("cancel task", [bare]).tolist()
+    )
 
 
 def test_a_row_has_a_column_per_feature() -> None:

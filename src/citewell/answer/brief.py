@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Headings, blank lines and notes between sections.
-_FRAME_TOKENS = 60
+# Headings of sections, and the note on what was left out.
+_FRAME_TOKENS = 40
+_BLANK_LINE_TOKENS = 1
 _LEAST_BLOCK_TOKENS = 40
 
 
@@ -37,8 +38,10 @@ def format_brief(
     numbers = number_sources(result.blocks)
     sources = _format_sources(result.blocks, numbers)
     stats = format_stats(result)
-    left = token_budget - count_tokens(sources) - count_tokens(stats) - _FRAME_TOKENS
-    evidence = _Evidence(result, numbers, Fence(nonce))
+    fence = Fence(nonce)
+    frame = count_tokens(fence.note) + _FRAME_TOKENS
+    left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
+    evidence = _Evidence(result, numbers, fence)
     evidence.fill(left)
     left -= evidence.tokens
     sections = [sources, evidence.text()]
@@ -79,12 +82,12 @@ class _Evidence:
             quotes = [quote for quote in self._result.quotes if _is_inside(quote, block)]
             citations = [self._format_citation(quote) for quote in quotes]
             part = self._format_block(block, block.text)
-            cost = count_tokens(part) + sum(map(count_tokens, citations))
+            cost = _cost(part, citations)
             if self.tokens + cost > token_budget and not self.shown:
                 room = token_budget - (cost - block.tokens)
                 text = truncate_to_tokens(block.text, max(room, _LEAST_BLOCK_TOKENS))
                 part = self._format_block(block, text) + "\n(cut to fit the response budget)"
-                cost = count_tokens(part) + sum(map(count_tokens, citations))
+                cost = _cost(part, citations)
             elif self.tokens + cost > token_budget:
                 return
             self._parts.append(part)
@@ -129,6 +132,10 @@ class _Evidence:
             f"[{self._numbers[quote.source_id]}] {self._fence.quoted(quote.text)}\n"
             f"    — {title}, {quote.url}{section} (id {quote.citation_id})"
         )
+
+
+def _cost(part: str, citations: Sequence[str]) -> int:
+    return sum(count_tokens(text) + _BLANK_LINE_TOKENS for text in (part, *citations))
 
 
 def _format_sources(blocks: Sequence[Block], numbers: dict[int, int]) -> str:

@@ -112,8 +112,13 @@ def clip(text: str, max_characters: int) -> str:
 def _clauses(text: str, span: Span) -> Iterator[Span]:
     """Cut a sentence that is too long for a quote into about equal runs of whole clauses."""
     start, end = span
+    # No token is shorter than a byte: what is short enough in bytes need not be counted.
+    short = len(text[start:end].encode("utf-8", "replace")) <= MAX_SPAN_TOKENS
+    if short or text.startswith(_UNCUT, start):
+        yield span
+        return
     tokens = count_tokens(text[start:end])
-    if tokens <= MAX_SPAN_TOKENS or text.startswith(_UNCUT, start):
+    if tokens <= MAX_SPAN_TOKENS:
         yield span
         return
     aimed = (end - start) / -(-tokens // MAX_SPAN_TOKENS)

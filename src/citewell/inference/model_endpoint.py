@@ -5,12 +5,15 @@ from __future__ import annotations
 import email.utils
 import logging
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx2
 
 from citewell.core.errors import InferenceError, SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 logger = logging.getLogger(__name__)
 
@@ -31,10 +34,12 @@ class ModelEndpoint:
         url: str,
         *,
         api_key: str | None,
+        headers: Mapping[str, str] | None = None,
         timeout_seconds: float = 60.0,
         first_wait_seconds: float = 0.5,
     ) -> None:
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        bearer = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._headers = {**bearer, **(headers or {})}
         self._timeout_seconds = timeout_seconds
         self._url = url
         self._host = _host_of(url)

@@ -1,4 +1,4 @@
-"""Opening the embedder and the reranker that the settings name; each imports only its own parts."""
+"""Opening the models that the settings name; each imports only its own parts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from citewell.core.errors import SettingsError
 
 if TYPE_CHECKING:
     from citewell.inference.local import TextModel
-    from citewell.inference.protocols import Embedder, Reranker
+    from citewell.inference.protocols import Embedder, Reranker, Synthesizer
 
 EMBEDDERS = ("granite", "none", "onnx:FOLDER", "fastembed:MODEL", "openai:MODEL")
 RERANKERS = ("calibrated", "none", "fastembed:MODEL", "endpoint:MODEL")
+SYNTHESIZERS = ("none", "openai:MODEL", "anthropic:MODEL")
 
 
 def open_embedder(
@@ -75,6 +76,23 @@ def open_reranker(
 
             return RemoteReranker(model, endpoint=endpoint, api_key=api_key)
     raise _unknown("reranker", name, RERANKERS)
+
+
+def open_synthesizer(name: str, *, endpoint: str, api_key: str | None) -> Synthesizer | None:
+    """Return the named language model, or None for "none"; an empty endpoint is the vendor's own.
+
+    Raises:
+        SettingsError: there is no such model.
+    """
+    kind, _, model = name.partition(":")
+    if (kind, bool(model)) == ("none", False):
+        return None
+    if kind in ("openai", "anthropic") and model:
+        from citewell.inference.synthesis import AnthropicSynthesizer, OpenAiSynthesizer
+
+        opened = OpenAiSynthesizer if kind == "openai" else AnthropicSynthesizer
+        return opened(model, endpoint=endpoint, api_key=api_key)
+    raise _unknown("synthesis", name, SYNTHESIZERS)
 
 
 def _open_onnx_folder(folder: Path, *, threads: int) -> Embedder:

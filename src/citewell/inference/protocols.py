@@ -71,3 +71,21 @@ class Reranker(Protocol):
 
     async def aclose(self) -> None:
         """Free what the model holds."""
+
+
+class Synthesizer(Protocol):
+    """A language model that writes text."""
+
+    @property
+    def name(self) -> str:
+        """Who writes, as results say it."""
+
+    async def write(self, prompt: str, *, max_tokens: int) -> str:
+        """Return what the model writes to `prompt`.
+
+        Raises:
+            InferenceError: its endpoint fails or does not answer with text.
+        """
+
+    async def aclose(self) -> None:
+        """Free what the model holds."""

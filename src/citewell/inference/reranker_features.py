@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from citewell.core.words import STOP_STEMS, as_symbol, content_words, words
+from citewell.core.words import (
+    STOP_STEMS,
+    as_symbol,
+    content_words,
+    text_words,
+    weight_of,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +61,6 @@ FEATURES = (
 _COSINE_WEIGHT = 5.0
 _NO_SECOND = -0.5
 _WINDOW_WORDS = 30
-_LINK = re.compile(r"\]\(")
 _LISTING_URL = re.compile(
     r"(?:^|[/_.-])(?:what-?s-?new|change-?log|changes|news|releases?|release-?notes?|_sources"
     r"|_modules)(?:[/_.-]|$)"
@@ -88,7 +94,6 @@ class _Seen:
 
     text: list[tuple[int, int]]
     """(position, query word) of each match in the chunk's text, in order."""
-    length: int
     heading: frozenset[int]
     heading_length: int
     title: frozenset[int]
@@ -109,15 +114,15 @@ def feature_rows(query: str, candidates: Sequence[Candidate]) -> Matrix:
     if not candidates:
         return rows
     _put_scores(rows, candidates)
-    for row, candidate, found in zip(rows, candidates, seen, strict=True):
-        _put_matches(row, asked, found, weights)
-        _put_place(row, asked, candidate.chunk)
+    rows[:, _MATCHES] = [_matches(asked, found, weights) for found in seen]
+    _put_place(rows, asked, candidates)
     _put_page(rows, candidates, seen, weights)
     rows[:, _AT["query_length"]] = math.log2(1 + len(asked.words))
     return rows
 
 
 _AT = {name: column for column, name in enumerate(FEATURES)}
+_MATCHES = slice(_AT["coverage"], _AT["heading_is_query"] + 1)
 
 
 def _read(query: str) -> _Asked:
@@ -135,41 +140,47 @@ def _read(query: str) -> _Asked:
 
 @lru_cache(maxsize=4096)
 def _words_of(text: str) -> tuple[str, ...]:
-    # Sub-queries and repeated searches meet the same chunks again; splitting them is most of
-    # the cost of reranking.
-    return tuple(words(text))
+    # For stores that do not keep the words: splitting text is most of the cost of reranking.
+    return tuple(text_words(text))
 
 
 def _look(asked: _Asked, chunk: StoredChunk) -> _Seen:
     index = asked.index
-    tokens = _words_of(chunk.text)
-    heading = _content(chunk.heading_path[-1]) if chunk.heading_path else ()
+    tokens = _words_of(chunk.text) if chunk.words is None else chunk.words.split()
+    heading = _content(chunk.heading_path[-1]) if chunk.heading_path else frozenset[str]()
     title = _content(chunk.title)
-    path = {index[word] for part in chunk.heading_path for word in _content(part) if word in index}
+    named = title.union(*map(_content, chunk.heading_path))
     return _Seen(
         text=[(at, index[word]) for at, word in enumerate(tokens) if word in index],
-        length=len(tokens),
-        heading=frozenset(index[word] for word in heading if word in index),
-        heading_length=len(set(heading)),
-        title=frozenset(index[word] for word in title if word in index),
-        title_length=len(set(title)),
-        path=frozenset(path | {index[word] for word in title if word in index}),
+        heading=_held(heading, index),
+        heading_length=len(heading),
+        title=_held(title, index),
+        title_length=len(title),
+        path=_held(named, index),
     )
 
 
-def _content(text: str) -> tuple[str, ...]:
-    return tuple(word for word in _words_of(text) if word not in STOP_STEMS)
+def _held(found: frozenset[str], index: dict[str, int]) -> frozenset[int]:
+    return frozenset([index[word] for word in index.keys() & found])
 
 
-def _rarity(asked: _Asked, seen: Sequence[_Seen]) -> Matrix:
+@lru_cache(maxsize=4096)
+def _content(text: str) -> frozenset[str]:
+    return frozenset(words(text)) - STOP_STEMS
+
+
+def _rarity(asked: _Asked, seen: Sequence[_Seen]) -> list[float]:
     """Return a weight per query word, higher for words fewer candidates hold; they sum to 1."""
-    counts = np.zeros(len(asked.words))
+    counts = [0] * len(asked.words)
     for found in seen:
         for word in found.path.union(word for _, word in found.text):
             counts[word] += 1
-    weights: Matrix = np.log1p((len(seen) + 1) / (counts + 0.5))
-    total = weights.sum()
-    return weights / total if total else weights
+    weights = [
+        weight_of(word) * math.log1p((len(seen) + 1) / (count + 0.5))
+        for word, count in zip(asked.words, counts, strict=True)
+    ]
+    total = sum(weights)
+    return [weight / total for weight in weights]
 
 
 def _put_scores(rows: Matrix, candidates: Sequence[Candidate]) -> None:
@@ -188,25 +199,28 @@ def _put_scores(rows: Matrix, candidates: Sequence[Candidate]) -> None:
     rows[:, _AT["blend"]] = rows[:, _AT["word_score"]] - below
 
 
-def _put_matches(row: Matrix, asked: _Asked, found: _Seen, weights: Matrix) -> None:
+def _matches(asked: _Asked, found: _Seen, weights: Sequence[float]) -> tuple[float, ...]:
+    """Return the columns of _MATCHES."""
     in_text = {word for _, word in found.text}
-    row[_AT["coverage"]] = _share(in_text | found.path, weights)
-    row[_AT["text_coverage"]] = _share(in_text, weights)
-    row[_AT["window_coverage"]] = _window_coverage(found.text, weights)
-    row[_AT["heading_coverage"]] = _share(found.heading, weights)
-    row[_AT["heading_precision"]] = len(found.heading) / max(1, found.heading_length)
-    row[_AT["title_coverage"]] = _share(found.title, weights)
-    row[_AT["title_precision"]] = len(found.title) / max(1, found.title_length)
-    row[_AT["path_coverage"]] = _share(found.path, weights)
-    row[_AT["phrase_share"]] = _phrase_share(found.text, asked)
-    row[_AT["heading_is_query"]] = len(found.heading) == found.heading_length == len(asked.words)
+    return (
+        _share(in_text | found.path, weights),
+        _share(in_text, weights),
+        _window_coverage(found.text, weights),
+        _share(found.heading, weights),
+        len(found.heading) / max(1, found.heading_length),
+        _share(found.title, weights),
+        len(found.title) / max(1, found.title_length),
+        _share(found.path, weights),
+        _phrase_share(found.text, asked),
+        len(found.heading) == found.heading_length == len(asked.words),
+    )
 
 
-def _share(held: set[int] | frozenset[int], weights: Matrix) -> float:
-    return float(sum(weights[word] for word in held))
+def _share(held: set[int] | frozenset[int], weights: Sequence[float]) -> float:
+    return sum([weights[word] for word in held])
 
 
-def _window_coverage(matches: Sequence[tuple[int, int]], weights: Matrix) -> float:
+def _window_coverage(matches: Sequence[tuple[int, int]], weights: Sequence[float]) -> float:
     best = share = 0.0
     counts: defaultdict[int, int] = defaultdict(int)
     left = 0
@@ -234,11 +248,15 @@ def _phrase_share(matches: Sequence[tuple[int, int]], asked: _Asked) -> float:
     return len(met & asked.pairs) / len(asked.pairs)
 
 
-def _put_place(row: Matrix, asked: _Asked, chunk: StoredChunk) -> None:
-    row[_AT["symbol_defined"]] = asked.symbol is not None and _defines(chunk, asked.symbol)
-    row[_AT["first_chunk"]] = chunk.ordinal == 0
-    row[_AT["link_density"]] = min(1.0, 20 * len(_LINK.findall(chunk.text)) / (len(chunk.text) + 1))
-    row[_AT["listing_page"]] = _is_listing(chunk.url, chunk.title)
+def _put_place(rows: Matrix, asked: _Asked, candidates: Sequence[Candidate]) -> None:
+    chunks = [candidate.chunk for candidate in candidates]
+    if asked.symbol is not None:
+        rows[:, _AT["symbol_defined"]] = [_defines(chunk, asked.symbol) for chunk in chunks]
+    rows[:, _AT["first_chunk"]] = [chunk.ordinal == 0 for chunk in chunks]
+    rows[:, _AT["link_density"]] = [
+        min(1.0, 20 * chunk.text.count("](") / (len(chunk.text) + 1)) for chunk in chunks
+    ]
+    rows[:, _AT["listing_page"]] = [_is_listing(chunk.url, chunk.title) for chunk in chunks]
 
 
 def _defines(chunk: StoredChunk, symbol: str) -> bool:
@@ -258,16 +276,17 @@ def _is_listing(url: str, title: str) -> bool:
 
 
 def _put_page(
-    rows: Matrix, candidates: Sequence[Candidate], seen: Sequence[_Seen], weights: Matrix
+    rows: Matrix, candidates: Sequence[Candidate], seen: Sequence[_Seen], weights: Sequence[float]
 ) -> None:
     members: defaultdict[int, list[int]] = defaultdict(list)
     for at, candidate in enumerate(candidates):
         members[candidate.chunk.source_id].append(at)
-    blend = rows[:, _AT["blend"]]
+    blend = rows[:, _AT["blend"]].tolist()
+    highest = max(blend)
     for chunks in members.values():
         held = {word for at in chunks for word in seen[at].path}
         held |= {word for at in chunks for _, word in seen[at].text}
-        best, second, *_ = (*sorted(blend[chunks], reverse=True), _NO_SECOND)
+        best, second, *_ = (*sorted([blend[at] for at in chunks], reverse=True), _NO_SECOND)
         rows[chunks, _AT["page_coverage"]] = _share(held, weights)
-        rows[chunks, _AT["page_best"]] = best - blend.max()
+        rows[chunks, _AT["page_best"]] = best - highest
         rows[chunks, _AT["page_second"]] = max(second, _NO_SECOND)

@@ -24,11 +24,14 @@ MAX_TOKENS = 320
 
 _LINE = re.compile(r"[^\n]*\n?")
 _FENCE = re.compile(r"[ >]*(?:(?:[-*+]|\d+[.)]) +)*(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
+_CODE_LINE = re.compile(f"^{_FENCE.pattern}", re.MULTILINE)
 _LIST_ITEM = re.compile(r"[ >]*(?:[-*+]|\d+[.)]) ")
 _SENTENCE_END = re.compile(
     r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_`]*[^\Wa-z_])|[。！？][」』）”\"')]*\s*"
 )
 _LONG_LINE_TOKENS = 90
+# A longer section hardly ever fits into one chunk.
+_SHORT_SECTION_CHARACTERS = 4 * MAX_TOKENS
 # A line without sentence ends is cut between words, one without spaces anywhere.
 _HARD_CUT_CHARACTERS = 900
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*)(?: \"([^\"]*)\")?\)")
@@ -63,10 +66,9 @@ def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
     """
     chunks: list[Chunk] = []
     for section in page.sections:
-        pieces = list(_pieces(page.text, section))
         path = page.heading_path(section.ordinal)
-        for group in _group(pieces):
-            start, end = _trimmed(page.text, group[0].start, group[-1].end)
+        for low, high, has_code in _spans(page.text, section):
+            start, end = _trimmed(page.text, low, high)
             if start == end:
                 continue
             text = page.text[start:end]
@@ -81,10 +83,21 @@ def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
                     heading_path=path,
                     anchor=section.anchor,
                     embedded_text=_embedded_text(page.title, path, text),
-                    has_code=any(piece.is_code for piece in group),
+                    has_code=has_code,
                 )
             )
     return tuple(chunks)
+
+
+def _spans(text: str, section: Section) -> Iterator[tuple[int, int, bool]]:
+    """Yield start and end of each chunk of a section, and whether it holds code."""
+    start, end = section.start, section.end
+    if end - start <= _SHORT_SECTION_CHARACTERS and _estimate(text[start:end]) <= MAX_TOKENS:
+        # Most sections are one chunk: taking them apart would only put them together again.
+        yield start, end, _CODE_LINE.search(text, start, end) is not None
+        return
+    for group in _group(list(_pieces(text, section))):
+        yield group[0].start, group[-1].end, any(piece.is_code for piece in group)
 
 
 def _group(pieces: list[_Piece]) -> Iterator[list[_Piece]]:

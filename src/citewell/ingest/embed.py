@@ -61,12 +61,19 @@ class EmbeddingQueue:
         Raises:
             InferenceError, StoreError: some chunks are left; those done are kept.
         """
+        if source_ids is not None and not await self._lack_vectors(source_ids):
+            # Pages that did not change have theirs, and need not wait for the others' turn.
+            return 0
         done = 0
         while count := await self._embed_batch(source_ids):
             done += count
             message = f"Embedded {done} chunks"
             await on_progress(Progress(phase="embed", message=message, done=done))
         return done
+
+    async def _lack_vectors(self, source_ids: Sequence[int]) -> bool:
+        model = self._embedder.name
+        return bool(await self._store.chunks_to_embed(model=model, limit=1, source_ids=source_ids))
 
     async def _embed_batch(self, source_ids: Sequence[int] | None) -> int:
         model = self._embedder.name

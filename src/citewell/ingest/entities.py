@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.core.graph import entity_key
@@ -131,7 +132,9 @@ class _Reader:
 
     def read_text(self, section: Section) -> None:
         """Note what the text of a section names."""
-        text = _FENCED.sub("\n", self._page.text[section.start : section.end])
+        text = self._page.text[section.start : section.end]
+        if "```" in text or "~~~" in text:
+            text = _FENCED.sub("\n", text)
         at = section.ordinal
         for name in _defined_terms(text):
             self._add(name, "term", at, defines=True)
@@ -176,18 +179,19 @@ class _Reader:
     def _symbols(self, text: str) -> Iterator[str]:
         for match in _CODE.finditer(text):
             code, target = match.groups()
-            name = _CALL.sub("", code.strip().lstrip("~"))
-            if as_symbol(name) is None and not _COMMAND.fullmatch(name):
-                continue
-            yield self._qualify(name, target or "")
+            name = _symbol_in(code)
+            if name is not None:
+                yield self._qualify(name, target or "")
 
     def _qualify(self, name: str, target: str) -> str:
         """Return the full name of a symbol: where its link leads, or the page's own of that end."""
         # Sphinx puts the C domain's letter before its names.
         fragment = target.partition("#")[2].removeprefix("c.")
-        if _DOTTED.fullmatch(fragment) and _last_part(fragment) == _last_part(name):
+        if fragment and _last_part(fragment) == _last_part(name) and _DOTTED.fullmatch(fragment):
             return fragment
-        own = self._qualified.get(_last_part(name), set())
+        own = self._qualified.get(_last_part(name))
+        if own is None:
+            return name
         fitting = [known for known in own if known == name or known.endswith(f".{name}")]
         return fitting[0] if len(fitting) == 1 else name
 
@@ -195,8 +199,10 @@ class _Reader:
         key = entity_key(name)
         if not _may_be_entity(name, key):
             return
-        entity = self._entities.setdefault(key, _Entity(name, kind))
-        if _KINDS.index(kind) < _KINDS.index(entity.kind):
+        entity = self._entities.get(key)
+        if entity is None:
+            entity = self._entities[key] = _Entity(name, kind)
+        elif _KINDS.index(kind) < _KINDS.index(entity.kind):
             entity.name, entity.kind = name, kind
         entity.counts[section] += 1
         if defines:
@@ -204,8 +210,19 @@ class _Reader:
 
     def _add_phrase(self, name: str, section: int) -> None:
         key = entity_key(name)
-        if _may_be_entity(name, key):
-            self._phrases.setdefault(key, _Entity(name, "phrase")).counts[section] += 1
+        if not _may_be_entity(name, key):
+            return
+        phrase = self._phrases.get(key)
+        if phrase is None:
+            phrase = self._phrases[key] = _Entity(name, "phrase")
+        phrase.counts[section] += 1
+
+
+@lru_cache(maxsize=16_384)
+def _symbol_in(code: str) -> str | None:
+    """Return the symbol or command that inline code names; None when it is other code."""
+    name = _CALL.sub("", code.strip().lstrip("~"))
+    return name if as_symbol(name) is not None or _COMMAND.fullmatch(name) else None
 
 
 def _may_be_entity(name: str, key: str) -> bool:

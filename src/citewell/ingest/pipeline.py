@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -20,17 +22,20 @@ from citewell.ingest.chunk import chunk_page
 from citewell.ingest.embed import EmbeddingQueue
 from citewell.ingest.entities import find_entities
 from citewell.ingest.extract.extract import extract_page
+from citewell.ingest.packed_page import ReadPage, pack_page, unpack_page
+from citewell.web.render.second_look import SecondLook
 from citewell.web.urls import canonical_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import TracebackType
     from typing import Self
 
-    from citewell.core.records import Chunk, EntityMention, ExtractedPage
+    from citewell.core.records import ExtractedPage
     from citewell.inference.protocols import Embedder
     from citewell.store.protocol import Store
     from citewell.web.fetcher import Fetcher
+    from citewell.web.render.protocol import RenderMode
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +43,8 @@ _PARALLEL_PAGES = 4
 # Starting processes takes half a second and memory; from here on it pays.
 _BULK_PAGES = 12
 
-ReadPage = tuple["ExtractedPage", tuple["Chunk", ...], tuple["EntityMention", ...]]
+Admit = Callable[[FetchedPage, "ExtractedPage"], Awaitable[bool]]
+"""Asked of a page that was read and is about to be stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +58,12 @@ class IngestOutcome:
     page: PageInfo | None
     changed: bool = False
     error: CitewellError | None = None
+    read: tuple[FetchedPage, ExtractedPage] | None = None
+    """What was read of it just now; None where the stored page is as good as new."""
+    chunks_removed: int = 0
+    chunks_added: int = 0
+    was_admitted: bool = True
+    """False: it was read, and left as it was stored before, or unstored."""
 
 
 class Ingester:
@@ -64,9 +76,11 @@ class Ingester:
         fetcher: Fetcher,
         embedder: Embedder | None,
         stale_after_days: float,
+        second_look: SecondLook | None = None,
     ) -> None:
         self._store = store
         self._fetcher = fetcher
+        self._second_look = second_look or SecondLook(mode="never")
         self._stale_after = timedelta(days=stale_after_days)
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
@@ -120,14 +134,10 @@ class Ingester:
             done, total = len(outcomes), len(urls)
             await on_progress(Progress(phase="ingest", message=message, done=done, total=total))
 
-        is_bulk = len(urls) >= _BULK_PAGES
-        self._bulk_ingests += is_bulk
-        try:
+        with self.expecting(len(urls)):
             async with anyio.create_task_group() as tasks:
                 for place, url in enumerate(urls):
                     tasks.start_soon(ingest_one, place, url)
-        finally:
-            self._bulk_ingests -= is_bulk
         return [outcomes[place] for place in range(len(urls))]
 
     async def ingest(
@@ -137,11 +147,14 @@ class Ingester:
         project: str,
         force: bool = False,
         tags: tuple[str, ...] = (),
+        content_type: str | None = None,
+        admit: Admit | None = None,
         on_progress: OnProgress = no_progress,
     ) -> IngestOutcome:
         """Make sure that `url` is stored and fresh; fetch it when it is not, or when `force`d.
 
-        The page has `tags` afterwards, beside those that it had before.
+        The page has `tags` afterwards, beside those that it had before, and the `content_type`;
+        None leaves that as it was. Where `admit` says no to what was read, nothing is stored.
 
         Raises:
             CitewellError: it is not stored and could not be read.
@@ -150,35 +163,81 @@ class Ingester:
         await _tell(on_progress, f"Checking if {address} is indexed...")
         async with self._page_locks.setdefault(f"{project} {address}", anyio.Lock()):
             stored = await self._store.find_page(address, project=project)
-            lacks_tags = stored is not None and not set(tags) <= set(stored.tags)
-            if stored is not None and not (force or lacks_tags or self.is_stale(stored)):
+            lacks_labels = stored is not None and not _has_labels(stored, tags, content_type)
+            if stored is not None and not (force or lacks_labels or self.is_stale(stored)):
                 self._wake_embedding(stored)
                 return IngestOutcome(url=url, page=stored)
             await _tell(on_progress, f"Scraping {address}...")
             try:
-                # "Not modified" would bring nothing that could be stored with the tags.
-                fetched = await self._fetch(address, None if lacks_tags else stored)
+                # "Not modified" would bring nothing that could be stored with the labels.
+                fetched = await self._fetch(address, None if lacks_labels else stored)
+                outcome = await self._store_fetched(
+                    fetched,
+                    stored,
+                    project=project,
+                    tags=tags,
+                    content_type=content_type,
+                    admit=admit,
+                )
             except FetchError as error:
                 if stored is None:
                     raise
                 logger.warning("kept the stored copy of %s: %s", address, error.message)
                 return IngestOutcome(url=url, page=stored, error=error)
-            outcome = await self._store_fetched(fetched, stored, project=project, tags=tags)
         page = outcome.page
-        assert page is not None, "a fetched page is stored"
+        if page is None:
+            return outcome
         self._wake_embedding(page)
         told = f"Indexed {address} ({page.chunks} chunks, {page.tokens} tokens)"
         await _tell(on_progress, told)
         return outcome
 
-    async def read_live(self, url: str) -> tuple[FetchedPage, ExtractedPage]:
-        """Fetch and extract a page as it is now; nothing is stored.
+    async def ingest_fetched(
+        self, fetched: FetchedPage, *, project: str, tags: tuple[str, ...] = ()
+    ) -> IngestOutcome:
+        """Store a page that came by another way than the web, such as a file of a docs folder.
 
         Raises:
             CitewellError: it could not be read.
         """
+        address = canonical_url(fetched.url)
+        async with self._page_locks.setdefault(f"{project} {address}", anyio.Lock()):
+            stored = await self._store.find_page(address, project=project)
+            outcome = await self._store_fetched(
+                fetched, stored, project=project, tags=tags, content_type=None, admit=None
+            )
+        if outcome.page is not None:
+            self._wake_embedding(outcome.page)
+        return outcome
+
+    @contextmanager
+    def expecting(self, pages: int) -> Iterator[None]:
+        """Be ready for so many pages meanwhile: a dozen or more are read in other processes."""
+        is_bulk = pages >= _BULK_PAGES
+        self._bulk_ingests += is_bulk
+        try:
+            yield
+        finally:
+            self._bulk_ingests -= is_bulk
+
+    async def read_live(
+        self, url: str, *, render: RenderMode | None = None
+    ) -> tuple[FetchedPage, ExtractedPage]:
+        """Fetch and extract a page as it is now; nothing is stored.
+
+        `render` says when a browser shows it first; None means as for every other page.
+
+        Raises:
+            CitewellError: it could not be read.
+        """
+
+        async def extract(fetched: FetchedPage) -> ExtractedPage:
+            return await to_thread.run_sync(extract_page, fetched)
+
         fetched = await self._fetcher.fetch(canonical_url(url))
-        return fetched, await to_thread.run_sync(extract_page, fetched)
+        return await self._second_look.read(
+            fetched, extract, text_of=lambda extracted: extracted.text, mode=render
+        )
 
     async def embed_now(
         self, source_ids: Sequence[int], *, on_progress: OnProgress = no_progress
@@ -206,6 +265,8 @@ class Ingester:
         *,
         project: str,
         tags: tuple[str, ...],
+        content_type: str | None,
+        admit: Admit | None,
     ) -> IngestOutcome:
         if fetched.not_modified:
             assert stored is not None, "only a conditional request is answered with 304"
@@ -216,7 +277,12 @@ class Ingester:
                 last_modified=fetched.last_modified or stored.last_modified,
             )
             return IngestOutcome(url=fetched.url, page=stored)
-        extracted, chunks, entities = await self._read(fetched)
+        fetched, (extracted, chunks, entities) = await self._second_look.read(
+            fetched, self._read, text_of=lambda read: read[0].text
+        )
+        read = (fetched, extracted)
+        if admit is not None and not await admit(fetched, extracted):
+            return IngestOutcome(url=fetched.url, page=stored, read=read, was_admitted=False)
         # Two addresses that end at the same place are one page, under the name it had first.
         known = stored or await self._store.find_page(fetched.final_url, project=project)
         url = known.url if known is not None else canonical_url(fetched.url)
@@ -228,20 +294,27 @@ class Ingester:
             project=project,
             tags=tuple(dict.fromkeys((*(known.tags if known is not None else ()), *tags))),
             entities=entities,
+            content_type=content_type or (known.content_type if known is not None else "general"),
         )
         result = await self._store.put_page(draft)
         page = await self._store.find_page(url, project=project)
         return IngestOutcome(
-            url=fetched.url, page=page, changed=result.created or result.text_changed
+            url=fetched.url,
+            page=page,
+            changed=result.created or result.text_changed,
+            read=read,
+            chunks_removed=(0 if known is None else known.chunks) - result.chunks_kept,
+            chunks_added=result.chunks - result.chunks_kept,
         )
 
     async def _read(self, fetched: FetchedPage) -> ReadPage:
         """Read a page in a thread, or in another process while many pages are being ingested."""
         if self._bulk_ingests:
             try:
-                return await to_process.run_sync(
-                    read_page, fetched, cancellable=True, limiter=self._processes
+                packed = await to_process.run_sync(
+                    _read_in_process, fetched, cancellable=True, limiter=self._processes
                 )
+                return unpack_page(packed)
             except anyio.BrokenWorkerProcess:
                 # It was killed, or our caller's main module cannot be imported in a process.
                 logger.warning("a reading process broke; reading %s in this one", fetched.url)
@@ -258,6 +331,22 @@ def read_page(fetched: FetchedPage) -> ReadPage:
     """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing."""
     extracted = extract_page(fetched)
     return extracted, chunk_page(extracted), find_entities(extracted)
+
+
+def _has_labels(stored: PageInfo, tags: tuple[str, ...], content_type: str | None) -> bool:
+    has_type = content_type is None or stored.content_type == content_type
+    return has_type and set(tags) <= set(stored.tags)
+
+
+def _read_in_process(fetched: FetchedPage) -> bytes:
+    """Read a page in a process that does nothing else, and pack it."""
+    # Nearly all that reading makes lives until it ends: looking for garbage meanwhile finds none
+    # and takes a tenth of the time.
+    gc.disable()
+    try:
+        return pack_page(read_page(fetched))
+    finally:
+        gc.enable()
 
 
 async def _tell(on_progress: OnProgress, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from citewell.web.urls import resolve_url
+from citewell.web.urls import resolve_url, without_anchor
 
 # Markdown ends a link target at a bare parenthesis or space.
 _ESCAPES = str.maketrans({"(": "%28", ")": "%29", " ": "%20", "<": "%3C", ">": "%3E"})
@@ -13,11 +13,16 @@ def markdown_target(url: str) -> str:
     return url.translate(_ESCAPES)
 
 
+def is_anchor(reference: str) -> bool:
+    """Return whether a reference leads to a place on its own page; a script's route does not."""
+    return reference.startswith("#") and without_anchor(reference) != reference
+
+
 class LinkResolver:
     """Resolves the references of one page; each distinct one is resolved once."""
 
     def __init__(self, page_url: str, *, base_href: str = "") -> None:
-        self._page = page_url.partition("#")[0]
+        self._page = without_anchor(page_url)
         self._base = resolve_url(page_url, base_href) if base_href else None
         self._known: dict[str, str | None] = {}
 
@@ -31,4 +36,4 @@ class LinkResolver:
 
     def leads_elsewhere(self, url: str) -> bool:
         """Return whether a resolved URL is of another page than this one."""
-        return url.partition("#")[0] != self._page
+        return without_anchor(url) != self._page

@@ -19,7 +19,8 @@ from citewell.ingest.extract.html.math import (
     render_math,
     render_tex_container,
 )
-from citewell.ingest.extract.links import markdown_target
+from citewell.ingest.extract.links import is_anchor, markdown_target
+from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -150,12 +151,12 @@ class InlineRenderer:
         inner = self._inner(element)
         text = collapse_spaces(inner.replace(_BREAK, " "))
         href = element.attribute("href")
-        url = None if href.startswith("#") else self._links.resolve(href)
+        url = None if is_anchor(href) else self._links.resolve(href)
         shown = visible_text(text)
         if url is None or not shown or not self._links.leads_elsewhere(url):
             pieces.append(inner)
             return
-        mark = self._writer.mark_link(url.partition("#")[0], text)
+        mark = self._writer.mark_link(without_anchor(url), text)
         before = " " if inner[0] in " \n\t" else ""
         after = " " if inner[-1] in " \n\t" else ""
         pieces.append(f"{before}{mark}[{text}]({markdown_target(url)}){after}")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from citewell.core.records import Link
 from citewell.core.text import one_line
+from citewell.ingest.extract.links import is_anchor
+from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.canonical import CanonicalText
@@ -33,7 +35,7 @@ def left_out_links(
         if element.tag != "a" or len(found) == _MOST_LINKS or _is_framed(element):
             continue
         href = element.attribute("href")
-        url = "" if href.startswith("#") else (links.resolve(href) or "").partition("#")[0]
+        url = "" if is_anchor(href) else without_anchor(links.resolve(href) or "")
         text = one_line(element.text())
         if not url or not text or url in known or not links.leads_elsewhere(url):
             continue

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
+from citewell.ingest.extract.html.microdata import read_microdata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,7 @@ _MAX_JSON_LD_CHARACTERS = 100_000
 _MAX_JSON_LD_OBJECTS = 50
 _MAX_TITLE_CHARACTERS = 300
 _MAX_DESCRIPTION_CHARACTERS = 1_000
+_MAX_AUTHOR_CHARACTERS = 100
 _DASHES = "|–—·•»:-"
 _TITLE_SEPARATOR = re.compile(rf"\s+[{_DASHES}]\s+|\s*[|»]\s*")
 _DATE = re.compile(
@@ -44,13 +46,14 @@ class Metadata:
     base_href: str
     published_at: str | None
     modified_at: str | None
+    author: str
     structured_data: str
 
 
 def read_metadata(parsed: LexborHTMLParser) -> Metadata:
     """Read the head of a page."""
     meta = _meta_values(parsed)
-    objects = list(_json_ld(parsed))
+    objects = [*_json_ld(parsed), *read_microdata(parsed)]
     return Metadata(
         title=_title(parsed, meta),
         site_name=meta.get("og:site_name", ""),
@@ -60,8 +63,18 @@ def read_metadata(parsed: LexborHTMLParser) -> Metadata:
         base_href=_href(parsed, "base[href]"),
         published_at=_date(meta, _PUBLISHED, objects, "datePublished") or _time(parsed, "pubdate"),
         modified_at=_date(meta, _MODIFIED, objects, "dateModified"),
+        author=_author(parsed, meta),
         structured_data=_as_list(objects),
     )
+
+
+def _author(parsed: LexborHTMLParser, meta: dict[str, str]) -> str:
+    for name in ("author", "article:author", "dc.creator", "parsely-author"):
+        # Some sites name a profile page here instead of a person.
+        if meta.get(name) and "://" not in meta[name]:
+            return meta[name][:_MAX_AUTHOR_CHARACTERS]
+    node = parsed.css_first("[rel='author' i]")
+    return _words(node.text())[:_MAX_AUTHOR_CHARACTERS] if node is not None else ""
 
 
 def _meta_values(parsed: LexborHTMLParser) -> dict[str, str]:

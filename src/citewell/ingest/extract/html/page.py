@@ -70,6 +70,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         description=metadata.description,
         published_at=metadata.published_at,
         modified_at=metadata.modified_at,
+        author=metadata.author,
         structured_data=metadata.structured_data,
     )
 

@@ -9,6 +9,7 @@ from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.html.math import convert_tex_delimiters
 from citewell.ingest.extract.links import markdown_target
+from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,7 +91,7 @@ class MarkdownInline:
         text = _LINK.sub(self._link, text) if "![" in text else text
         if url is None or not self._links.leads_elsewhere(url) or not text.strip():
             return text
-        mark = self._writer.mark_link(url.partition("#")[0], text)
+        mark = self._writer.mark_link(without_anchor(url), text)
         return f"{mark}[{text}]({markdown_target(url)})"
 
     def _image(self, alt: str, url: str | None, title: str) -> str:

@@ -1,0 +1,118 @@
+"""A library in one file: a zip of JSON lines with a manifest that names and checks every part.
+
+manifest.json       what the file is, its version, and the SHA-256 of each part
+pages/NNNNN.jsonl   pages with text, structure, chunks and vectors, a hundred a part
+websites.jsonl      the entries, each with the URLs and fields of its pages
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.errors import ArchiveRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FORMAT = "citewell-library"
+VERSION = 1
+MANIFEST = "manifest.json"
+WEBSITES = "websites.jsonl"
+PAGES_A_PART = 100
+# A file that claims more is no library; unpacking it would fill the memory.
+_MAX_PART_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What an archive holds."""
+
+    version: int
+    created_at: str
+    written_by: str
+    pages: int
+    chunks: int
+    websites: int
+    parts: dict[str, str]
+    """The SHA-256 of each part, by its name."""
+
+
+class ArchiveWriter:
+    """Adds parts to an open zip, and the manifest at its end."""
+
+    def __init__(self, zipped: zipfile.ZipFile) -> None:
+        self._zip = zipped
+        self._parts: dict[str, str] = {}
+
+    def add(self, name: str, records: Iterable[dict[str, Any]]) -> None:
+        """Write one part, a JSON object a line."""
+        lines = "".join(
+            json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n"
+            for record in records
+        )
+        body = lines.encode("utf-8", "surrogatepass")
+        self._parts[name] = hashlib.sha256(body).hexdigest()
+        self._zip.writestr(name, body)
+
+    def finish(self, **counts: Any) -> Manifest:  # noqa: ANN401 - the manifest's own fields
+        """Write the manifest."""
+        manifest = Manifest(version=VERSION, parts=self._parts, **counts)
+        told = {"format": FORMAT, **asdict(manifest)}
+        self._zip.writestr(MANIFEST, json.dumps(told, indent=1))
+        return manifest
+
+
+def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
+    """Return the manifest.
+
+    Raises:
+        ArchiveRefused: it is no library, or of a newer version.
+    """
+    try:
+        told = json.loads(zipped.read(MANIFEST))
+        if told.pop("format") != FORMAT:
+            raise KeyError(FORMAT)
+        if told["version"] > VERSION:
+            raise ArchiveRefused(
+                f"The file is of version {told['version']}; this program reads up to {VERSION}.",
+                suggestion="Update Citewell and try again.",
+            )
+        return Manifest(**told)
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise ArchiveRefused("The file is not a Citewell library.") from error
+
+
+def check_parts(zipped: zipfile.ZipFile, manifest: Manifest) -> None:
+    """Read every part once and compare it with the manifest, before anything is written.
+
+    Raises:
+        ArchiveRefused: a part is missing or damaged.
+    """
+    for name in manifest.parts:
+        _read_part(zipped, manifest, name)
+
+
+def read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of a part.
+
+    Raises:
+        ArchiveRefused: it is missing or damaged.
+    """
+    for line in _read_part(zipped, manifest, name).splitlines():
+        yield json.loads(line.decode("utf-8", "surrogatepass"))
+
+
+def _read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> bytes:
+    try:
+        if zipped.getinfo(name).file_size > _MAX_PART_BYTES:
+            raise ArchiveRefused(f"The part {name} is too large.")
+        body = zipped.read(name)
+    except (KeyError, OSError, zipfile.BadZipFile, zipfile.error) as error:
+        raise ArchiveRefused(f"The file is damaged: {name} cannot be read.") from error
+    if hashlib.sha256(body).hexdigest() != manifest.parts[name]:
+        raise ArchiveRefused(f"The file is damaged: {name} is not what was written.")
+    return body

@@ -1,0 +1,167 @@
+"""Taking the library of an archive into a store; a second time changes nothing."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
+
+from citewell.core.errors import ArchiveRefused
+from citewell.core.results import OnProgress, Progress, no_progress
+from citewell.ingest.archive.format import WEBSITES, check_parts, read_manifest, read_part
+from citewell.ingest.archive.page_records import (
+    page_from_record,
+    vectors_from_record,
+    website_from_record,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from citewell.core.library import WebsiteStatus
+    from citewell.core.records import PageInfo
+    from citewell.ingest.archive.format import Manifest
+    from citewell.store.protocol import Store
+
+
+@dataclass(slots=True, kw_only=True)
+class Imported:
+    """What an import did."""
+
+    pages_written: int = 0
+    pages_unchanged: int = 0
+    """They were there already, the same."""
+    pages_newer: int = 0
+    """The store has one that was fetched later, which stays."""
+    chunks: int = 0
+    websites_added: int = 0
+    websites_known: int = 0
+
+
+async def read_archive(
+    path: Path, *, store: Store, project: str, on_progress: OnProgress = no_progress
+) -> Imported:
+    """Import the archive at `path` into `project`.
+
+    The whole file is checked before anything is written. An import that was cut short is finished
+    by running it again: what is there already is passed over.
+
+    Raises:
+        ArchiveRefused: the file is missing, damaged, or of a newer version.
+        StoreError: the store could not be written.
+    """
+    try:
+        zipped = zipfile.ZipFile(path)
+    except FileNotFoundError as error:
+        raise ArchiveRefused(f"There is no file {path.name}.") from error
+    except (OSError, zipfile.BadZipFile) as error:
+        raise ArchiveRefused(f"{path.name} is damaged or not a Citewell library.") from error
+    with zipped:
+        manifest = read_manifest(zipped)
+        await to_thread.run_sync(check_parts, zipped, manifest)
+        imported = Imported()
+        for name in sorted(set(manifest.parts) - {WEBSITES}):
+            for record in await _records(zipped, manifest, name):
+                await import_page(record, imported, store=store, project=project)
+                await _tell(imported, manifest, on_progress)
+        for record in await _records(zipped, manifest, WEBSITES):
+            await import_website(record, imported, store=store, project=project)
+    return imported
+
+
+async def _records(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> list[dict[str, Any]]:
+    return await to_thread.run_sync(partial(_read_all, zipped, manifest, name))
+
+
+def _read_all(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> list[dict[str, Any]]:
+    return list(read_part(zipped, manifest, name))
+
+
+async def import_page(
+    record: dict[str, Any],
+    imported: Imported,
+    *,
+    store: Store,
+    project: str,
+    source_id: int | None = None,
+) -> None:
+    """Write one page with its vectors, unless the store has it the same or newer; count it.
+
+    A new page gets `source_id`, where that is free.
+
+    Raises:
+        ArchiveRefused: the record makes no sense.
+    """
+    known = await store.find_page(record["url"], project=project)
+    if known is not None and _is_newer(known, record):
+        imported.pages_newer += 1
+        return
+    vectors = vectors_from_record(record)
+    if known is not None and _is_same(known, record, len(vectors)):
+        imported.pages_unchanged += 1
+        return
+    try:
+        draft = await to_thread.run_sync(partial(page_from_record, record, project=project))
+        put = await store.put_page(replace(draft, source_id=source_id))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ArchiveRefused("The file is damaged: a page of it makes no sense.") from error
+    if vectors and record["model"]:
+        chunks = await store.chunks_of_page(put.source_id)
+        by_id = {
+            chunk.chunk_id: vectors[chunk.ordinal] for chunk in chunks if chunk.ordinal in vectors
+        }
+        await store.put_vectors(by_id, model=record["model"])
+    imported.pages_written += 1
+    imported.chunks += put.chunks
+
+
+def _is_newer(known: PageInfo, record: dict[str, Any]) -> bool:
+    is_later = known.fetched_at > datetime.fromisoformat(record["fetched_at"])
+    return is_later and known.text_hash != record["text_hash"]
+
+
+def _is_same(known: PageInfo, record: dict[str, Any], vectors: int) -> bool:
+    return (
+        known.text_hash == record["text_hash"]
+        and known.chunks == len(record["chunks"])
+        and known.embedded_chunks >= vectors
+        and set(record["tags"]) <= set(known.tags)
+    )
+
+
+async def import_website(
+    record: dict[str, Any], imported: Imported, *, store: Store, project: str
+) -> None:
+    """Add one entry and make its pages, which are there already, its members; count it."""
+    now = datetime.now(UTC)
+    draft = website_from_record(record, project=project)
+    website, created = await store.library.add_website(draft, now=now)
+    for member in record["members"]:
+        page = await store.find_page(member["url"], project=project)
+        if page is not None:
+            await store.library.join_page(
+                website.source_id, page.source_id, fields=member["fields"]
+            )
+    imported.websites_added += created
+    imported.websites_known += not created
+    # Work that ran where the file was written does not run here.
+    ended: dict[str, WebsiteStatus] = {"completed": "completed", "failed": "failed"}
+    status = ended.get(record["status"], "pending")
+    if created or website.status == "pending":
+        await store.library.finish_website(
+            website.source_id,
+            status,
+            now=now,
+            title=record["title"],
+            error_message=record["error_message"],
+        )
+
+
+async def _tell(imported: Imported, manifest: Manifest, on_progress: OnProgress) -> None:
+    done = imported.pages_written + imported.pages_unchanged + imported.pages_newer
+    message = f"Imported {done} of {manifest.pages} pages"
+    await on_progress(Progress(phase="import", message=message, done=done, total=manifest.pages))

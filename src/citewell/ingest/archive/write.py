@@ -1,0 +1,136 @@
+"""Writing a project's library into one file."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
+
+from citewell import __version__
+from citewell.core.errors import ArchiveRefused
+from citewell.core.library import WebsiteQuery
+from citewell.core.records import SearchFilter
+from citewell.core.results import OnProgress, Progress, no_progress
+from citewell.ingest.archive.format import PAGES_A_PART, WEBSITES, ArchiveWriter, Manifest
+from citewell.ingest.archive.page_records import page_to_record, website_to_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from citewell.core.library import Member
+    from citewell.core.records import PageInfo
+    from citewell.store.protocol import Store
+
+_MEMBERS_AT_ONCE = 500
+_WEBSITES_AT_ONCE = 100
+
+
+async def write_archive(
+    path: Path,
+    *,
+    store: Store,
+    project: str,
+    model: str | None,
+    on_progress: OnProgress = no_progress,
+) -> Manifest:
+    """Write all pages and websites of `project` to `path`, with the vectors of `model`.
+
+    The file appears whole or not at all: it is written beside its place and then moved there.
+
+    Raises:
+        ArchiveRefused: the file cannot be written.
+        StoreError: the store could not be read.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as zipped:
+            manifest = await _fill(
+                ArchiveWriter(zipped),
+                store=store,
+                project=project,
+                model=model,
+                on_progress=on_progress,
+            )
+        partial.replace(path)
+    except OSError as error:
+        raise ArchiveRefused(f"{path.name} cannot be written: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return manifest
+
+
+async def _fill(
+    writer: ArchiveWriter,
+    *,
+    store: Store,
+    project: str,
+    model: str | None,
+    on_progress: OnProgress,
+) -> Manifest:
+    where = SearchFilter(project=project)
+    total = (await store.corpus_stats(where)).pages
+    pages = chunks = part = last = 0
+    while listed := await store.list_pages(where, limit=PAGES_A_PART, after_source_id=last):
+        records = [record for info in listed if (record := await page_record(info, store, model))]
+        await to_thread.run_sync(writer.add, f"pages/{part:05}.jsonl", records)
+        pages += len(records)
+        chunks += sum(len(record["chunks"]) for record in records)
+        part += 1
+        last = listed[-1].source_id
+        message = f"Exported {pages} of {total} pages"
+        await on_progress(Progress(phase="export", message=message, done=pages, total=total))
+    websites = await website_records(store, project)
+    await to_thread.run_sync(writer.add, WEBSITES, websites)
+    return writer.finish(
+        created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        written_by=f"citewell {__version__}",
+        pages=pages,
+        chunks=chunks,
+        websites=len(websites),
+    )
+
+
+async def page_record(info: PageInfo, store: Store, model: str | None) -> dict[str, Any] | None:
+    """Return a page as a record, with its vectors of `model`; None when it is gone."""
+    page = await store.get_page(info.source_id)
+    if page is None:
+        return None  # deleted since it was listed
+    chunks = await store.chunks_of_page(info.source_id)
+    ids = [chunk.chunk_id for chunk in chunks]
+    return page_to_record(
+        page,
+        chunks,
+        embedded_texts=await store.embedded_texts(ids),
+        vectors=await store.get_vectors(ids, model=model) if model is not None else {},
+        model=model,
+    )
+
+
+async def website_records(store: Store, project: str) -> list[dict[str, Any]]:
+    """Return all entries of a project as records."""
+    records: list[dict[str, Any]] = []
+    while True:
+        query = WebsiteQuery(
+            project=project, order_by="url", limit=_WEBSITES_AT_ONCE, offset=len(records)
+        )
+        listed = await store.library.list_websites(query)
+        if not listed.websites:
+            return records
+        records += [
+            website_to_record(website, await _members(store, website.source_id))
+            for website in listed.websites
+        ]
+
+
+async def _members(store: Store, website_id: int) -> list[Member]:
+    members: list[Member] = []
+    while listed := await store.library.list_members(
+        website_id,
+        limit=_MEMBERS_AT_ONCE,
+        after_source_id=members[-1].source_id if members else 0,
+    ):
+        members += listed
+    return members

@@ -1,0 +1,95 @@
+"""Where the URLs of a site come from: its llms.txt, its sitemaps, or its own links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import (
+    AddressRefused,
+    FetchError,
+    FetchTimeout,
+    HostUnreachable,
+    InvalidArgument,
+)
+from citewell.core.library import CrawlUrl
+from citewell.ingest.site_scope import SiteScope
+from citewell.web.llms_txt import parse_llms_txt
+from citewell.web.sitemap import read_sitemaps
+from citewell.web.urls import resolve_url
+
+if TYPE_CHECKING:
+    from citewell.core.library import Discovery, Website
+    from citewell.web.fetcher import Fetcher
+    from citewell.web.llms_txt import LlmsTxt
+
+_SITEMAP_NAMES = ("sitemap.xml", "/sitemap.xml", "/sitemap_index.xml")
+_LLMS_TXT_NAMES = ("llms.txt", "/llms.txt")
+# Of those that a sitemap names some are out of scope, duplicates or unreadable.
+_NAMED_PER_PAGE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovered:
+    """The URLs to begin with, and where they came from."""
+
+    discovery: Discovery
+    urls: tuple[CrawlUrl, ...]
+
+
+async def discover_urls(fetcher: Fetcher, website: Website) -> Discovered:
+    """Return the URLs that a site names, or its own URL where links are to be followed.
+
+    Raises:
+        InvalidArgument: the way that was asked for names no page of the site.
+        FetchError: the site cannot be reached, or is in trouble.
+    """
+    scope = SiteScope(website.url, website.options)
+    way = website.options.discovery
+    if way in ("auto", "llms_txt"):
+        listed = await _read_llms_txt(fetcher, scope.folder_url)
+        if listed is not None:
+            urls = tuple(CrawlUrl(url=url) for url in listed.urls if scope.holds(url))
+            if urls:
+                return Discovered(discovery="llms_txt", urls=urls)
+    if way in ("auto", "sitemap"):
+        urls = await _read_sitemaps(fetcher, website, scope)
+        if urls:
+            return Discovered(discovery="sitemap", urls=urls)
+    if way in ("auto", "links"):
+        return Discovered(discovery="links", urls=(CrawlUrl(url=website.url),))
+    name = "llms.txt" if way == "llms_txt" else "sitemap"
+    raise InvalidArgument(
+        f"{website.url} has no {name} that names pages of the site",
+        suggestion="Let the crawl follow links, or widen its scope and patterns.",
+    )
+
+
+async def _read_llms_txt(fetcher: Fetcher, url: str) -> LlmsTxt | None:
+    for name in _LLMS_TXT_NAMES:
+        address = resolve_url(url, name)
+        try:
+            body = await fetcher.fetch_file(address or url)
+        except (AddressRefused, FetchTimeout, HostUnreachable):
+            raise
+        except FetchError:
+            continue  # whatever else a site answers, it has no such file
+        if (listed := parse_llms_txt(body, address=address or url)) is not None:
+            return listed
+    return None
+
+
+async def _read_sitemaps(
+    fetcher: Fetcher, website: Website, scope: SiteScope
+) -> tuple[CrawlUrl, ...]:
+    folder = scope.folder_url
+    usual = [address for name in _SITEMAP_NAMES if (address := resolve_url(folder, name))]
+    named = await fetcher.sitemaps_of(website.url)
+    limit = _NAMED_PER_PAGE * website.options.max_pages
+    # Where robots.txt names sitemaps, the usual places hold the same or nothing.
+    found = await read_sitemaps(fetcher.fetch_file, named or usual, max_urls=max(limit, 1_000))
+    return tuple(
+        CrawlUrl(url=page.url, modified_at=page.modified_at)
+        for page in found
+        if scope.holds(page.url)
+    )

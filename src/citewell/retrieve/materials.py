@@ -1,0 +1,107 @@
+"""Pasted material: cut into pieces, and the pieces ranked by words and vectors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from citewell.core.words import content_words, words
+from citewell.retrieve.fuse import fuse_by_reciprocal_rank
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    import numpy.typing as npt
+
+    Vector = npt.NDArray[np.float32]
+
+MAX_PIECE_CHARACTERS = 1_500
+
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+
+# The usual constants of BM25.
+_SATURATION = 1.2
+_LENGTH_WEIGHT = 0.75
+
+
+def split_material(text: str) -> list[str]:
+    """Return the paragraphs of `text` in order, white space cleaned, none too long.
+
+    A long paragraph is cut after a sentence where there is one.
+    """
+    pieces: list[str] = []
+    for paragraph in _PARAGRAPH_END.split(text):
+        clean = [" ".join(sentence.split()) for sentence in _SENTENCE_END.split(paragraph)]
+        pieces += _gather([sentence for sentence in clean if sentence])
+    return pieces
+
+
+def rank_pieces(
+    query: str,
+    pieces: Sequence[str],
+    *,
+    vectors: Mapping[int, Vector],
+    query_vector: Vector | None,
+) -> list[int]:
+    """Return the places of the pieces that have to do with the query, best first."""
+    by_words = _rank_by_words(query, pieces)
+    if query_vector is None or not vectors:
+        return by_words
+    cosines = {place: float(vector @ query_vector) for place, vector in vectors.items()}
+    by_vectors = sorted(cosines, key=lambda place: (-cosines[place], place))
+    scores = fuse_by_reciprocal_rank([(by_words, 1.0), (by_vectors, 1.0)])
+    return sorted(scores, key=lambda place: (-scores[place], place))
+
+
+def _gather(sentences: Sequence[str]) -> list[str]:
+    pieces: list[str] = []
+    current = ""
+    for sentence in sentences:
+        joined = f"{current} {sentence}" if current else sentence
+        if len(joined) < MAX_PIECE_CHARACTERS:
+            current = joined
+            continue
+        if current:
+            pieces.append(current)
+        *whole, current = _cut(sentence)
+        pieces += whole
+    return [*pieces, current] if current else pieces
+
+
+def _cut(sentence: str) -> list[str]:
+    """Return one overlong sentence in parts, cut at a space where there is one."""
+    parts: list[str] = []
+    limit = MAX_PIECE_CHARACTERS - 1
+    while len(sentence) > limit:
+        space = sentence.rfind(" ", 1, limit)
+        end = space if space > 0 else limit
+        parts.append(sentence[:end])
+        sentence = sentence[end:].lstrip()
+    return [*parts, sentence]
+
+
+def _rank_by_words(query: str, pieces: Sequence[str]) -> list[int]:
+    """Return the pieces that hold a word of the query by BM25 over the pieces alone."""
+    wanted = set(content_words(query))
+    counts = [Counter(words(piece)) for piece in pieces]
+    lengths = [count.total() for count in counts]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    holding = {word: sum(word in count for count in counts) for word in wanted}
+    scores: dict[int, float] = {}
+    for place, count in enumerate(counts):
+        found = [word for word in wanted if word in count]
+        long = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * lengths[place] / (mean or 1))
+        score = sum(
+            math.log(1 + (len(pieces) - holding[word] + 0.5) / (holding[word] + 0.5))
+            * count[word]
+            * (_SATURATION + 1)
+            / (count[word] + long)
+            for word in found
+        )
+        if found:
+            scores[place] = score
+    return sorted(scores, key=lambda place: (-scores[place], place))

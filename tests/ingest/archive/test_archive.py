@@ -1,0 +1,220 @@
+"""A library goes into one file and comes out of it again, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.drafts import FETCHED_AT, draft
+from tests.hashing_embedder import HashingEmbedder
+
+from citewell.core.errors import ArchiveRefused
+from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
+from citewell.core.records import SearchFilter
+from citewell.core.words import words
+from citewell.ingest.archive.format import FORMAT, VERSION
+from citewell.ingest.archive.read import read_archive
+from citewell.ingest.archive.write import write_archive
+from citewell.store.open import open_store
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+MODEL = HashingEmbedder()
+HERONS = draft(
+    "https://birds.example/herons",
+    "The grey heron eats fish.",
+    "鷺は魚を食べる。",
+    title="Herons",
+    heading="Food",
+    tags=("birds",),
+    content_type="blog_article",
+    etag='"1"',
+)
+OWLS = draft("https://birds.example/owls", "The tawny owl eats mice.", title="Owls")
+EVERYTHING = SearchFilter(project="default")
+
+
+@pytest.fixture
+async def target() -> AsyncIterator[Store]:
+    """A store with nothing in it."""
+    store = await open_store("sqlite://", model=MODEL.name)
+    yield store
+    await store.aclose()
+
+
+@pytest.fixture
+async def source() -> AsyncIterator[Store]:
+    """A store with two pages, their vectors, and a site that holds both."""
+    store = await open_store("sqlite://", model=MODEL.name)
+    await fill(store)
+    yield store
+    await store.aclose()
+
+
+async def fill(store: Store) -> None:
+    for page in (HERONS, OWLS):
+        await store.put_page(page)
+    waiting = await store.chunks_to_embed(model=MODEL.name, limit=100)
+    vectors = await MODEL.embed_passages([text for _, text in waiting])
+    ids = [chunk_id for chunk_id, _ in waiting]
+    await store.put_vectors(dict(zip(ids, vectors, strict=True)), model=MODEL.name)
+    now = datetime.now(UTC)
+    site = WebsiteDraft(
+        url="https://birds.example/",
+        kind="site",
+        content_type="blog_article",
+        tags=("birds",),
+        options=CrawlOptions(max_pages=7, include=("/h*",)),
+    )
+    website, _ = await store.library.add_website(site, now=now)
+    for page in (HERONS, OWLS):
+        found = await store.find_page(page.url, project="default")
+        assert found is not None
+        fields = {"author": [{"value": "Jane", "quote": "Jane"}]} if page is HERONS else None
+        await store.library.join_page(website.source_id, found.source_id, fields=fields)
+    await store.library.finish_website(website.source_id, "completed", now=now, title="Birds")
+
+
+async def test_a_library_comes_out_as_it_went_in(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+
+    manifest = await write_archive(path, store=source, project="default", model=MODEL.name)
+    imported = await read_archive(path, store=target, project="default")
+
+    assert (manifest.pages, manifest.chunks, manifest.websites) == (2, 3, 1)
+    assert (imported.pages_written, imported.websites_added) == (2, 1)
+    before = await source.find_page(HERONS.url, project="default")
+    after = await target.find_page(HERONS.url, project="default")
+    assert before is not None
+    assert after is not None
+    assert after.text_hash == before.text_hash
+    assert (after.title, after.tags, after.etag) == ("Herons", ("birds",), '"1"')
+    assert after.embedded_chunks == after.chunks == 2
+    assert after.fetched_at == FETCHED_AT
+    hits = await target.search_words(words("鷺は魚"), where=EVERYTHING, limit=5)
+    vector = await MODEL.embed_query("Owls tawny owl mice")
+    near = await target.search_vectors(vector, model=MODEL.name, where=EVERYTHING, limit=1)
+    (by_words,) = await target.load_chunks([hits[0].chunk_id])
+    (by_vector,) = await target.load_chunks([near[0].chunk_id])
+    assert by_words.text == "鷺は魚を食べる。"
+    assert by_vector.text == "The tawny owl eats mice."
+    website = (await target.library.list_websites(WebsiteQuery())).websites[0]
+    assert (website.title, website.status, website.pages) == ("Birds", "completed", 2)
+    assert website.options == CrawlOptions(max_pages=7, include=("/h*",))
+    fields = await target.library.fields_of([after.source_id])
+    assert fields[after.source_id]["author"] == [{"value": "Jane", "quote": "Jane"}]
+
+
+async def test_a_second_import_changes_nothing(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    await write_archive(path, store=source, project="default", model=MODEL.name)
+    await read_archive(path, store=target, project="default")
+
+    again = await read_archive(path, store=target, project="default")
+
+    assert (again.pages_written, again.pages_unchanged) == (0, 2)
+    assert (again.websites_added, again.websites_known) == (0, 1)
+
+
+async def test_an_import_that_was_cut_short_goes_on(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    await write_archive(path, store=source, project="default", model=MODEL.name)
+    # The page is there, its vectors and the website are not: as after a kill between the two.
+    await target.put_page(HERONS)
+
+    imported = await read_archive(path, store=target, project="default")
+
+    assert imported.pages_written == 2
+    page = await target.find_page(HERONS.url, project="default")
+    assert page is not None
+    assert page.embedded_chunks == 2
+
+
+async def test_a_page_that_was_fetched_later_stays(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    later = draft(HERONS.url, "Herons eat frogs.", fetched_at=FETCHED_AT + timedelta(days=1))
+    await write_archive(path, store=source, project="default", model=MODEL.name)
+    await target.put_page(later)
+
+    imported = await read_archive(path, store=target, project="default")
+
+    assert imported.pages_newer == 1
+    assert await target.search_words(words("frogs"), where=EVERYTHING, limit=5)
+
+
+async def test_a_damaged_file_is_refused_before_anything_is_written(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    await write_archive(path, store=source, project="default", model=MODEL.name)
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    parts["websites.jsonl"] = parts["websites.jsonl"].replace(b"Birds", b"Fishes")
+    with zipfile.ZipFile(path, "w") as changed:
+        for name, body in parts.items():
+            changed.writestr(name, body)
+
+    with pytest.raises(ArchiveRefused, match="damaged"):
+        await read_archive(path, store=target, project="default")
+
+    assert (await target.corpus_stats(EVERYTHING)).pages == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"not a zip", "damaged"),
+        ({"format": "other"}, "not a Citewell library"),
+        ({"format": FORMAT, "version": VERSION + 1}, "version 2"),
+    ],
+    ids=["no zip", "another format", "newer"],
+)
+async def test_files_that_cannot_be_read_are_refused(
+    tmp_path: Path, body: object, message: str, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    if isinstance(body, bytes):
+        path.write_bytes(body)
+    else:
+        with zipfile.ZipFile(path, "w") as zipped:
+            zipped.writestr("manifest.json", json.dumps(body))
+
+    with pytest.raises(ArchiveRefused, match=message):
+        await read_archive(path, store=target, project="default")
+
+
+async def test_half_of_a_file_is_refused(tmp_path: Path, source: Store, target: Store) -> None:
+    path = tmp_path / "library.zip"
+    await write_archive(path, store=source, project="default", model=MODEL.name)
+    path.write_bytes(path.read_bytes()[:-200])
+
+    with pytest.raises(ArchiveRefused):
+        await read_archive(path, store=target, project="default")
+
+
+async def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing(
+    tmp_path: Path, source: Store
+) -> None:
+    with pytest.raises(ArchiveRefused, match="cannot be written"):
+        await write_archive(
+            tmp_path / "missing" / "library.zip",
+            store=source,
+            project="default",
+            model=None,
+        )
+
+    assert [each.name async for each in anyio.Path(tmp_path).iterdir()] == []

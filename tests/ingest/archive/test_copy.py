@@ -1,0 +1,86 @@
+"""Copying a library between the two kinds of database, both ways."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.drafts import draft
+from tests.store.backends import empty_store
+
+from citewell.core.library import WebsiteDraft, WebsiteQuery
+from citewell.core.records import SearchFilter
+from citewell.ingest.archive.copy import copy_library
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+MODEL = "m"
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+BOTH_WAYS = pytest.mark.parametrize(
+    ("kind_of_source", "kind_of_target"), [("sqlite-file", "postgres"), ("postgres", "sqlite-file")]
+)
+
+
+async def fill(store: Store) -> None:
+    await store.put_page(draft("https://a.example/gone", "to be deleted"))
+    await store.delete_page(1)
+    for number in range(6):
+        put = await store.put_page(
+            draft(
+                f"https://a.example/{number}",
+                f"heron {number}",
+                "egret",
+                title=f"Page {number}",
+                heading="Birds",
+                project="birds" if number % 2 else "default",
+                tags=("wet", f"t{number}"),
+            )
+        )
+        chunks = await store.chunks_of_page(put.source_id)
+        vectors = {
+            chunk.chunk_id: np.array([chunk.ordinal, 1.0, number], np.float32) for chunk in chunks
+        }
+        await store.put_vectors(vectors, model=MODEL)
+    await store.library.add_website(WebsiteDraft(url="https://a.example/0"), now=NOW)
+
+
+@BOTH_WAYS
+async def test_a_copied_library_is_the_same_with_the_same_ids(
+    tmp_path: Path, kind_of_source: str, kind_of_target: str
+) -> None:
+    async with (
+        empty_store(kind_of_source, tmp_path, model=MODEL) as source,
+        empty_store(kind_of_target, tmp_path, model=MODEL) as target,
+    ):
+        await fill(source)
+        copied = await copy_library(source, target, model=MODEL)
+        listed = await source.list_pages(SearchFilter(), limit=50)
+
+        assert await target.list_pages(SearchFilter(), limit=50) == listed
+        assert (copied.pages_written, copied.pages, copied.chunks, copied.vectors) == (6, 6, 12, 12)
+        sites = await target.library.list_websites(WebsiteQuery())
+        assert [site.url for site in sites.websites] == ["https://a.example/0"]
+        found = await target.search_words(["heron"], where=SearchFilter(project="birds"), limit=9)
+        assert len(found) == 3
+        later = await target.put_page(draft("https://a.example/later", "new"))
+        assert later.source_id > listed[-1].source_id
+
+
+@BOTH_WAYS
+async def test_a_copy_that_was_cut_short_is_finished_by_the_next(
+    tmp_path: Path, kind_of_source: str, kind_of_target: str
+) -> None:
+    async with (
+        empty_store(kind_of_source, tmp_path, model=MODEL) as source,
+        empty_store(kind_of_target, tmp_path, model=MODEL) as target,
+    ):
+        await fill(source)
+        first = await copy_library(source, target, model=MODEL)
+        await target.delete_page((await target.list_pages(SearchFilter(), limit=1))[0].source_id)
+        second = await copy_library(source, target, model=MODEL)
+
+    assert (second.pages_written, second.pages_unchanged) == (1, 5)
+    assert second.checksum == first.checksum

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+
+from citewell.retrieve.materials import MAX_PIECE_CHARACTERS, rank_pieces, split_material
+
+
+def test_paragraphs_become_pieces_with_clean_white_space() -> None:
+    text = "  The  warranty lasts\ntwo years. \n\n \n\n\tReturns are  free.\n"
+
+    assert split_material(text) == ["The warranty lasts two years.", "Returns are free."]
+
+
+def test_a_long_paragraph_is_cut_after_sentences() -> None:
+    sentences = [f"Sentence {at} says something of little weight." for at in range(200)]
+
+    pieces = split_material(" ".join(sentences))
+
+    assert len(pieces) > 1
+    assert all(len(piece) < MAX_PIECE_CHARACTERS for piece in pieces)
+    assert all(piece.endswith("weight.") for piece in pieces)
+    assert " ".join(pieces) == " ".join(sentences)
+
+
+def test_text_without_sentences_or_spaces_is_still_cut() -> None:
+    pieces = split_material("あ" * 4_000)
+
+    assert "".join(pieces) == "あ" * 4_000
+    assert all(len(piece) < MAX_PIECE_CHARACTERS for piece in pieces)
+
+
+def test_japanese_sentences_are_kept_whole() -> None:
+    pieces = split_material("保証は二年です。" * 400)
+
+    assert len(pieces) > 1
+    assert all(piece.endswith("。") for piece in pieces)
+
+
+def test_the_piece_with_the_rarer_words_comes_first() -> None:
+    pieces = ["The price of the heron.", "The price of the egret.", "Owls sleep."]
+
+    assert rank_pieces("price of egrets", pieces, vectors={}, query_vector=None) == [1, 0]
+
+
+def test_vectors_bring_in_what_words_do_not_find() -> None:
+    pieces = ["Guarantee period: 24 months.", "Shipping is free."]
+    vectors = {0: np.array([1.0, 0.0], np.float32), 1: np.array([0.0, 1.0], np.float32)}
+
+    ranked = rank_pieces(
+        "How long is the warranty?",
+        pieces,
+        vectors=vectors,
+        query_vector=np.array([1.0, 0.0], np.float32),
+    )
+
+    assert ranked[0] == 0
