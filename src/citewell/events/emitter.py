@@ -1,0 +1,138 @@
+"""Handing events to sinks in the background: whoever emits neither waits nor fails.
+
+Each sink has a queue and a task of its own, so that one that hangs holds nobody up. A full queue
+drops what comes next and counts it.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from citewell.events.records import Event
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+    from citewell.events.records import EventName, EventValue
+
+logger = logging.getLogger(__name__)
+
+QUEUE_EVENTS = 1_000
+_WRITE_SECONDS = 10.0
+# How long the events of the last moments may take to leave when the program stops.
+_CLOSING_SECONDS = 1.0
+_TOLD_EVERY = 100
+
+
+class Sink(Protocol):
+    """Somewhere that events go; raising anything only loses the event."""
+
+    @property
+    def name(self) -> str:
+        """What the log calls it."""
+
+    async def write(self, event: Event) -> None:
+        """Pass the event on."""
+
+    async def aclose(self) -> None:
+        """Free what the sink holds."""
+
+
+class Events:
+    """The way in: `emit` returns at once, whatever the sinks do."""
+
+    def __init__(self, source_app: str, queues: Sequence[_Queue] = ()) -> None:
+        self._source_app = source_app
+        self._queues = queues
+
+    @property
+    def dropped(self) -> int:
+        """How many events did not reach a sink, over all sinks."""
+        return sum(queue.dropped for queue in self._queues)
+
+    def emit(self, name: EventName, **fields: EventValue) -> None:
+        """Hand an event to every sink that has room for it; fields that are None are left out."""
+        if not self._queues:
+            return
+        event = Event(
+            name=name,
+            source_app=self._source_app,
+            timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            fields={key: value for key, value in fields.items() if value is not None},
+        )
+        for queue in self._queues:
+            queue.put(event)
+
+
+@asynccontextmanager
+async def running_events(
+    sinks: Sequence[Sink],
+    *,
+    source_app: str,
+    queue_events: int = QUEUE_EVENTS,
+    write_seconds: float = _WRITE_SECONDS,
+    closing_seconds: float = _CLOSING_SECONDS,
+) -> AsyncIterator[Events]:
+    """Give the way in to `sinks`; on leaving, what waits gets `closing_seconds` to go out."""
+    queues = [_Queue(sink, size=queue_events, write_seconds=write_seconds) for sink in sinks]
+    async with anyio.create_task_group() as tasks:
+        for queue in queues:
+            tasks.start_soon(queue.run)
+        try:
+            yield Events(source_app, queues)
+        finally:
+            for queue in queues:
+                queue.end()
+            tasks.cancel_scope.deadline = anyio.current_time() + closing_seconds
+    with anyio.CancelScope(shield=True), anyio.move_on_after(closing_seconds):
+        for sink in sinks:
+            await sink.aclose()
+
+
+class _Queue:
+    """The events that wait for one sink."""
+
+    def __init__(self, sink: Sink, *, size: int, write_seconds: float) -> None:
+        self._sink = sink
+        self._write_seconds = write_seconds
+        self.dropped = 0
+        streams = anyio.create_memory_object_stream[Event](size)
+        self._into: MemoryObjectSendStream[Event] = streams[0]
+        self._out: MemoryObjectReceiveStream[Event] = streams[1]
+
+    def put(self, event: Event) -> None:
+        try:
+            self._into.send_nowait(event)
+        except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self._lose("its queue is full")
+
+    def end(self) -> None:
+        """Take no more; what waits is still written."""
+        self._into.close()
+
+    async def run(self) -> None:
+        with self._out:
+            async for event in self._out:
+                await self._write(event)
+
+    async def _write(self, event: Event) -> None:
+        try:
+            with anyio.fail_after(self._write_seconds):
+                await self._sink.write(event)
+        except Exception as error:  # noqa: BLE001 - a sink may fail in any way; only it loses
+            self._lose(f"{type(error).__name__}: {error}")
+
+    def _lose(self, why: str) -> None:
+        self.dropped += 1
+        # A sink that is down would fill the log with one line for each event.
+        if self.dropped % _TOLD_EVERY == 1:
+            logger.warning(
+                "events for %s are lost, %d so far (%s)", self._sink.name, self.dropped, why
+            )

@@ -1,0 +1,39 @@
+"""Making the vectors of the pages that a job has stored, while it tells how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.results import Progress
+    from citewell.ingest.pipeline import Ingester
+    from citewell.jobs.work import Work
+
+_PAGES_AT_ONCE = 50
+
+
+async def embed_pages(work: Work, ingester: Ingester, source_ids: Sequence[int]) -> None:
+    """Return once all chunks of the pages have vectors; the job's percent goes on to 99.
+
+    Raises:
+        InferenceError: some have none; those that were made are kept.
+    """
+    begun = work.progress
+    share = 99 - (begun.percent or 0)
+    before = 0
+
+    async def tell(progress: Progress) -> None:
+        done = before + (progress.done or 0)
+        percent = None
+        if begun.percent is not None:
+            percent = begun.percent + round(share * min(1.0, done / max(1, begun.chunks)))
+        message = f"{done} of {begun.chunks} chunks"
+        await work.tell(replace(begun, percent=percent, message=message))
+
+    for start in range(0, len(source_ids), _PAGES_AT_ONCE):
+        before += await ingester.embed_now(
+            source_ids[start : start + _PAGES_AT_ONCE], on_progress=tell
+        )

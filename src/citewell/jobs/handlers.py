@@ -1,0 +1,169 @@
+"""Which work each kind of job means, and what the library is told when it fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from citewell.core.errors import NotFound
+from citewell.jobs.page_jobs import process_page, refresh_page
+from citewell.jobs.site_jobs import crawl_site
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from citewell.core.errors import CitewellError
+    from citewell.core.jobs import Job, JobKind
+    from citewell.core.library import Website
+    from citewell.events.records import EventName, EventValue
+    from citewell.ingest.library_pages import LibraryParts
+    from citewell.jobs.runner import Handler
+    from citewell.jobs.work import Work
+
+
+class Emit(Protocol):
+    """Is told of events; never raises and never waits."""
+
+    def __call__(self, name: EventName, **fields: EventValue) -> None:
+        """Take note of an event and of what it tells."""
+
+
+class Ends(NamedTuple):
+    """The events that tell how a kind of work ended, and the tool that asks for such work."""
+
+    tool_name: str
+    completed: EventName
+    failed: EventName
+
+
+_PROCESSING = Ends("rag_process_website", "WebsiteProcessingComplete", "WebsiteProcessingFailed")
+_REFRESH = Ends("rag_refresh_website", "WebsiteRefreshComplete", "WebsiteRefreshFailed")
+
+
+def library_handlers(parts: LibraryParts, *, emit: Emit | None = None) -> dict[JobKind, Handler]:
+    """Return the handlers of all jobs of the library."""
+    processing = ProcessHandler(parts, emit or _tell_nobody)
+    refreshing = RefreshHandler(parts, emit or _tell_nobody)
+    return {
+        "process_website": processing,
+        "process_site": processing,
+        "refresh_website": refreshing,
+    }
+
+
+class ProcessHandler:
+    """Processes a website for the first time, or anew."""
+
+    def __init__(self, parts: LibraryParts, emit: Emit) -> None:
+        self._parts = parts
+        self._emit = emit
+
+    async def run(self, work: Work) -> str:
+        """Read the page or the site and return what it brought, as JSON."""
+        parts = self._parts
+        website = await _website_of(parts, work.job)
+        await parts.store.library.set_status(website.source_id, "processing", now=parts.clock())
+        is_site = work.job.kind == "process_site"
+        result = await (crawl_site if is_site else process_page)(work, parts, website)
+        await _tell_end(parts, self._emit, work.job, ends=_PROCESSING)
+        return result
+
+    async def note_failure(
+        self, job: Job, error: CitewellError, *, retry_at: datetime | None
+    ) -> None:
+        """Say why on the entry; while another attempt follows it is still being processed."""
+        library, source_id = self._parts.store.library, int(job.key)
+        website = await library.get_website(source_id, project=job.project)
+        kept = _kept_pages(website)
+        if retry_at is not None:
+            again = f"{error.message}{kept}; trying again at {retry_at:%H:%M:%S} UTC"
+            await library.set_status(
+                source_id, "processing", now=self._parts.clock(), error_message=again
+            )
+            return
+        message = f"{error.message}{kept}"
+        await library.finish_website(
+            source_id, "failed", now=self._parts.clock(), error_message=message
+        )
+        _tell_failure(self._emit, job, website, error, ends=_PROCESSING)
+
+
+class RefreshHandler:
+    """Refreshes a website; what is stored stays where it cannot be had anew."""
+
+    def __init__(self, parts: LibraryParts, emit: Emit) -> None:
+        self._parts = parts
+        self._emit = emit
+
+    async def run(self, work: Work) -> str:
+        """Read the page or the site again and return the report, as JSON."""
+        website = await _website_of(self._parts, work.job)
+        is_site = website.kind == "site"
+        result = await (crawl_site if is_site else refresh_page)(work, self._parts, website)
+        await _tell_end(self._parts, self._emit, work.job, ends=_REFRESH)
+        return result
+
+    async def note_failure(
+        self, job: Job, error: CitewellError, *, retry_at: datetime | None
+    ) -> None:
+        """Say why on the entry, which stays completed where it has pages."""
+        library, source_id = self._parts.store.library, int(job.key)
+        website = await library.get_website(source_id, project=job.project)
+        if website is None:
+            return
+        again = "" if retry_at is None else f"; trying again at {retry_at:%H:%M:%S} UTC"
+        kept = "; what was stored is kept" if website.pages else ""
+        await library.finish_website(
+            source_id,
+            "completed" if website.pages else "failed",
+            now=self._parts.clock(),
+            error_message=f"the refresh failed: {error.message}{kept}{again}",
+        )
+        if retry_at is None:
+            _tell_failure(self._emit, job, website, error, ends=_REFRESH)
+
+
+async def _website_of(parts: LibraryParts, job: Job) -> Website:
+    website = await parts.store.library.get_website(int(job.key), project=job.project)
+    if website is None:
+        raise NotFound(f"there is no website {job.key}")
+    return website
+
+
+def _kept_pages(website: Website | None) -> str:
+    if website is None or website.kind == "page" or not website.pages:
+        return ""
+    return f"; the {website.pages} pages read so far are kept"
+
+
+async def _tell_end(parts: LibraryParts, emit: Emit, job: Job, *, ends: Ends) -> None:
+    website = await parts.store.library.get_website(int(job.key), project=job.project)
+    if website is None:
+        return
+    milliseconds = (parts.clock() - job.updated_at).total_seconds() * 1_000
+    emit(
+        ends.failed if website.status == "failed" else ends.completed,
+        tool_name=ends.tool_name,
+        source_id=website.source_id,
+        url=website.url,
+        pages=website.pages,
+        chunks_created=website.chunks,
+        processing_time_ms=max(0, round(milliseconds)),
+        error=website.error_message,
+    )
+
+
+def _tell_failure(
+    emit: Emit, job: Job, website: Website | None, error: CitewellError, *, ends: Ends
+) -> None:
+    url = None if website is None else website.url
+    emit(
+        ends.failed,
+        tool_name=ends.tool_name,
+        source_id=int(job.key),
+        url=url,
+        error=error.message,
+    )
+
+
+def _tell_nobody(name: EventName, **fields: EventValue) -> None:
+    pass

@@ -1,0 +1,366 @@
+"""The library: websites that are added, processed, refreshed, watched and deleted."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import NotFound
+from citewell.core.jobs import JobDraft
+from citewell.core.library import WebsiteDraft, WebsiteQuery
+from citewell.core.results import OnProgress, no_progress
+from citewell.jobs.handlers import library_handlers
+from citewell.jobs.runner import JobRunner, Pace
+from citewell.store.library_json import report_from_json
+from citewell.web.urls import canonical_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from citewell.core.errors import CitewellError
+    from citewell.core.jobs import Job
+    from citewell.core.library import (
+        ChangeReport,
+        RemovedWebsite,
+        Website,
+    )
+    from citewell.core.records import PageInfo
+    from citewell.ingest.library_pages import LibraryParts
+    from citewell.jobs.handlers import Emit
+
+# Longer than this, and the caller is told to come back.
+PATIENCE_SECONDS = 5.0
+# What a person waits for goes before what a schedule asked for.
+_ASKED_PRIORITY = 10
+# Nobody waits for a whole site, and a page is soon done.
+_SITE_PRIORITY = 5
+_CHORES_SECONDS = 30.0
+_DUE_AT_ONCE = 100
+_LISTED_AT_ONCE = 200
+_KEPT_JOBS_DAYS = 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Processed:
+    """What became of a website that was to be processed."""
+
+    website: Website
+    """Completed or failed; pending or processing while the work goes on."""
+    job: Job | None
+    """None where it was processed before."""
+    is_cached: bool
+    error: CitewellError | None = None
+    """Why the last attempt failed; another one may follow in the background."""
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether the work goes on in the background."""
+        return self.job is not None and not self.job.is_finished
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refreshed:
+    """What became of a website that was to be refreshed."""
+
+    website: Website
+    job: Job
+    report: ChangeReport | None
+    """None while the work goes on, or when it failed."""
+    error: CitewellError | None = None
+    """Why the last attempt failed; what was stored is kept, and another attempt may follow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A website with the last work on it."""
+
+    website: Website
+    job: Job | None
+
+
+class Library:
+    """The websites that somebody keeps, and the work that keeps them."""
+
+    def __init__(self, parts: LibraryParts, runner: JobRunner, *, stale_after_days: float) -> None:
+        self._parts = parts
+        self._store = parts.store
+        self._runner = runner
+        self._stale_after = timedelta(days=stale_after_days)
+
+    async def process(
+        self,
+        draft: WebsiteDraft,
+        *,
+        force: bool = False,
+        wait_seconds: float | None = PATIENCE_SECONDS,
+        on_progress: OnProgress = no_progress,
+    ) -> Processed:
+        """Add a page or a site and have it read; what was read before is returned as it is.
+
+        A page is waited for as long as `wait_seconds` (None: to the end) and then goes on in the
+        background, as a site does from the start; 0 leaves it to whoever polls. `force` reads
+        again what is stored. A second draft of the same URL adds its tags, and sets content type,
+        options and schedule where it says something of them.
+
+        Raises:
+            NotAUrl: its URL is not an http or https URL.
+        """
+        draft = replace(draft, url=canonical_url(draft.url))
+        now = self._parts.clock()
+        website, is_new = await self._store.library.add_website(draft, now=now)
+        if not is_new:
+            website = await self._renew(website, draft, force=force)
+        if website.status == "completed" and not force:
+            return Processed(website=website, job=None, is_cached=True)
+        is_site = website.kind == "site"
+        job, _ = await self._store.jobs.add_job(
+            JobDraft(
+                kind="process_site" if is_site else "process_website",
+                key=str(website.source_id),
+                project=website.project,
+                payload={"force": force},
+                priority=_SITE_PRIORITY if is_site else _ASKED_PRIORITY,
+            ),
+            now=now,
+        )
+        job = await self._follow(job, website, wait_seconds, on_progress)
+        return Processed(
+            website=await self._get(website),
+            job=job,
+            is_cached=False,
+            error=self._runner.error_of(job),
+        )
+
+    async def refresh(
+        self,
+        source_id: int,
+        *,
+        project: str,
+        wait_seconds: float | None = PATIENCE_SECONDS,
+        on_progress: OnProgress = no_progress,
+    ) -> Refreshed:
+        """Fetch a website again and report what changed in it.
+
+        Raises:
+            NotFound: there is no such website or page.
+        """
+        website = (await self.status(source_id, project=project)).website
+        draft = JobDraft(
+            kind="refresh_website",
+            key=str(source_id),
+            project=project,
+            priority=_ASKED_PRIORITY,
+        )
+        job, _ = await self._store.jobs.add_job(draft, now=self._parts.clock())
+        job = await self._follow(job, website, wait_seconds, on_progress)
+        has_report = job.state == "done" and job.result is not None
+        # A page without an entry is gone with its content, and nothing is left to look up.
+        now = await self._store.library.get_website(source_id, project=project)
+        return Refreshed(
+            website=now or website,
+            job=job,
+            report=report_from_json(job.result) if has_report and job.result else None,
+            error=self._runner.error_of(job),
+        )
+
+    async def status(self, source_id: int, *, project: str) -> Status:
+        """Return a website (or a stored page) with the last work on it.
+
+        Raises:
+            NotFound: there is no such website or page.
+        """
+        website = await self._store.library.get_website(source_id, project=project)
+        if website is None:
+            raise _no_such(source_id)
+        job = await self._store.jobs.last_job(str(source_id), project=project)
+        return Status(website=website, job=job)
+
+    async def delete(self, source_id: int, *, project: str) -> RemovedWebsite:
+        """Remove a website with its pages; work on it that goes on is stopped.
+
+        Raises:
+            NotFound: there is no such website or page.
+        """
+        job = await self._store.jobs.last_job(str(source_id), project=project)
+        if job is not None and not job.is_finished:
+            await self._runner.cancel(job.job_id)
+        removed = await self._store.library.delete_website(source_id, project=project)
+        if removed is None:
+            raise _no_such(source_id)
+        return removed
+
+    async def keep_pages(self, pages: Iterable[PageInfo], *, tags: tuple[str, ...] = ()) -> None:
+        """Make entries of pages that were ingested outside of the library."""
+        for page in pages:
+            draft = WebsiteDraft(url=page.url, project=page.project, tags=tags)
+            now = self._parts.clock()
+            website, is_new = await self._store.library.add_website(draft, now=now)
+            if is_new or (website.status == "failed" and website.kind == "page"):
+                await self._store.library.finish_website(website.source_id, "completed", now=now)
+
+    async def cancel_job(self, job_id: int, *, project: str) -> Job:
+        """Stop a job; the website keeps what was read so far.
+
+        Raises:
+            NotFound: there is no such job of the project.
+        """
+        job = await self._job(job_id, project=project)
+        if await self._runner.cancel(job_id):
+            await self._note_stop(job)
+        return await self._job(job_id, project=project)
+
+    async def retry_job(self, job_id: int, *, project: str) -> Job:
+        """Let a failed or cancelled job wait to be done again.
+
+        Raises:
+            NotFound: there is no such job of the project.
+        """
+        await self._job(job_id, project=project)
+        if await self._store.jobs.retry_job(job_id, now=self._parts.clock()):
+            self._runner.wake()
+        return await self._job(job_id, project=project)
+
+    async def wait_for(self, job_id: int, *, on_progress: OnProgress = no_progress) -> Job:
+        """Have the job done, here or elsewhere, and return it once it has ended."""
+        return await self._runner.run(job_id, wait_seconds=None, on_progress=on_progress)
+
+    async def run_until_idle(self) -> None:
+        """Return once no work is due or going on in this process."""
+        await self._runner.run_until_idle()
+
+    async def schedule(
+        self, source_id: int, *, project: str, every_seconds: float | None
+    ) -> Website:
+        """Refresh a website by itself every so often, or never (None).
+
+        Raises:
+            NotFound: there is no such website.
+        """
+        website = (await self.status(source_id, project=project)).website
+        now = self._parts.clock()
+        await self._store.library.schedule_refresh(source_id, every_seconds=every_seconds, now=now)
+        return await self._get(website)
+
+    async def list_stale(self, *, project: str) -> list[Website]:
+        """Return the websites that were fetched too long ago, the oldest first."""
+        stale: list[Website] = []
+        while True:
+            query = WebsiteQuery(
+                project=project, descending=False, limit=_LISTED_AT_ONCE, offset=len(stale)
+            )
+            found = (await self._store.library.list_websites(query)).websites
+            old = [website for website in found if self.is_stale(website)]
+            stale += old
+            if len(old) < _LISTED_AT_ONCE:
+                return stale
+
+    def is_stale(self, website: Website) -> bool:
+        """Return whether the website was fetched too long ago to be trusted as it is."""
+        fetched_at = website.fetched_at
+        return fetched_at is not None and self._parts.clock() - fetched_at > self._stale_after
+
+    async def _renew(self, website: Website, draft: WebsiteDraft, *, force: bool) -> Website:
+        """Take over what a second call says of a website that is there."""
+        library, now = self._store.library, self._parts.clock()
+        is_typed = draft.content_type not in ("general", website.content_type)
+        tags = tuple(dict.fromkeys((*website.tags, *draft.tags)))
+        if is_typed or tags != website.tags or (force and draft.kind == "site"):
+            await library.update_website(
+                website.source_id,
+                now=now,
+                content_type=draft.content_type if is_typed else None,
+                options=draft.options if draft.kind == "site" else None,
+                tags=tags,
+            )
+        if draft.refresh_seconds is not None:
+            await library.schedule_refresh(
+                website.source_id, every_seconds=draft.refresh_seconds, now=now
+            )
+        if is_typed or tags != website.tags:
+            await library.set_status(website.source_id, "pending", now=now)
+        return await self._get(website)
+
+    async def _follow(
+        self, job: Job, website: Website, wait_seconds: float | None, on_progress: OnProgress
+    ) -> Job:
+        self._runner.wake()
+        if wait_seconds == 0 or (website.kind == "site" and wait_seconds is not None):
+            return job
+        return await self._runner.run(
+            job.job_id, wait_seconds=wait_seconds, on_progress=on_progress
+        )
+
+    async def _get(self, website: Website) -> Website:
+        found = await self._store.library.get_website(website.source_id, project=website.project)
+        if found is None:
+            raise _no_such(website.source_id)
+        return found
+
+    async def _job(self, job_id: int, *, project: str) -> Job:
+        job = await self._store.jobs.get_job(job_id)
+        if job is None or job.project != project:
+            raise NotFound(f"there is no job {job_id}", suggestion="List the jobs.")
+        return job
+
+    async def _note_stop(self, job: Job) -> None:
+        found = await self._store.library.get_website(int(job.key), project=job.project)
+        if found is not None and found.status in ("pending", "processing"):
+            message = "the work was cancelled; what was read so far is kept"
+            await self._store.library.set_status(
+                found.source_id, "failed", now=self._parts.clock(), error_message=message
+            )
+
+
+@asynccontextmanager
+async def open_library(
+    parts: LibraryParts,
+    *,
+    polls: bool,
+    stale_after_days: float,
+    pace: Pace | None = None,
+    emit: Emit | None = None,
+) -> AsyncIterator[Library]:
+    """Open the library with its runner, which takes all due work when it `polls`."""
+    runner = JobRunner(
+        parts.store.jobs,
+        library_handlers(parts, emit=emit),
+        polls=polls,
+        pace=pace,
+        clock=parts.clock,
+        chores=Chores(parts),
+    )
+    async with runner:
+        yield Library(parts, runner, stale_after_days=stale_after_days)
+
+
+class Chores:
+    """What a runner does between jobs: refreshes that are due, and old jobs to forget."""
+
+    def __init__(self, parts: LibraryParts) -> None:
+        self._parts = parts
+        self._done_at: datetime | None = None
+
+    async def __call__(self) -> None:
+        """Do them, unless they were done a moment ago."""
+        now, store = self._parts.clock(), self._parts.store
+        pause = timedelta(seconds=_CHORES_SECONDS)
+        # A clock that was set back must not keep them waiting until it has caught up.
+        if self._done_at is not None and timedelta() <= now - self._done_at < pause:
+            return
+        self._done_at = now
+        for website in await store.library.due_refreshes(now=now, limit=_DUE_AT_ONCE):
+            draft = JobDraft(
+                kind="refresh_website", key=str(website.source_id), project=website.project
+            )
+            await store.jobs.add_job(draft, now=now)
+        await store.jobs.prune_jobs(before=now - timedelta(days=_KEPT_JOBS_DAYS))
+
+
+def _no_such(source_id: int) -> NotFound:
+    return NotFound(
+        f"there is no website with source_id {source_id}",
+        suggestion="List the websites to see their ids: rag_list_websites, or `citewell sites`.",
+        source_id=source_id,
+    )

@@ -1,0 +1,146 @@
+"""The jobs of a website that is a whole site: to process it, and to refresh it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import InferenceError
+from citewell.core.jobs import JobProgress
+from citewell.core.library import ChangeReport
+from citewell.ingest.crawl import SiteCrawler
+from citewell.jobs.embedding import embed_pages
+from citewell.store.library_json import report_to_json
+from citewell.web.urls import split_url
+
+if TYPE_CHECKING:
+    from citewell.core.library import CrawlState, Website, WebsiteStatus
+    from citewell.ingest.library_pages import LibraryParts
+    from citewell.jobs.work import Work
+
+_URLS_AT_ONCE = 8
+# Reading takes most of the time while pages are fetched over a network.
+_READING_PERCENT = 80
+_REPORTED_PAGES = 50
+_ALL_CHANGES = 1_000_000
+
+
+async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
+    """Read the site and return what changed, as the JSON of a ChangeReport.
+
+    A job that was stopped goes on where it was. One page that fails does not stop the others.
+
+    Raises:
+        CitewellError: the site cannot be reached, or does not answer any more.
+    """
+    is_refresh = work.job.kind == "refresh_website" or bool(work.job.payload.get("force"))
+    crawler = SiteCrawler(parts, website, job_id=work.job.job_id, is_refresh=is_refresh)
+    await work.tell(JobProgress(stage="discovering"))
+    await crawler.start()
+    while True:
+        await work.tell(await _reading(parts, website))
+        if not await crawler.read_some(_URLS_AT_ONCE):
+            break
+    await _embed(work, parts, website)
+    await work.confirm()
+    report = await _report(parts, website)
+    status, message = await _summary(parts, website)
+    await parts.store.library.finish_website(
+        website.source_id,
+        status,
+        now=parts.clock(),
+        title=await _title(parts, website),
+        error_message=message,
+        change=report if is_refresh else None,
+    )
+    return report_to_json(report)
+
+
+async def _reading(parts: LibraryParts, website: Website) -> JobProgress:
+    counts = await parts.store.crawls.count_urls(website.source_id)
+    crawl = await parts.store.crawls.get_crawl(website.source_id)
+    waiting, known = counts.get("waiting", 0), sum(counts.values())
+    done = known - waiting
+    total = None
+    if crawl is not None and crawl.discovery != "links":
+        room = website.options.max_pages - counts.get("read", 0)
+        total = done + min(waiting, max(room, 0))
+    now = await parts.store.library.get_website(website.source_id, project=website.project)
+    return JobProgress(
+        stage="fetching",
+        pages_done=done,
+        pages_total=total,
+        chunks=0 if now is None else now.chunks,
+        percent=None if not total else _READING_PERCENT * done // total,
+        message=f"Read {done} pages, {waiting} more known" if total is None else "",
+    )
+
+
+async def _embed(work: Work, parts: LibraryParts, website: Website) -> None:
+    members = await _member_ids(parts, website)
+    now = await parts.store.library.get_website(website.source_id, project=website.project)
+    progress = JobProgress(
+        stage="embedding",
+        pages_done=len(members),
+        pages_total=len(members),
+        chunks=0 if now is None else now.chunks,
+        percent=_READING_PERCENT,
+    )
+    await work.tell(progress)
+    try:
+        await embed_pages(work, parts.ingester, members)
+    except InferenceError as error:
+        raise InferenceError(
+            f"the pages are stored and found by their words, but lack vectors: {error.message}"
+        ) from error
+
+
+async def _member_ids(parts: LibraryParts, website: Website) -> list[int]:
+    return await parts.store.library.pages_of([website.source_id], project=website.project)
+
+
+async def _report(parts: LibraryParts, website: Website) -> ChangeReport:
+    crawls, site_id = parts.store.crawls, website.source_id
+    changes = await crawls.list_changes(site_id, limit=_ALL_CHANGES)
+    kinds = Counter(change.kind for change in changes)
+    counts = await crawls.count_urls(site_id)
+    removed, added = await crawls.sum_chunks(site_id)
+    return ChangeReport(
+        checked_at=parts.clock(),
+        unchanged=max(0, counts.get("read", 0) - kinds["changed"] - kinds["added"]),
+        changed=kinds["changed"],
+        added=kinds["added"],
+        removed=kinds["removed"],
+        failed=counts.get("failed", 0),
+        chunks_removed=removed,
+        chunks_added=added,
+        pages=tuple(changes[:_REPORTED_PAGES]),
+    )
+
+
+async def _summary(parts: LibraryParts, website: Website) -> tuple[WebsiteStatus, str | None]:
+    """Return how it ended, and what is missing although it may have ended well."""
+    counts = await parts.store.crawls.count_urls(website.source_id)
+    read, failed = counts.get("read", 0), counts.get("failed", 0)
+    notes: list[str] = []
+    if failed:
+        errors = await parts.store.crawls.first_errors(website.source_id, limit=1)
+        first = f", the first because {errors[0][1]}" if errors else ""
+        notes.append(f"{failed} of {_tried(counts)} pages could not be read{first}")
+    if counts.get("waiting"):
+        limit = website.options.max_pages
+        notes.append(f"stopped at the limit of {limit} pages; more are known")
+    if not read and not notes:
+        notes.append("no page of the site could be indexed")
+    status: WebsiteStatus = "completed" if read and read >= failed else "failed"
+    return status, "; ".join(notes) or None
+
+
+def _tried(counts: dict[CrawlState, int]) -> int:
+    return sum(counts.values()) - counts.get("waiting", 0)
+
+
+async def _title(parts: LibraryParts, website: Website) -> str:
+    """Return the title of the page at the site's own URL, or the name of its host."""
+    page = await parts.store.find_page(website.url, project=website.project)
+    return page.title if page is not None else split_url(website.url).host
