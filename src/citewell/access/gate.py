@@ -1,0 +1,174 @@
+"""Who is calling, by the bearer token of a request."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import time
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from citewell.access.bearer import hint_of, parse_bearer
+from citewell.core.errors import AccessRefused, BillingDown
+from citewell.core.identity import ALL_SCOPES
+from citewell.core.ids import content_hash
+from citewell.core.records import Caller
+
+if TYPE_CHECKING:
+    from citewell.core.identity import Credentials
+    from citewell.store.access_protocol import AccessStore
+    from citewell.web.billing import BillingService
+
+logger = logging.getLogger(__name__)
+
+_DEFAULT_IDENTITY = "default"
+_MOST_REMEMBERED = 10_000
+# How long a token that the billing service once accepted counts as known while it is down.
+_KNOWN_SECONDS = 24 * 3600.0
+
+
+class _Remembered(NamedTuple):
+    caller: Caller | None
+    """None for a header that was refused."""
+    until: float
+
+
+class Gate:
+    """Turns an Authorization header into a caller; what it found out is good for a moment.
+
+    A token is looked for in this order: the configured one, the keys of the store, the billing
+    service. Where there is none of the three, everyone has `open_scopes`, and a token that is sent
+    all the same only says whose data is whose.
+    """
+
+    def __init__(
+        self,
+        store: AccessStore,
+        *,
+        project: str,
+        auth_token: str | None = None,
+        billing: BillingService | None = None,
+        allow_when_billing_is_down: bool = False,
+        open_scopes: frozenset[str] = ALL_SCOPES,
+        remember_seconds: float = 2.0,
+    ) -> None:
+        self._store = store
+        self._nobody = Caller(session="", project=project, scopes=open_scopes)
+        self._auth_token = None if auth_token is None else auth_token.encode()
+        self._billing = billing
+        self._allow_when_billing_is_down = allow_when_billing_is_down
+        self._remember_seconds = remember_seconds
+        self._remembered: OrderedDict[str, _Remembered] = OrderedDict()
+        self._known_to_billing: OrderedDict[str, float] = OrderedDict()
+
+    async def is_guarded(self) -> bool:
+        """Tell whether a token is asked for; a store whose keys are all revoked still is."""
+        if self._auth_token is not None or self._billing is not None:
+            return True
+        return await self._store.has_keys()
+
+    async def identify(self, header: str | None) -> Caller:
+        """Return who sent the header; `session` is left to the transport.
+
+        Raises:
+            AccessRefused: a token is asked for, and there is none or no valid one.
+            BillingDown: only the billing service could tell, and it does not answer.
+            StoreError: the keys cannot be read.
+        """
+        now = time.monotonic()
+        place = content_hash(header or "")
+        found = self._remembered.get(place)
+        if found is None or found.until <= now:
+            found = _Remembered(await self._look_up(header), now + self._remember_seconds)
+            self._remembered[place] = found
+            _shrink(self._remembered)
+        if found.caller is None:
+            # Parsed again only to tell a missing token from a wrong one.
+            parse_bearer(header)
+            raise AccessRefused("invalid authorization header")
+        return found.caller
+
+    async def _look_up(self, header: str | None) -> Caller | None:
+        guarded = await self.is_guarded()
+        try:
+            given = parse_bearer(header)
+        except AccessRefused:
+            return None if guarded else self._nobody
+        if not guarded:
+            return self._known_by(given)
+        return (
+            self._configured(given, header)
+            or await self._by_key(given)
+            or await self._by_billing(given)
+        )
+
+    def _configured(self, given: Credentials, header: str | None) -> Caller | None:
+        if self._auth_token is None:
+            return None
+        # The configured token may hold an @ itself, so it is also compared with all that was sent.
+        whole = (header or "").strip().partition(" ")[2].strip()
+        if hmac.compare_digest(whole.encode(), self._auth_token):
+            given = replace(given, token=whole, user=None, agent=None)
+        elif not hmac.compare_digest(given.token.encode(), self._auth_token):
+            return None
+        return replace(self._known_by(given), scopes=ALL_SCOPES)
+
+    async def _by_key(self, given: Credentials) -> Caller | None:
+        key_hash = content_hash(given.token)
+        key = await self._store.find_key(key_hash)
+        # Found by its hash, which says nothing of how close a guess was; compared all the same.
+        if key is None or not hmac.compare_digest(key.key_hash, key_hash):
+            return None
+        if not key.is_live(datetime.now(UTC)):
+            return None
+        return replace(
+            self._known_by(given),
+            user=given.user or key.name,
+            agent=given.agent or key.name,
+            key_hash=key.owner,
+            scopes=key.scopes,
+            toolsets=key.toolsets,
+            project=key.project or self._nobody.project,
+            monthly_units=key.monthly_units,
+        )
+
+    async def _by_billing(self, given: Credentials) -> Caller | None:
+        if self._billing is None or not await self._is_known_to(self._billing, given.token):
+            return None
+        scopes = ALL_SCOPES - {"admin"}
+        return replace(self._known_by(given), scopes=scopes, pays_by_service=True)
+
+    async def _is_known_to(self, billing: BillingService, token: str) -> bool:
+        key_hash = content_hash(token)
+        try:
+            accepted = await billing.accepts(token)
+        except BillingDown:
+            known_until = self._known_to_billing.get(key_hash, 0.0)
+            if not self._allow_when_billing_is_down or known_until < time.monotonic():
+                raise
+            logger.warning("the billing service is down: a token it knew lately is let in")
+            return True
+        if accepted:
+            self._known_to_billing[key_hash] = time.monotonic() + _KNOWN_SECONDS
+            self._known_to_billing.move_to_end(key_hash)
+            _shrink(self._known_to_billing)
+        else:
+            self._known_to_billing.pop(key_hash, None)
+        return accepted
+
+    def _known_by(self, given: Credentials) -> Caller:
+        return replace(
+            self._nobody,
+            user=given.user or _DEFAULT_IDENTITY,
+            agent=given.agent or _DEFAULT_IDENTITY,
+            key_hash=content_hash(given.token),
+            key_hint=hint_of(given.token),
+            token=given.token,
+        )
+
+
+def _shrink(held: OrderedDict[str, _Remembered] | OrderedDict[str, float]) -> None:
+    while len(held) > _MOST_REMEMBERED:
+        held.popitem(last=False)

@@ -1,0 +1,265 @@
+"""Keeping account of calls: what they may cost before, what they used after."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter, deque
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+from citewell.core.errors import BillingDown, BudgetExceeded, StoreError
+from citewell.core.identity import CallRecord
+from citewell.core.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.access.prices import PriceList
+    from citewell.core.records import Caller
+    from citewell.store.access_protocol import AccessStore
+    from citewell.web.billing import BillingService
+
+logger = logging.getLogger(__name__)
+
+_GATHER_SECONDS = 0.5
+_RETRY_SECONDS = 5.0
+# What other processes spent is seen after this time.
+_RECOUNT_SECONDS = 5.0
+# Only reached when the store has failed for long; then the oldest are given up.
+_MOST_WAITING = 100_000
+_DAY_SECONDS = 86_400.0
+
+
+@asynccontextmanager
+async def open_meter(
+    store: AccessStore,
+    *,
+    prices: PriceList,
+    billing: BillingService | None = None,
+    allow_when_billing_is_down: bool = False,
+    keep_days: int = 400,
+) -> AsyncIterator[Meter]:
+    """Give a meter whose calls are written behind the callers' backs, the last on leaving."""
+    meter = Meter(
+        store,
+        prices=prices,
+        billing=billing,
+        allow_when_billing_is_down=allow_when_billing_is_down,
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(meter.keep_writing)
+        tasks.start_soon(_keep_forgetting, store, keep_days)
+        try:
+            yield meter
+        finally:
+            tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await meter.write_out()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A call that is over and not yet written; its tokens are counted when it is."""
+
+    record: CallRecord
+    text: str = field(repr=False)
+
+
+@dataclass(slots=True)
+class _Month:
+    """What one owner has used in a month, as far as it is known to be written."""
+
+    month: str
+    written: int
+    counted_at: float
+
+
+class Meter:
+    """Admits calls and records them; recording neither waits nor fails."""
+
+    def __init__(
+        self,
+        store: AccessStore,
+        *,
+        prices: PriceList,
+        billing: BillingService | None = None,
+        allow_when_billing_is_down: bool = False,
+    ) -> None:
+        self._store = store
+        self._prices = prices
+        self._billing = billing
+        self._allow_when_billing_is_down = allow_when_billing_is_down
+        self._waiting: deque[_Ended] = deque(maxlen=_MOST_WAITING)
+        self._something_waits = anyio.Event()
+        self._writing = anyio.Lock()
+        self._months: dict[str, _Month] = {}
+        self._unwritten: Counter[str] = Counter()
+        """Units by owner: of calls that are running, or ended and not yet written."""
+
+    @property
+    def waiting(self) -> int:
+        """How many ended calls are not written yet."""
+        return len(self._waiting)
+
+    def begin(self, tool: str, caller: Caller) -> MeteredCall:
+        """Return the account of one call, which must be ended."""
+        return MeteredCall(self, tool, caller)
+
+    async def keep_writing(self) -> None:
+        """Write what has gathered, again and again, until cancelled."""
+        while True:
+            await self._something_waits.wait()
+            await anyio.sleep(_GATHER_SECONDS)
+            if not await self.write_out():
+                await anyio.sleep(_RETRY_SECONDS)
+
+    async def write_out(self) -> bool:
+        """Write every ended call; return False if the store failed, and they still wait."""
+        async with self._writing:
+            ended = list(self._waiting)
+            self._waiting.clear()
+            self._something_waits = anyio.Event()
+            if not ended:
+                return True
+            try:
+                records = await anyio.to_thread.run_sync(_with_tokens, ended)
+                # A write that began is finished even when this task is cancelled: calls that are
+                # both written and still waiting would be billed twice.
+                with anyio.CancelScope(shield=True):
+                    await self._store.record_calls(records)
+            except BaseException as error:
+                self._waiting.extendleft(reversed(ended))
+                self._something_waits.set()
+                if not isinstance(error, StoreError):
+                    raise
+                logger.warning("usage of %d calls not written yet: %s", len(ended), error.message)
+                return False
+            self._move_to_written(records)
+            return True
+
+    async def _admit(self, call: MeteredCall) -> None:
+        price = self._prices.units_of(call.tool)
+        caller = call.caller
+        if price and caller.monthly_units is not None:
+            await self._check_quota(call.owner, price, limit=caller.monthly_units)
+        call.reserved = price
+        self._unwritten[call.owner] += price
+        if price and caller.pays_by_service:
+            await self._charge(call, price)
+
+    async def _check_quota(self, owner: str, price: int, *, limit: int) -> None:
+        month = _this_month()
+        known = self._months.get(owner)
+        if (
+            known is None
+            or known.month != month
+            or time.monotonic() - known.counted_at > _RECOUNT_SECONDS
+        ):
+            # Under the lock nothing moves from unwritten to written meanwhile.
+            async with self._writing:
+                written = await self._store.units_used(owner, month=month)
+                known = _Month(month=month, written=written, counted_at=time.monotonic())
+                self._months[owner] = known
+        used = known.written + self._unwritten[owner]
+        if used + price > limit:
+            raise BudgetExceeded(
+                f"The monthly quota of this key is used up: {used} of {limit} units in {month}, "
+                f"and this call costs {price}.",
+                suggestion="Wait for the next month (UTC), or ask for a larger quota of the key.",
+                quota=limit,
+                used=used,
+            )
+
+    async def _charge(self, call: MeteredCall, price: int) -> None:
+        billing, token = self._billing, call.caller.token
+        assert billing is not None, "a caller paid by a service that is not configured"
+        assert token is not None, "a caller paid by a service without a token"
+        try:
+            await billing.charge(token, units=price, reason=call.tool)
+        except BillingDown:
+            if not self._allow_when_billing_is_down:
+                raise
+            logger.warning("the billing service is down: %s runs without charge", call.tool)
+        else:
+            call.was_charged = True
+
+    def _end(self, call: MeteredCall, *, outcome: str, text: str) -> None:
+        # A failed call costs nothing, unless the billing service has charged for it already.
+        units = call.reserved if outcome == "ok" or call.was_charged else 0
+        self._unwritten[call.owner] += units - call.reserved
+        record = CallRecord(
+            called_at=call.called_at,
+            owner=call.owner,
+            hint=call.caller.key_hint or "",
+            user=call.caller.user,
+            agent=call.caller.agent,
+            tool=call.tool,
+            outcome=outcome,
+            units=units,
+            tokens=0,
+            milliseconds=round((time.monotonic() - call.started) * 1000),
+        )
+        if len(self._waiting) == _MOST_WAITING:
+            logger.error("the store has failed for too long: the usage of one call is lost")
+        self._waiting.append(_Ended(record, text))
+        self._something_waits.set()
+
+    def _move_to_written(self, records: list[CallRecord]) -> None:
+        for record in records:
+            self._unwritten[record.owner] -= record.units
+            if not self._unwritten[record.owner]:
+                del self._unwritten[record.owner]
+            known = self._months.get(record.owner)
+            if known is not None and f"{record.called_at:%Y-%m}" == known.month:
+                known.written += record.units
+
+
+class MeteredCall:
+    """One call from its beginning to its end."""
+
+    def __init__(self, meter: Meter, tool: str, caller: Caller) -> None:
+        self.tool = tool
+        self.caller = caller
+        self.owner = caller.key_hash or ""
+        self.called_at = datetime.now(UTC)
+        self.started = time.monotonic()
+        self.reserved = 0
+        self.was_charged = False
+        self._meter = meter
+
+    async def admit(self) -> None:
+        """Check that the call may cost what it costs, and have it charged.
+
+        Raises:
+            BudgetExceeded: the key's quota of the month is used up.
+            BillingRefused: the billing service does not pay, or is down and that refuses.
+            StoreError: the key's usage cannot be read.
+        """
+        await self._meter._admit(self)
+
+    def end(self, *, outcome: str, text: str = "") -> None:
+        """Record the call: `ok`, or the code of the error, and the text that was returned."""
+        self._meter._end(self, outcome=outcome, text=text)
+
+
+def _with_tokens(ended: list[_Ended]) -> list[CallRecord]:
+    return [replace(each.record, tokens=count_tokens(each.text)) for each in ended]
+
+
+def _this_month() -> str:
+    return f"{datetime.now(UTC):%Y-%m}"
+
+
+async def _keep_forgetting(store: AccessStore, keep_days: int) -> None:
+    while True:
+        try:
+            await store.forget_calls(before=datetime.now(UTC) - timedelta(days=keep_days))
+        except StoreError as error:
+            logger.warning("old usage not dropped: %s", error.message)
+        await anyio.sleep(_DAY_SECONDS)

@@ -1,0 +1,76 @@
+"""How many requests an address or a key may send: a bucket of tokens that fills steadily."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+IN_MEMORY = "memory://"
+
+MAX_BUCKETS = 50_000
+"""Identities remembered at once; beyond that the one that was quiet longest begins anew."""
+
+
+class RateLimiter:
+    """Lets `requests` through in each `window_seconds`, for each identity on its own.
+
+    In memory it is a token bucket: the requests of a whole window may come at once, further ones
+    as the bucket fills. With the address of a Redis server several servers count together, in a
+    moving window; then a check waits for that server.
+
+    Raises:
+        SettingsError: `storage_uri` names nothing that can count.
+    """
+
+    def __init__(self, requests: int, window_seconds: int, storage_uri: str = IN_MEMORY) -> None:
+        self._counter: RequestCounter
+        if storage_uri == IN_MEMORY:
+            self._counter = TokenBuckets(requests, window_seconds)
+        else:
+            # Imported for Redis only: the library takes a fifth of a second, in which a docs
+            # server has answered its first question.
+            from citewell.access.shared_window import SharedWindow
+
+            self._counter = SharedWindow(requests, window_seconds, storage_uri)
+
+    def check(self, identity: str) -> float | None:
+        """Count a request; return the seconds to wait when it is one too many, else None."""
+        return self._counter.count(identity)
+
+
+class RequestCounter(Protocol):
+    """Counts requests, in this process or with others."""
+
+    def count(self, identity: str) -> float | None:
+        """Count a request; return the seconds to wait when it is one too many, else None."""
+
+
+class TokenBuckets:
+    """A bucket for each identity: a request takes a token, time puts them back."""
+
+    def __init__(
+        self,
+        requests: int,
+        window_seconds: int,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._size = float(requests)
+        self._per_second = requests / window_seconds
+        self._clock = clock
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def count(self, identity: str) -> float | None:
+        """Count a request; return the seconds to wait when it is one too many, else None."""
+        now = self._clock()
+        tokens, since = self._buckets.pop(identity, (self._size, now))
+        tokens = min(self._size, tokens + (now - since) * self._per_second)
+        is_let_through = tokens >= 1
+        self._buckets[identity] = (tokens - is_let_through, now)
+        if len(self._buckets) > MAX_BUCKETS:
+            self._buckets.popitem(last=False)
+        return None if is_let_through else (1 - tokens) / self._per_second

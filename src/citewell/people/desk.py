@@ -1,0 +1,241 @@
+"""The desk between agents and their users: questions one way, directives the other."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.core.errors import NotFound, QuestionClosed
+from citewell.core.people import DEFAULT_TASK, Directive, UserQuestion
+from citewell.people.changes import Changes
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from citewell.store.people_protocol import PeopleStore
+
+# Another process that writes to the same database is noticed after this long at the latest.
+POLL_SECONDS = 0.2
+# Whoever waits takes an answer within a poll; one that is older has nobody waiting for it.
+_GRACE_SECONDS = 5.0
+_LATE_ANSWERS_AT_ONCE = 3
+_LISTED = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Party:
+    """Whose questions and directives these are, and how to call both ends."""
+
+    owner: str
+    user: str | None = None
+    agent: str | None = None
+    key_hint: str | None = None
+
+
+class Desk:
+    """Keeps questions and directives in the store and wakes those who wait for them.
+
+    Within one process a change is noticed at once, one by another process within POLL_SECONDS.
+    """
+
+    def __init__(self, store: PeopleStore, *, answer_timeout_seconds: float) -> None:
+        self._store = store
+        self._answer_timeout_seconds = answer_timeout_seconds
+        self._changes = Changes()
+        self._nothing_late_until: dict[str, float] = {}
+
+    async def ask(self, text: str, party: Party) -> UserQuestion:
+        """Put a question on the desk and return it."""
+        now = _now()
+        question = UserQuestion(
+            question_id=str(uuid.uuid4()),
+            owner=party.owner,
+            text=text,
+            user=party.user,
+            agent=party.agent,
+            key_hint=party.key_hint,
+            asked_at=now,
+            expires_at=now + timedelta(seconds=self._answer_timeout_seconds),
+        )
+        await self._store.add_question(question)
+        self._tell(party.owner)
+        return question
+
+    async def wait_until_closed(self, question: UserQuestion) -> UserQuestion:
+        """Return the question once it is answered, expired or cancelled by someone else.
+
+        A caller that is cancelled meanwhile cancels the question.
+        """
+        try:
+            while True:
+                changed = self._changes.next(question.owner)
+                current = await self.find_question(question.question_id, owner=question.owner)
+                if current.state != "pending":
+                    return current
+                seconds_left = (question.expires_at - _now()).total_seconds()
+                if seconds_left <= 0:
+                    return await self._close(question, expired=True)
+                with anyio.move_on_after(min(POLL_SECONDS, seconds_left)):
+                    await changed.wait()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                await self._close(question, expired=False)
+            raise
+
+    async def find_question(self, question_id: str, *, owner: str) -> UserQuestion:
+        """Return the question as it is now.
+
+        Raises:
+            NotFound: the owner has no such question.
+        """
+        question = await self._store.get_question(question_id, owner=owner)
+        return _found(question)
+
+    async def answer(self, question_id: str, answer: str, *, owner: str) -> UserQuestion:
+        """Store the user's answer and wake the agent; if it waits no more, the answer is late.
+
+        Raises:
+            NotFound: the owner has no such question.
+            QuestionClosed: it has another answer already.
+        """
+        now = _now()
+        question = _found(
+            await self._store.answer_question(question_id, owner=owner, answer=answer, now=now)
+        )
+        if question.answered_at != now:
+            raise QuestionClosed("The question is closed: it was answered before.")
+        self._tell(owner)
+        return question
+
+    async def cancel(self, question: UserQuestion) -> UserQuestion:
+        """Close a question that the user does not want to answer; return it as it is then."""
+        return await self._close(question, expired=False)
+
+    async def deliver(self, question: UserQuestion) -> None:
+        """Note that the agent is being given the answer."""
+        await self._store.deliver_answer(question.question_id, owner=question.owner, now=_now())
+        self._tell(question.owner)
+
+    async def take_late_answers(self, owner: str) -> list[UserQuestion]:
+        """Return answers that no agent was given, each once; meant to be asked at every call.
+
+        That there is none is remembered for POLL_SECONDS, or until one comes in this process.
+        """
+        if time.monotonic() < self._nothing_late_until.get(owner, 0.0):
+            return []
+        looked_at = time.monotonic()
+        now = _now()
+        taken = await self._store.take_late_answers(
+            owner,
+            now=now,
+            answered_before=now - timedelta(seconds=_GRACE_SECONDS),
+            limit=_LATE_ANSWERS_AT_ONCE,
+        )
+        if taken:
+            self._tell(owner)
+        else:
+            self._remember_nothing_late(owner, looked_at)
+        return taken
+
+    async def list_questions(self, owner: str) -> tuple[list[UserQuestion], list[UserQuestion]]:
+        """Return the open questions, oldest first, and the closed ones, newest first."""
+        now = _now()
+        listed = [
+            await self._store.list_questions(owner, pending=pending, limit=_LISTED, now=now)
+            for pending in (True, False)
+        ]
+        return listed[0], listed[1]
+
+    async def add_directive(
+        self, content: str, party: Party, *, task_id: str = DEFAULT_TASK
+    ) -> Directive:
+        """Put a directive on the desk and return it."""
+        directive = Directive(
+            directive_id=str(uuid.uuid4()),
+            owner=party.owner,
+            content=content,
+            task_id=task_id,
+            user=party.user,
+            key_hint=party.key_hint,
+            created_at=_now(),
+        )
+        await self._store.add_directive(directive)
+        self._tell(party.owner)
+        return directive
+
+    async def take_directive(self, owner: str, *, task_id: str | None) -> Directive | None:
+        """Return the newest waiting directive, which no other call gets; None without one."""
+        taken = await self._store.take_directive(owner, task_id=task_id, now=_now())
+        if taken is not None:
+            self._tell(owner)
+        return taken
+
+    async def list_directives(self, owner: str) -> tuple[list[Directive], list[Directive]]:
+        """Return the waiting directives, newest first, and the delivered ones, last first."""
+        listed = [
+            await self._store.list_directives(owner, pending=pending, limit=_LISTED)
+            for pending in (True, False)
+        ]
+        return listed[0], listed[1]
+
+    async def delete_directive(self, directive_id: str, *, owner: str) -> None:
+        """Remove one directive.
+
+        Raises:
+            NotFound: the owner has no such directive.
+        """
+        if not await self._store.delete_directive(directive_id, owner=owner):
+            raise NotFound("There is no such directive.", suggestion="Reload the list.")
+        self._tell(owner)
+
+    async def delete_directives(self, owner: str) -> int:
+        """Remove all directives of the owner; return how many there were."""
+        deleted = await self._store.delete_directives(owner)
+        self._tell(owner)
+        return deleted
+
+    async def watch(self, owner: str) -> AsyncGenerator[int]:
+        """Yield the owner's revision now and after every change, for as long as it is read."""
+        seen = -1
+        while True:
+            changed = self._changes.next(owner)
+            revision = await self._store.revision(owner)
+            if revision != seen:
+                seen = revision
+                yield revision
+            with anyio.move_on_after(POLL_SECONDS):
+                await changed.wait()
+
+    async def _close(self, question: UserQuestion, *, expired: bool) -> UserQuestion:
+        closed = await self._store.close_question(
+            question.question_id,
+            owner=question.owner,
+            state="expired" if expired else "cancelled",
+        )
+        self._tell(question.owner)
+        return _found(closed)
+
+    def _tell(self, owner: str) -> None:
+        self._nothing_late_until.pop(owner, None)
+        self._changes.tell(owner)
+
+    def _remember_nothing_late(self, owner: str, looked_at: float) -> None:
+        # Owners come and go; what is remembered of them must not grow for ever.
+        if len(self._nothing_late_until) >= 10_000:
+            self._nothing_late_until.clear()
+        self._nothing_late_until[owner] = looked_at + POLL_SECONDS
+
+
+def _found(question: UserQuestion | None) -> UserQuestion:
+    if question is None:
+        raise NotFound("There is no such question.", suggestion="Reload the list of questions.")
+    return question
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,86 @@
+"""A billing service on loopback that speaks as OneAPI does."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from typing_extensions import override
+
+
+@dataclass
+class BillingServer:
+    """What the service knows, and what it was asked."""
+
+    url: str = ""
+    quotas: dict[str, int] = field(default_factory=dict)
+    charges: list[tuple[str, int, str]] = field(default_factory=list)
+    asked: int = 0
+    status: int | None = None
+    """Answered to everything when set."""
+    body: bytes = b"not json"
+
+    def answer(self, method: str, path: str, token: str, sent: dict[str, Any]) -> tuple[int, bytes]:
+        self.asked += 1
+        if self.status is not None:
+            return self.status, self.body
+        if token not in self.quotas:
+            return 401, _said(f"invalid token {token}")
+        if (method, path) == ("GET", "/api/token/balance"):
+            return 200, json.dumps({"success": True, "data": {}}).encode()
+        if (method, path) != ("POST", "/api/token/consume"):
+            return 404, _said("no such path")
+        units = sent["add_used_quota"]
+        if units > self.quotas[token]:
+            return 200, _said("insufficient quota")
+        self.quotas[token] -= units
+        self.charges.append((token, units, sent["add_reason"]))
+        return 200, json.dumps({"success": True}).encode()
+
+
+def _said(message: str) -> bytes:
+    return json.dumps({"success": False, "message": message}).encode()
+
+
+@contextmanager
+def billing_server() -> Iterator[BillingServer]:
+    """Run a service on a free port until leaving."""
+    service = BillingServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self._answer("GET", {})
+
+        def do_POST(self) -> None:
+            length = int(self.headers.get("Content-Length", 0))
+            self._answer("POST", json.loads(self.rfile.read(length)))
+
+        def _answer(self, method: str, sent: dict[str, Any]) -> None:
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            status, body = service.answer(method, self.path, token, sent)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        @override
+        def log_message(self, format: str, *args: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        service.url = f"http://127.0.0.1:{server.server_port}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield service
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,209 @@
+"""Who is let in, by the token they send."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.access.billing_server import billing_server
+
+from citewell.access.gate import Gate
+from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
+from citewell.core.errors import AccessRefused, BillingDown, InvalidArgument, NotFound, TokenMissing
+from citewell.core.identity import ALL_SCOPES
+from citewell.core.ids import content_hash
+from citewell.store.access_protocol import AccessStore
+from citewell.store.open import open_store
+from citewell.web.billing import BillingService
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def store() -> AsyncIterator[AccessStore]:
+    opened = await open_store("sqlite://")
+    yield opened.access
+    await opened.aclose()
+
+
+def open_gate(
+    store: AccessStore,
+    *,
+    auth_token: str | None = None,
+    billing: BillingService | None = None,
+    allow_when_down: bool = False,
+) -> Gate:
+    return Gate(
+        store,
+        project="default",
+        auth_token=auth_token,
+        billing=billing,
+        allow_when_billing_is_down=allow_when_down,
+        remember_seconds=0,
+    )
+
+
+async def is_let_in(gate: Gate, token: str) -> bool:
+    try:
+        await gate.identify(f"Bearer {token}")
+    except AccessRefused:
+        return False
+    return True
+
+
+async def test_without_any_guard_anyone_may_call(store: AccessStore) -> None:
+    gate = open_gate(store)
+
+    nobody = await gate.identify(None)
+    someone = await gate.identify("Bearer ann:bot@sk-anything-at-all")
+
+    assert (nobody.key_hash, nobody.user, nobody.scopes) == (None, None, ALL_SCOPES)
+    assert (someone.user, someone.agent) == ("ann", "bot")
+    assert (someone.key_hash, someone.key_hint) == (content_hash("sk-anything-at-all"), "-all")
+
+
+async def test_the_configured_token_is_taken_with_and_without_identities(
+    store: AccessStore,
+) -> None:
+    gate = open_gate(store, auth_token="wren@7")
+
+    plain = await gate.identify("Bearer wren@7")
+    token_after_identity = await open_gate(store, auth_token="wren-7").identify("Bearer a:b@wren-7")
+
+    assert (plain.user, plain.key_hash) == ("default", content_hash("wren@7"))
+    assert (token_after_identity.user, token_after_identity.agent) == ("a", "b")
+    assert not await is_let_in(gate, "wren-8")
+    with pytest.raises(TokenMissing):
+        await gate.identify(None)
+
+
+async def test_a_key_says_who_calls_and_what_it_may_do(store: AccessStore) -> None:
+    terms = KeyTerms(scope="read", toolsets=frozenset({"kb"}), project="birds", monthly_units=50)
+    new = await create_key(store, "ann", terms)
+    gate = open_gate(store)
+
+    caller = await gate.identify(f"Bearer {new.token}")
+    named = await gate.identify(f"Bearer bob:bot@{new.token}")
+
+    assert (caller.user, caller.agent, caller.project) == ("ann", "ann", "birds")
+    assert (caller.scopes, caller.toolsets) == (frozenset({"read"}), frozenset({"kb"}))
+    assert (caller.monthly_units, caller.key_hint) == (50, new.token[-4:])
+    assert (named.user, named.agent, named.key_hash) == ("bob", "bot", caller.key_hash)
+    assert not await is_let_in(gate, new.key.key_hash)
+
+
+async def test_the_token_is_kept_nowhere(tmp_path: Path) -> None:
+    opened = await open_store(f"sqlite://{tmp_path}/keys.db")
+    new = await create_key(opened.access, "ann", KeyTerms())
+    caller = await open_gate(opened.access).identify(f"Bearer {new.token}")
+    await opened.aclose()
+
+    stored = (tmp_path / "keys.db").read_bytes()
+
+    assert new.token.encode() not in stored
+    assert content_hash(new.token).encode() in stored
+    assert new.token not in repr(caller) + repr(new)
+
+
+async def test_once_there_was_a_key_the_door_stays_guarded(store: AccessStore) -> None:
+    gate = open_gate(store)
+    new = await create_key(store, "ann", KeyTerms())
+    worked = await is_let_in(gate, new.token)
+    await revoke_key(store, "ann")
+
+    assert (worked, await is_let_in(gate, new.token)) == (True, False)
+    with pytest.raises(TokenMissing):
+        await gate.identify(None)
+
+
+async def test_a_key_ends_when_it_expires(store: AccessStore) -> None:
+    past = datetime.now(UTC) - timedelta(seconds=1)
+    new = await create_key(store, "ann", KeyTerms(expires_at=past))
+
+    assert not await is_let_in(open_gate(store), new.token)
+
+
+async def test_a_new_token_has_the_data_of_the_old_one(store: AccessStore) -> None:
+    gate = open_gate(store)
+    old = await create_key(store, "ann", KeyTerms(project="birds"))
+    before = await gate.identify(f"Bearer {old.token}")
+
+    new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1))
+    newest = await rotate_key(store, "ann", keep_old_for=timedelta(0))
+    after = await gate.identify(f"Bearer {newest.token}")
+
+    assert (after.key_hash, after.project) == (before.key_hash, "birds")
+    assert [await is_let_in(gate, each.token) for each in (old, new)] == [False, False]
+
+
+async def test_an_old_token_works_as_long_as_it_was_told(store: AccessStore) -> None:
+    old = await create_key(store, "ann", KeyTerms())
+    new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1))
+
+    gate = open_gate(store)
+
+    assert [await is_let_in(gate, each.token) for each in (old, new)] == [True, True]
+
+
+async def test_a_name_is_used_once_and_must_exist(store: AccessStore) -> None:
+    await create_key(store, "ann", KeyTerms())
+
+    with pytest.raises(InvalidArgument, match="live key called 'ann'"):
+        await create_key(store, "ann", KeyTerms())
+    with pytest.raises(InvalidArgument, match="printable"):
+        await create_key(store, "\x1b[2J", KeyTerms())
+    with pytest.raises(NotFound):
+        await rotate_key(store, "bob", keep_old_for=timedelta(0))
+    with pytest.raises(NotFound):
+        await revoke_key(store, "bob")
+
+
+async def test_what_was_found_is_remembered_for_a_moment_only(store: AccessStore) -> None:
+    new = await create_key(store, "ann", KeyTerms())
+    patient = Gate(store, project="default", remember_seconds=60)
+    before = await is_let_in(patient, new.token)
+
+    await revoke_key(store, "ann")
+
+    assert (before, await is_let_in(patient, new.token)) == (True, True)
+    assert not await is_let_in(open_gate(store), new.token)
+
+
+async def test_a_token_that_the_billing_service_knows_is_let_in(store: AccessStore) -> None:
+    with billing_server() as service:
+        service.quotas["sk-paid"] = 10
+        billing = BillingService(service.url, timeout_seconds=5)
+        gate = open_gate(store, billing=billing)
+
+        caller = await gate.identify("Bearer ann:bot@sk-paid")
+        unknown = await is_let_in(gate, "sk-unknown")
+        await billing.aclose()
+
+    assert (caller.user, caller.pays_by_service, caller.token) == ("ann", True, "sk-paid")
+    assert "admin" not in caller.scopes
+    assert not unknown
+    assert service.charges == []
+
+
+@pytest.mark.parametrize("allow", [False, True], ids=["refuse", "allow"])
+async def test_with_the_billing_service_down_only_tokens_it_knew_may_pass(
+    store: AccessStore, allow: bool
+) -> None:
+    with billing_server() as service:
+        service.quotas["sk-paid"] = 10
+        billing = BillingService(service.url, timeout_seconds=5)
+        gate = open_gate(store, billing=billing, allow_when_down=allow)
+        await gate.identify("Bearer sk-paid")
+
+        service.status = 503
+        with pytest.raises(BillingDown):
+            await gate.identify("Bearer sk-other")
+        if allow:
+            caller = await gate.identify("Bearer sk-paid")
+            assert caller.key_hash == content_hash("sk-paid")
+        else:
+            with pytest.raises(BillingDown):
+                await gate.identify("Bearer sk-paid")
+        await billing.aclose()

@@ -1,0 +1,131 @@
+"""The desk: waiting, waking, late answers and what another process writes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from citewell.core.errors import NotFound, QuestionClosed
+from citewell.core.people import UserQuestion
+from citewell.people.desk import Desk, Party
+from citewell.store.open import open_store
+
+pytestmark = pytest.mark.anyio
+
+ANN = Party(owner="ann", user="ann", agent="helper", key_hint="9f42")
+BEN = Party(owner="ben")
+
+
+@asynccontextmanager
+async def open_desk(
+    address: str = "sqlite://", *, timeout_seconds: float = 20
+) -> AsyncIterator[Desk]:
+    store = await open_store(address)
+    yield Desk(store.people, answer_timeout_seconds=timeout_seconds)
+    await store.aclose()
+
+
+async def test_an_answer_wakes_whoever_waits() -> None:
+    closed: list[UserQuestion] = []
+    async with open_desk() as desk:
+        question = await desk.ask("Soup?", ANN)
+
+        async def wait() -> None:
+            closed.append(await desk.wait_until_closed(question))
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await anyio.wait_all_tasks_blocked()
+                await desk.answer(question.question_id, "Yes", owner="ann")
+
+    assert [(each.state, each.answer, each.is_late) for each in closed] == [
+        ("answered", "Yes", False)
+    ]
+
+
+async def test_an_answer_written_by_another_process_is_noticed(tmp_path: Path) -> None:
+    address = f"sqlite://{tmp_path}/people.db"
+    closed: list[UserQuestion] = []
+    async with open_desk(address) as desk, open_desk(address) as elsewhere:
+        question = await desk.ask("Soup?", ANN)
+
+        async def wait() -> None:
+            closed.append(await desk.wait_until_closed(question))
+
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await elsewhere.answer(question.question_id, "Yes", owner="ann")
+
+    assert [each.answer for each in closed] == ["Yes"]
+
+
+async def test_a_question_expires_and_its_late_answer_is_given_once() -> None:
+    async with open_desk(timeout_seconds=0.05) as desk:
+        question = await desk.ask("Soup?", ANN)
+        with anyio.fail_after(5):
+            expired = await desk.wait_until_closed(question)
+        before = await desk.take_late_answers("ann")
+        late = await desk.answer(question.question_id, "Bread", owner="ann")
+
+        taken = [await desk.take_late_answers(owner) for owner in ("ben", "ann", "ann")]
+
+    assert expired.state == "expired"
+    assert before == []
+    assert late.is_late
+    assert [[each.answer for each in answers] for answers in taken] == [[], ["Bread"], []]
+
+
+async def test_a_waiter_that_is_cancelled_cancels_the_question() -> None:
+    async with open_desk() as desk:
+        question = await desk.ask("Soup?", ANN)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.wait_until_closed, question)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+
+        found = await desk.find_question(question.question_id, owner="ann")
+
+    assert found.state == "cancelled"
+
+
+async def test_a_second_answer_is_refused_and_strangers_find_nothing() -> None:
+    async with open_desk() as desk:
+        question = await desk.ask("Soup?", ANN)
+        with pytest.raises(NotFound):
+            await desk.answer(question.question_id, "Mine", owner="ben")
+        await desk.answer(question.question_id, "Yes", owner="ann")
+
+        with pytest.raises(QuestionClosed, match="answered before"):
+            await desk.answer(question.question_id, "No", owner="ann")
+
+
+async def test_a_watcher_hears_of_every_change_of_its_owner() -> None:
+    seen: list[int] = []
+    async with open_desk() as desk:
+        changes = desk.watch("ann")
+        with anyio.fail_after(5):
+            seen.append(await anext(changes))
+            await desk.add_directive("Not yours", BEN)
+            await desk.add_directive("Ship it", ANN)
+            seen.append(await anext(changes))
+            await desk.take_directive("ann", task_id=None)
+            seen.append(await anext(changes))
+
+    assert seen == [0, 1, 2]
+
+
+async def test_a_directive_that_is_not_there_cannot_be_deleted() -> None:
+    async with open_desk() as desk:
+        directive = await desk.add_directive("Ship it", ANN)
+
+        with pytest.raises(NotFound):
+            await desk.delete_directive(directive.directive_id, owner="ben")
+
+        await desk.delete_directive(directive.directive_id, owner="ann")
+        assert await desk.list_directives("ann") == ([], [])
