@@ -1,0 +1,37 @@
+"""A page's Markdown as it goes into the corpus: links to other pages lead to their URLs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from citewell.docsite.files import PAGE_SUFFIXES
+
+if TYPE_CHECKING:
+    from citewell.docsite.folder import DocsFolder
+    from citewell.docsite.pages import DocPage
+
+# The target of `[text](target)` or `[name]: target` that is neither a URL nor within the page.
+_TARGET = re.compile(
+    r"(?P<before>\]\(<?|^ {0,3}\[[^\[\]\n]+\]:[ \t]*<?)(?!\w+:|//|#)"
+    r"(?P<path>[^()\s<>#?]+)(?P<rest>[#?][^()\s<>]*)?(?=[)\s>])",
+    re.MULTILINE,
+)
+
+
+def corpus_text(page: DocPage, folder: DocsFolder, *, base_url: str) -> str:
+    """Return the page's text with links to files of pages as links to the website."""
+
+    def resolve(match: re.Match[str]) -> str:
+        path = unquote(match["path"])
+        if not path.endswith((*PAGE_SUFFIXES, "/")):
+            return match[0]
+        target = posixpath.normpath(posixpath.join("/" + posixpath.dirname(page.path), path))
+        found = folder.find_path(target)
+        if found is None:
+            return match[0]
+        return f"{match['before']}{base_url}{folder.url_of(found)}{match['rest'] or ''}"
+
+    return _TARGET.sub(resolve, page.content)

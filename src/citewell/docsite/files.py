@@ -1,0 +1,121 @@
+"""The files of a docs folder: found, read, and never one that lies outside of it."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+logger = logging.getLogger(__name__)
+
+PAGE_SUFFIXES = (".md", ".markdown")
+
+# What a site is made of beside its pages; at the top of the folder only.
+NAVIGATION_FILES = frozenset({"sidebar.md", "topbar.md"})
+
+MAX_PAGE_BYTES = 5_000_000
+
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocFile:
+    """A page's file as the file system tells of it, unread."""
+
+    path: str
+    """Relative to the root, with slashes."""
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    """Set by the system at every change; nobody can set it back, as they can `mtime_ns`."""
+
+
+def resolve_doc_path(root: Path, path: str) -> Path | None:
+    """Return the existing file that `path` names inside `root`; None for anything else.
+
+    `path` is taken as it is, so a caller decodes a URL first, and once. Hidden files are none of
+    the site's. A link counts as what it leads to, which has to lie inside the root as well.
+    """
+    if "\0" in path or "\\" in path:
+        return None
+    parts = path.split("/")
+    if any(part == "" or part.startswith(".") for part in parts):
+        return None
+    try:
+        home = root.resolve(strict=True)
+        found = home.joinpath(*parts).resolve(strict=True)
+        is_inside = found.is_relative_to(home) and found.is_file()
+    except (OSError, RuntimeError, ValueError):
+        # Not there, too long a name, links in a circle, letters that no file name can have.
+        return None
+    return found if is_inside else None
+
+
+def list_doc_files(root: Path) -> list[DocFile]:
+    """Return the pages' files below `root`, in the order of their paths."""
+    return sorted(_walk(root, root, prefix=""), key=lambda file: file.path)
+
+
+def read_doc(root: Path, path: str) -> bytes | None:
+    """Return what the file of a listed page holds; None when it is gone or cannot be read.
+
+    `path` must come from `list_doc_files`, which has checked it.
+    """
+    try:
+        return Path(root, path).read_bytes()
+    except OSError as error:
+        logger.warning("cannot read %s: %s", path, error.strerror)
+        return None
+
+
+def plain_bytes(data: bytes) -> bytes:
+    """Return the bytes of a page without a byte order mark, line ends as newlines."""
+    plain = data.removeprefix(codecs.BOM_UTF8)
+    return plain.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in plain else plain
+
+
+def decode_doc(data: bytes) -> str:
+    """Return the text of a page, line ends as newlines; what is no UTF-8 shows as such."""
+    return plain_bytes(data).decode(errors="replace")
+
+
+def _walk(root: Path, folder: Path, *, prefix: str) -> Iterator[DocFile]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = [entry for entry in listing if not entry.name.startswith(".")]
+    except OSError as error:
+        logger.warning("cannot list %s: %s", prefix or "the docs folder", error.strerror)
+        return
+    for entry in entries:
+        path = prefix + entry.name
+        # A linked folder is either elsewhere, or listed already where it really is.
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in _SKIPPED_FOLDERS:
+                yield from _walk(root, Path(entry.path), prefix=f"{path}/")
+        elif entry.name.endswith(PAGE_SUFFIXES) and path not in NAVIGATION_FILES:
+            file = _stat(root, entry, path)
+            if file is not None:
+                yield file
+
+
+def _stat(root: Path, entry: os.DirEntry[str], path: str) -> DocFile | None:
+    if entry.is_symlink() and resolve_doc_path(root, path) is None:
+        return None
+    try:
+        found = entry.stat()
+        path.encode()
+    except (OSError, UnicodeEncodeError):
+        # Gone since it was listed, or named in letters that no text could carry.
+        return None
+    if not entry.is_file() or found.st_size > MAX_PAGE_BYTES:
+        logger.warning("%s is left out: no plain file of at most %d bytes", path, MAX_PAGE_BYTES)
+        return None
+    return DocFile(
+        path=path, size=found.st_size, mtime_ns=found.st_mtime_ns, ctime_ns=found.st_ctime_ns
+    )

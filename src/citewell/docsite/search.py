@@ -1,0 +1,152 @@
+"""Ranking the pages of a docs folder by the words of a query."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from citewell.core.words import STOP_STEMS, words
+from citewell.docsite.index import heading_key
+from citewell.docsite.postings import decode_postings
+from citewell.docsite.spelling import Spellings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from citewell.docsite.index import DocsIndex
+
+# The usual values of BM25; pages of docs differ in length with reason, so it counts for less.
+_SATURATION = 1.6
+_LENGTH_SHARE = 0.6
+
+# What a guessed word counts beside one that was typed as it stands.
+_GUESS_SHARE = 0.5
+
+# A page whose title or heading is the query itself stands above those that only hold its words.
+_TITLE_BONUS = 3.0
+_HEADING_BONUS = 2.0
+
+MAX_QUERY_WORDS = 40
+
+_WRITTEN = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word of the query, as search words that count alike: itself, or what was guessed."""
+
+    words: tuple[str, ...]
+    share: float = 1.0
+
+
+class Ranked(NamedTuple):
+    """A page and how well it matches."""
+
+    page: int
+    """Its place in the index."""
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The pages that match, best first, and what they were looked for by."""
+
+    ranked: tuple[Ranked, ...]
+    terms: tuple[Term, ...]
+    corrections: tuple[tuple[str, str], ...] = ()
+    """Words that no page holds, each with the written word taken in its place."""
+
+
+class Searcher:
+    """Searches one index; makes what it needs on the first query."""
+
+    def __init__(self, index: DocsIndex) -> None:
+        self._index = index
+        lengths = [page.length for page in index.pages]
+        average = sum(lengths) / len(lengths) if lengths else 1.0
+        self._norms = [
+            _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / max(average, 1.0))
+            for length in lengths
+        ]
+
+    @cached_property
+    def _spellings(self) -> Spellings:
+        return Spellings(self._index.table.spellings)
+
+    def rank(self, query: str, *, as_you_type: bool = False) -> Ranking:
+        """Return the pages that match the query.
+
+        A page need not hold all words, but comes after those that do. A word that no page holds
+        is taken as the beginning of one, else as a slip. With `as_you_type` the last word may be
+        unfinished even if it is one.
+        """
+        terms, corrections = self._terms(query, as_you_type=as_you_type)
+        scores: dict[int, float] = {}
+        held: dict[int, float] = {}
+        for term in terms:
+            for page, score in self._score(term).items():
+                scores[page] = scores.get(page, 0.0) + score
+                held[page] = held.get(page, 0.0) + term.share
+        asked = sum(term.share for term in terms) or 1.0
+        for page in scores:
+            scores[page] *= held[page] / asked
+        self._add_heading_bonus(query, scores)
+        pages = self._index.pages
+        order = sorted(scores, key=lambda page: (-scores[page], len(pages[page].path), page))
+        return Ranking(
+            ranked=tuple(Ranked(page, scores[page]) for page in order),
+            terms=tuple(terms),
+            corrections=tuple(corrections),
+        )
+
+    def _terms(self, query: str, *, as_you_type: bool) -> tuple[list[Term], list[tuple[str, str]]]:
+        postings = self._index.table.postings
+        found = list(dict.fromkeys(words(query)))[:MAX_QUERY_WORDS]
+        meaningful = [word for word in found if word not in STOP_STEMS] or found
+        terms = [Term(words=(word,)) for word in meaningful if word in postings]
+        known = {word for term in terms for word in term.words}
+        corrections: list[tuple[str, str]] = []
+        written = [form.lower() for form in _WRITTEN.findall(query)][:MAX_QUERY_WORDS]
+        for at, form in enumerate(written):
+            is_last = as_you_type and at == len(written) - 1
+            own = [word for word in words(form) if word not in STOP_STEMS]
+            is_known = not own or any(word in known or word in postings for word in own)
+            if is_known and not is_last:
+                continue
+            guesses = self._spellings.beginning_with(form)
+            if not is_known and not guesses:
+                guesses = self._spellings.near(form)
+                corrections += [(form, guesses[0])] if guesses else []
+            if guesses:
+                terms.append(Term(words=_words_of(guesses), share=_GUESS_SHARE))
+        return terms, corrections
+
+    def _score(self, term: Term) -> dict[int, float]:
+        """Return what a term gives to each page; of several guesses the best one counts."""
+        best: dict[int, float] = {}
+        for word in term.words:
+            found = decode_postings(self._index.table.postings.get(word, ""))
+            rarity = term.share * self._rarity(len(found))
+            for page, weight in found:
+                score = rarity * weight * (_SATURATION + 1) / (weight + self._norms[page])
+                if score > best.get(page, 0.0):
+                    best[page] = score
+        return best
+
+    def _rarity(self, holding: int) -> float:
+        every = len(self._index.pages)
+        return math.log(1 + (every - holding + 0.5) / (holding + 0.5))
+
+    def _add_heading_bonus(self, query: str, scores: dict[int, float]) -> None:
+        found = decode_postings(self._index.table.postings.get(heading_key(query), ""))
+        best = max(scores.values(), default=1.0)
+        for page, weight in found:
+            bonus = _TITLE_BONUS if weight > 1 else _HEADING_BONUS
+            scores[page] = scores.get(page, 0.0) + bonus * best
+
+
+def _words_of(forms: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for form in forms for word in words(form)))

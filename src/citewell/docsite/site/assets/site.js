@@ -1,0 +1,98 @@
+// What a page gains from scripts: the switch of colours, copy buttons, the outline that follows.
+"use strict";
+
+(() => {
+  const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+
+  function keepTheme(theme) {
+    try {
+      // The system's own choice is not kept, so that the page follows the system again.
+      if ((theme === "dark") === systemIsDark.matches) {
+        localStorage.removeItem("docs-theme");
+      } else {
+        localStorage.setItem("docs-theme", theme);
+      }
+    } catch {
+      // Storage can be forbidden; the choice then lasts for this page.
+    }
+  }
+
+  function startThemeSwitch() {
+    const button = document.querySelector("[data-theme-switch]");
+    const root = document.documentElement;
+    const isDark = () =>
+      root.dataset.theme ? root.dataset.theme === "dark" : systemIsDark.matches;
+    button.setAttribute("aria-pressed", String(isDark()));
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const theme = isDark() ? "light" : "dark";
+      root.dataset.theme = theme;
+      button.setAttribute("aria-pressed", String(theme === "dark"));
+      keepTheme(theme);
+    });
+  }
+
+  function addCopyButtons() {
+    if (!navigator.clipboard) return;
+    for (const block of document.querySelectorAll(".content .code")) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "copy";
+      button.textContent = "Copy";
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(codeOf(block));
+        button.textContent = "Copied";
+        setTimeout(() => (button.textContent = "Copy"), 1500);
+      });
+      block.append(button);
+    }
+  }
+
+  // Without the prompts of a shell session, which nobody wants to paste.
+  function codeOf(block) {
+    const code = block.querySelector("code").cloneNode(true);
+    for (const prompt of code.querySelectorAll(".gp")) prompt.remove();
+    return code.textContent.replace(/\n$/, "");
+  }
+
+  function followOutline() {
+    const links = new Map();
+    for (const link of document.querySelectorAll(".outline a")) {
+      links.set(decodeURIComponent(link.hash.slice(1)), link);
+    }
+    const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
+    if (!headings.length) return;
+    const markCurrent = () => {
+      const line = window.innerHeight / 4;
+      const above = headings.filter((each) => each.getBoundingClientRect().top < line);
+      const current = above.at(-1) ?? headings[0];
+      for (const [id, link] of links) {
+        if (id === current.id) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    };
+    let waiting = false;
+    addEventListener("scroll", () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        markCurrent();
+      });
+    }, { passive: true });
+    markCurrent();
+  }
+
+  function showCurrentPage() {
+    const sidebar = document.querySelector(".sidebar");
+    const current = sidebar?.querySelector("[aria-current]");
+    if (!current) return;
+    const space = current.getBoundingClientRect().top - sidebar.getBoundingClientRect().top;
+    if (space > sidebar.clientHeight * 0.8) sidebar.scrollTop = space - sidebar.clientHeight / 3;
+  }
+
+  startThemeSwitch();
+  addCopyButtons();
+  followOutline();
+  showCurrentPage();
+})();

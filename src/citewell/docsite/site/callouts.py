@@ -1,0 +1,219 @@
+"""Call-outs of the Markdown dialects: `!!! note`, `??? note`, `:::tip`, `/// tip`, `> [!NOTE]`.
+
+All become the same tokens: `callout_open`, a title where there is one, the content,
+`callout_close`. Tabs (`=== "Linux"`, `/// tab | Linux`) are shown one below the other under
+their titles, so that they can be read without scripts and on paper.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markdown_it.token import Token
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.ruler import RuleOptionsType
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
+
+_LOOK_OF_KIND = {
+    "note": "note info todo seealso abstract summary tldr question help faq quote cite",
+    "tip": "tip hint success check done",
+    "important": "important example",
+    "warning": "warning caution attention security deprecated",
+    "danger": "danger error failure fail missing bug",
+}
+_LOOKS = {kind: look for look, kinds in _LOOK_OF_KIND.items() for kind in kinds.split()}
+CLASSES = frozenset({"callout", "callout-title", "tab", *_LOOK_OF_KIND})
+
+_CONTENT_INDENT = 4
+_INDENTED = re.compile(
+    r"(?P<fold>!!!|\?\?\?\+?|===\+?)[ \t]*(?P<kind>[\w-]*)(?:[ \t]+[\w-]+)*"
+    r"(?:[ \t]+\"(?P<title>.*)\")?[ \t]*$"
+)
+_FENCED = re.compile(
+    r"(?P<marks>:{3,}|/{3,})[ \t]*\{?\.?(?P<kind>[A-Za-z][\w-]*)\}?"
+    r"[ \t]*\|?[ \t]*(?:\[(?P<bracketed>.*)\]|(?P<title>[^{}]*?))(?:\{[^{}]*\})?[ \t]*$"
+)
+_CODE_FENCE = re.compile(r"(`{3,}|~{3,})")
+_GITHUB = re.compile(r"\[!(?P<kind>[A-Za-z]+)\](?P<fold>[+-]?)[ \t]*(?P<title>[^\n]*)(?:\n|$)")
+_TERMINATED: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+
+
+def callout_plugin(parser: MarkdownIt) -> None:
+    """Teach a parser every way of writing call-outs."""
+    parser.block.ruler.before("fence", "indented_callout", _read_indented, _TERMINATED)
+    parser.block.ruler.before("fence", "fenced_callout", _read_fenced, _TERMINATED)
+    parser.core.ruler.after("block", "github_callout", _read_github)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Callout:
+    kind: str
+    title: str | None
+    """None means the name of the kind; empty means no title."""
+    fold: str = ""
+    """`closed` or `open` for a call-out that folds."""
+
+    def opening(self) -> list[Token]:
+        """Return the tokens before the content."""
+        title = self._shown_title()
+        folds = bool(self.fold) and bool(title)
+        opened = Token("callout_open", "details" if folds else "div", 1, block=True)
+        opened.attrs = {"class": self._classes()}
+        if folds and self.fold == "open":
+            opened.attrs["open"] = ""
+        if not title:
+            return [opened]
+        tag = "summary" if folds else "p"
+        title_open = Token("callout_title_open", tag, 1, block=True)
+        title_open.attrs = {"class": "callout-title"}
+        words = Token("inline", "", 0, content=title, children=[], block=True)
+        return [opened, title_open, words, Token("callout_title_close", tag, -1, block=True)]
+
+    def closing(self) -> Token:
+        """Return the token after the content."""
+        folds = bool(self.fold) and bool(self._shown_title())
+        return Token("callout_close", "details" if folds else "div", -1, block=True)
+
+    def _classes(self) -> str:
+        return "tab" if self.kind == "tab" else f"callout {_LOOKS.get(self.kind, 'note')}"
+
+    def _shown_title(self) -> str:
+        if self.title is not None:
+            return self.title.strip()
+        return self.kind.replace("-", " ").capitalize()
+
+
+def _read_indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    if state.is_code_block(start) or not first.startswith(("!!!", "???", "===")):
+        return False
+    found = _INDENTED.match(first)
+    if found is None or not (found["kind"] or found["title"]):
+        return False
+    is_tab = found["fold"].startswith("=")
+    stop = _end_of_indented(state, start, end)
+    is_meant = found["title"] or found["kind"].lower() in _LOOKS or stop > start + 1
+    if not is_meant or (is_tab and (found["kind"] or not found["title"])):
+        return False
+    if silent:
+        return True
+    fold = {"???": "closed", "???+": "open"}.get(found["fold"], "")
+    kind = "tab" if is_tab else found["kind"].lower() or "note"
+    outer = state.blkIndent
+    state.blkIndent = state.sCount[start] + _CONTENT_INDENT
+    _tokenize(state, _Callout(kind=kind, title=found["title"], fold=fold), start + 1, stop)
+    state.blkIndent = outer
+    state.line = stop
+    return True
+
+
+def _end_of_indented(state: StateBlock, start: int, end: int) -> int:
+    """Return the line after the content, or after `start` when nothing is indented below it."""
+    indent = state.sCount[start] + _CONTENT_INDENT
+    last = start
+    for line in range(start + 1, end):
+        if state.isEmpty(line):
+            continue
+        if state.sCount[line] < indent:
+            break
+        last = line
+    return last + 1
+
+
+def _read_fenced(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    if state.is_code_block(start) or not first.startswith((":::", "///")):
+        return False
+    found = _FENCED.match(first)
+    if found is None:
+        return False
+    if silent:
+        return True
+    stop = _closing_line(state, start, end, found["marks"])
+    kind, title = found["kind"].lower(), (found["bracketed"] or found["title"] or "").strip()
+    if kind == "details":
+        callout = _Callout(kind="note", title=title or "Details", fold="closed")
+    elif kind == "tab" or kind in _LOOKS:
+        callout = _Callout(kind=kind, title=title or None)
+    else:
+        # A container that only its own generator knows: its content is what matters.
+        callout = _Callout(kind="tab", title=title)
+    _tokenize(state, callout, start + 1, stop)
+    state.line = min(stop + 1, end)
+    return True
+
+
+def _closing_line(state: StateBlock, start: int, end: int, marks: str) -> int:
+    """Return the line that closes the call-out, or `end`; those nested in it are skipped."""
+    depth, code = 0, ""
+    for line in range(start + 1, end):
+        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
+        fence = _CODE_FENCE.match(text)
+        if code:
+            code = "" if text.startswith(code) and not text.strip(code[0]) else code
+        elif fence:
+            code = fence.group(1)
+        elif text == marks:
+            if depth == 0:
+                return line
+            depth -= 1
+        elif text.startswith(marks) and text[len(marks)] != marks[0] and _FENCED.match(text):
+            depth += 1
+    return end
+
+
+def _tokenize(state: StateBlock, callout: _Callout, first: int, stop: int) -> None:
+    parent, line_max = state.parentType, state.lineMax
+    state.parentType, state.lineMax = "callout", stop
+    for token in callout.opening():
+        token.map = [first - 1, first]
+        _append(state, token)
+    state.md.block.tokenize(state, first, stop)
+    _append(state, callout.closing())
+    state.parentType, state.lineMax = parent, line_max
+
+
+def _append(state: StateBlock, token: Token) -> None:
+    if token.nesting < 0:
+        state.level -= 1
+    token.level = state.level
+    if token.nesting > 0:
+        state.level += 1
+    state.tokens.append(token)
+
+
+def _read_github(state: StateCore) -> None:
+    """Turn block quotes that begin with `[!KIND]` into call-outs."""
+    tokens = state.tokens
+    at = 0
+    while at < len(tokens) - 2:
+        words = tokens[at + 2]
+        found = _GITHUB.match(words.content) if tokens[at].type == "blockquote_open" else None
+        if found and words.type == "inline" and found["kind"].lower() in _LOOKS:
+            fold = {"-": "closed", "+": "open"}.get(found["fold"], "")
+            callout = _Callout(kind=found["kind"].lower(), title=found["title"] or None, fold=fold)
+            _replace_quote(tokens, at, callout=callout, rest=words.content[found.end() :])
+        at += 1
+
+
+def _replace_quote(tokens: list[Token], at: int, *, callout: _Callout, rest: str) -> None:
+    level = tokens[at].level
+    last = next(
+        i
+        for i in range(at, len(tokens))
+        if tokens[i].type == "blockquote_close" and tokens[i].level == level
+    )
+    closing = callout.closing()
+    closing.level = level
+    tokens[last] = closing
+    tokens[at + 2].content = rest
+    inner = tokens[at + 1 : at + 4] if rest.strip() else []
+    opening = callout.opening()
+    for i, token in enumerate(opening):
+        token.level = level + min(i, 1)
+    tokens[at : at + 4] = [*opening, *inner]

@@ -1,0 +1,81 @@
+"""Fenced code as highlighted HTML: classes only, their colours are in the style sheet."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+# Beyond this a page would wait for its colours.
+_MAX_HIGHLIGHTED_CHARACTERS = 100_000
+_LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]+)")
+_TITLE = re.compile(r"\btitle=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
+_LINES = re.compile(r"\bhl_lines=[\"']?([\d\s,-]+)[\"']?|\{([\d\s,-]+)\}")
+_RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FenceInfo:
+    """What stands behind the opening of a fence."""
+
+    language: str
+    title: str
+    marked_lines: tuple[int, ...]
+
+
+def read_fence_info(info: str) -> FenceInfo:
+    """Return language, title and marked lines, in the ways of MkDocs and Docusaurus."""
+    language = _LANGUAGE.match(info.strip())
+    title = _TITLE.search(info)
+    lines = _LINES.search(info)
+    return FenceInfo(
+        language=language["name"].lower() if language and "=" not in info.split()[0] else "",
+        title=next(filter(None, title.groups()), "") if title else "",
+        marked_lines=_line_numbers(next(filter(None, lines.groups()), "")) if lines else (),
+    )
+
+
+def code_block_html(code: str, info: FenceInfo) -> str:
+    """Return a block of code with its title; unknown languages stay plain."""
+    title = f'<div class="code-title">{escape(info.title)}</div>' if info.title else ""
+    language = f' data-language="{escape(info.language)}"' if info.language else ""
+    # Without a tab stop, a wide block cannot be scrolled by keyboard.
+    return (
+        f'<div class="code"{language}>{title}<pre tabindex="0"><code>'
+        f"{_highlighted(code, info)}</code></pre></div>\n"
+    )
+
+
+def _highlighted(code: str, info: FenceInfo) -> str:
+    lexer = _lexer(info.language) if len(code) <= _MAX_HIGHLIGHTED_CHARACTERS else None
+    if lexer is None and not info.marked_lines:
+        return escape(code)
+    formatter = HtmlFormatter(nowrap=True, hl_lines=list(info.marked_lines))
+    return str(highlight(code, lexer or _lexer("text"), formatter))
+
+
+@lru_cache(maxsize=128)
+def _lexer(language: str) -> Lexer | None:
+    try:
+        return get_lexer_by_name(language, stripnl=False) if language else None
+    except ClassNotFound:
+        return None
+
+
+def _line_numbers(text: str) -> tuple[int, ...]:
+    numbers: list[int] = []
+    for first, last in _RANGE.findall(text):
+        # A range with too many digits would fill the memory.
+        stop = min(int(last or first), int(first) + 1_000)
+        numbers.extend(range(int(first), stop + 1))
+    return tuple(numbers)

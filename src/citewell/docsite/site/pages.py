@@ -1,0 +1,244 @@
+"""Whole pages of a site: content, menu, outline and neighbours put into the theme's templates."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from citewell.core.language import detect_language
+from citewell.docsite.site.links import AnchorLink, PageAddresses
+from citewell.docsite.site.menu import MenuEntry, menu_entries, page_link
+from citewell.docsite.site.render import render_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from citewell.core.records import Language
+    from citewell.docsite.folder import DocsFolder
+    from citewell.docsite.pages import DocPage
+
+HERE = Path(__file__).parent
+ASSETS = "assets/citewell"
+SEARCH_PAGE = "search.html"
+
+# Nothing inline, nothing from elsewhere but the images and films that an author links to.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' https: data:; media-src 'self' https:; form-action 'self'; base-uri 'none'"
+)
+
+_ENDPOINT = "api/search"
+_MAX_RESULTS = 20
+_MAX_SUGGESTIONS = 5
+_OUTLINE_LEVELS = (2, 3)
+_SHORTEST_OUTLINE = 2
+_WORD = re.compile(r"\w+")
+# An empty tag says that the language is not known.
+_LANGUAGE_TAGS: Mapping[Language, str] = {
+    "en": "en",
+    "ja": "ja",
+    "ko": "ko",
+    "zh": "zh",
+    "mixed": "ja",
+    "other": "",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """A hit as the search page shows it."""
+
+    title: str
+    section: str
+    href: str
+    snippet: Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenPage:
+    """A page's HTML, and what is to be said of its links."""
+
+    html: str
+    broken_links: tuple[str, ...]
+    """Those that lead to no page, as they were written."""
+    anchor_links: tuple[AnchorLink, ...]
+
+
+class PageWriter:
+    """Writes the pages of one docs folder.
+
+    With `is_export` the pages need no server: folders are written with their index file, and
+    search runs in the browser.
+    """
+
+    def __init__(
+        self,
+        folder: DocsFolder,
+        *,
+        base_url: str = "",
+        allow_html: bool = False,
+        is_export: bool = False,
+    ) -> None:
+        self._folder = folder
+        self._base_url = base_url.rstrip("/")
+        self._allow_html = allow_html
+        self._is_export = is_export
+        # Pages from a disk have no origin to allow, and trusted HTML may need more.
+        self._policy = "" if is_export or allow_html else _POLICY
+
+    def page(self, page: DocPage) -> WrittenPage:
+        """Return the page of a Markdown file."""
+        addresses = self._addresses(page.path)
+        navigation = self._folder.navigation
+        skipped_lines = page.content.count("\n") - page.body.count("\n")
+        rendered = render_markdown(
+            page.body,
+            addresses,
+            anchors={each.line_start - skipped_lines: each.anchor for each in page.sections},
+            allow_html=self._allow_html,
+        )
+        outline = [entry for entry in rendered.outline if entry.level in _OUTLINE_LEVELS]
+        previous, following = navigation.neighbours(page.path)
+        html = self._write(
+            "page.html",
+            addresses,
+            path=page.path,
+            title=page.title,
+            description=page.description,
+            language=_LANGUAGE_TAGS[detect_language(page.body)],
+            content=Markup(rendered.html),
+            has_heading=rendered.heading is not None,
+            outline=outline if len(outline) >= _SHORTEST_OUTLINE else [],
+            trail=[page_link(item, addresses) for item in navigation.trail(page.path)[:-1]],
+            previous=page_link(previous, addresses) if previous else None,
+            next=page_link(following, addresses) if following else None,
+            markdown=posixpath.basename(page.path),
+            canonical=self._canonical(page.path),
+        )
+        return WrittenPage(
+            html=html,
+            broken_links=tuple(addresses.broken),
+            anchor_links=tuple(addresses.anchored),
+        )
+
+    def contents(self) -> str:
+        """Return a front page for a folder that has none: the list of its pages."""
+        addresses = self._addresses("")
+        entries = menu_entries(self._folder.navigation, None, addresses=addresses)
+        contents = Markup(_template("menu.html", items=entries))
+        return self._write("contents.html", addresses, title=self._folder.title, contents=contents)
+
+    def search(self, query: str = "") -> str:
+        """Return the page that lists what was found; without a query only its form."""
+        addresses = self._addresses("")
+        hits = self._folder.search(query, limit=_MAX_RESULTS).hits if query.strip() else ()
+        results = [
+            SearchResult(
+                title=hit.title,
+                section=hit.section if hit.section != hit.title else "",
+                href=addresses.to_page(hit.path) + hit.url[len(self._folder.url_of(hit.path)) :],
+                snippet=_marked(hit.snippet, query),
+            )
+            for hit in hits
+        ]
+        return self._write("search.html", addresses, title="Search", query=query, results=results)
+
+    def not_found(self, url_path: str, *, root: str | None = None) -> str:
+        """Return the page for an address that leads nowhere, with near ones.
+
+        `root` is the address of the site where the page may be shown at any depth.
+        """
+        addresses = self._addresses(url_path.lstrip("/"), root=root)
+        suggestions = [
+            MenuEntry(title=self._folder.titles[path], href=addresses.to_page(path))
+            for path in self._near(url_path)
+        ]
+        return self._write(
+            "not_found.html", addresses, title="Page not found", suggestions=suggestions
+        )
+
+    def _near(self, url_path: str) -> list[str]:
+        """Return pages whose path is spelled alike, then those that hold the path's words."""
+        wanted = url_path.strip("/").removesuffix(".html")
+        alike = self._folder.near_paths(wanted, limit=_MAX_SUGGESTIONS)
+        words = " ".join(_WORD.findall(posixpath.basename(wanted)))
+        hits = self._folder.search(words, limit=_MAX_SUGGESTIONS).hits if words else ()
+        return list(dict.fromkeys([*alike, *(hit.path for hit in hits)]))[:_MAX_SUGGESTIONS]
+
+    def _addresses(self, path: str, *, root: str | None = None) -> PageAddresses:
+        return PageAddresses(
+            path=path,
+            pages=self._folder.titles,
+            index_file="index.html" if self._is_export else "",
+            root=root,
+        )
+
+    def _canonical(self, path: str) -> str:
+        if not self._base_url:
+            return ""
+        return self._base_url + self._folder.url_of(path)
+
+    def _write(
+        self,
+        template: str,
+        addresses: PageAddresses,
+        *,
+        title: str,
+        path: str | None = None,
+        **context: object,
+    ) -> str:
+        entries = menu_entries(self._folder.navigation, path, addresses=addresses)
+        frame: dict[str, object] = {
+            "asset": lambda name: addresses.to_file(f"{ASSETS}/{name}"),
+            "description": "",
+            "home": addresses.to_file("index.html" if self._is_export else ""),
+            "language": "en",
+            "llms": addresses.to_file("llms.txt"),
+            "menu": Markup(_template("menu.html", items=entries)),
+            "policy": self._policy,
+            "root": addresses.to_file(""),
+            "search_endpoint": addresses.to_file(_ENDPOINT),
+            "search_index": (
+                addresses.to_file(f"{ASSETS}/search-index.js") if self._is_export else ""
+            ),
+            "search_page": addresses.to_file(SEARCH_PAGE),
+            "site_title": self._folder.title,
+        }
+        return _template(template, **{**frame, "title": title, **context})
+
+
+def _template(name: str, **context: object) -> str:
+    return _environment().get_template(name).render(**context)
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+    )
+
+
+def _marked(snippet: str, query: str) -> Markup:
+    """Return a snippet as HTML with the words of the query marked."""
+    words = sorted({word for word in _WORD.findall(query) if word}, key=len, reverse=True)
+    if not words:
+        return Markup(escape(snippet))
+    pieces = re.split(f"({'|'.join(map(re.escape, words))})", snippet, flags=re.IGNORECASE)
+    # Splitting by a group puts what matched at the odd places.
+    return Markup(
+        "".join(
+            f"<mark>{escape(piece)}</mark>" if at % 2 else escape(piece)
+            for at, piece in enumerate(pieces)
+        )
+    )

@@ -1,0 +1,258 @@
+"""Markdown as HTML: the parser with its plugins, and the page that comes out."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape, unescape
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+from mdit_py_plugins.attrs import attrs_plugin
+from mdit_py_plugins.deflist import deflist_plugin
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
+from mdit_py_plugins.tasklists import tasklists_plugin
+
+from citewell.docsite.site.callouts import callout_plugin
+from citewell.docsite.site.code_blocks import code_block_html, read_fence_info
+from citewell.docsite.site.formulas import formula_html
+from citewell.docsite.site.sanitize import sanitized
+from citewell.ingest.extract.markdown.slug import SlugCounter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+    from citewell.docsite.site.links import PageAddresses
+
+_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]+)[^{}]*\}[ \t]*$")
+_TASK_BOX = '<input class="task-list-item-checkbox"'
+_TEXT_ALIGN = re.compile(r"text-align:(left|center|right)")
+# Bounded, so that a page of opening brackets and quotes cannot keep us busy.
+_HTML_TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]{0,4000}\"|'[^']{0,4000}'){0,1000}>")
+_HTML_ADDRESS = re.compile(
+    r"(?<=[\s\"'/])(href|src|poster)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
+)
+_NONCHARACTERS = re.compile("[\ufdd0-\ufdef]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutlineEntry:
+    """A heading of a page."""
+
+    level: int
+    text: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderedMarkdown:
+    """The content of a page as HTML, with its headings."""
+
+    html: str
+    outline: tuple[OutlineEntry, ...]
+
+    @property
+    def heading(self) -> str | None:
+        """The words of the first heading of level 1."""
+        return next((entry.text for entry in self.outline if entry.level == 1), None)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Page:
+    """What is gathered while one page is rendered."""
+
+    addresses: PageAddresses
+    anchors: Mapping[int, str]
+    slugs: SlugCounter = field(default_factory=SlugCounter)
+    used_anchors: set[str] = field(default_factory=set)
+    outline: list[OutlineEntry] = field(default_factory=list)
+    mark: str = field(default_factory=lambda: secrets.token_hex(8))
+    """Random, so that a page cannot write the name of a kept fragment itself."""
+    kept: list[str] = field(default_factory=list)
+
+    def keep(self, html: str) -> str:
+        """Set HTML of our own aside, past the sanitiser, and return what stands for it."""
+        self.kept.append(html)
+        return f"\ufdd0{self.mark}.{len(self.kept) - 1}\ufdd1"
+
+    def put_back(self, html: str) -> str:
+        """Return `html` with every kept fragment in its place."""
+        pattern = f"\ufdd0{self.mark}\\.(\\d+)\ufdd1"
+        return re.sub(pattern, lambda found: self.kept[int(found[1])], html)
+
+
+def render_markdown(
+    text: str,
+    addresses: PageAddresses,
+    *,
+    anchors: Mapping[int, str] | None = None,
+    allow_html: bool = False,
+) -> RenderedMarkdown:
+    """Return Markdown without front matter as HTML.
+
+    `anchors` are those of headings that are known, by line, the first being 1: what search
+    results point to. With `allow_html` the HTML inside the Markdown is trusted, else sanitised.
+    """
+    page = _Page(addresses=addresses, anchors=anchors or {})
+    html: str = _parser().render(_NONCHARACTERS.sub("", text), {"page": page})
+    html = page.put_back(html if allow_html else sanitized(html))
+    return RenderedMarkdown(html=html, outline=tuple(page.outline))
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.use(gfm_autolink_plugin).use(tasklists_plugin).use(footnote_plugin).use(deflist_plugin)
+    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
+    parser.use(attrs_plugin, allowed=("id", "width", "height", "title"))
+    parser.use(callout_plugin)
+    parser.core.ruler.push("headings", _name_headings)
+    parser.core.ruler.push("addresses", _resolve_addresses)
+    parser.core.ruler.push("aligned_cells", _align_cells)
+    parser.core.ruler.push("task_boxes", _keep_task_boxes)
+    parser.add_render_rule("fence", _render_fence)
+    parser.add_render_rule("code_block", _render_fence)
+    parser.add_render_rule("heading_close", _render_heading_close)
+    parser.add_render_rule("table_open", _render_table_open)
+    parser.add_render_rule("table_close", _render_table_close)
+    for formula in ("math_inline", "math_inline_double", "math_block", "math_block_label"):
+        parser.add_render_rule(formula, _render_formula)
+    return parser
+
+
+def _name_headings(state: StateCore) -> None:
+    page: _Page = state.env["page"]
+    for at, token in enumerate(state.tokens):
+        if token.type != "heading_open":
+            continue
+        words = state.tokens[at + 1]
+        given = _take_heading_id(words)
+        text = " ".join(_plain_text(words.children or []).split())
+        line = token.map[0] + 1 if token.map else 0
+        anchor = page.anchors.get(line) or given or page.slugs.slug(text)
+        while anchor in page.used_anchors:
+            anchor += "-1"
+        page.used_anchors.add(anchor)
+        token.attrSet("id", anchor)
+        if token.level == 0:
+            page.outline.append(OutlineEntry(level=int(token.tag[1]), text=text, anchor=anchor))
+
+
+def _take_heading_id(words: Token) -> str | None:
+    """Return the id that an author gave as `{#id}`, and take it out of the heading's words."""
+    last = words.children[-1] if words.children else None
+    found = _HEADING_ID.search(last.content) if last and last.type == "text" else None
+    if last is None or found is None:
+        return None
+    last.content = last.content[: found.start()]
+    return found.group(1)
+
+
+def _plain_text(tokens: Sequence[Token]) -> str:
+    parts: list[str] = []
+    for token in tokens:
+        if token.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif token.type == "image":
+            parts.append(_plain_text(token.children or []))
+        elif token.type in ("text", "code_inline", "text_special", "math_inline"):
+            parts.append(token.content)
+    return "".join(parts)
+
+
+def _resolve_addresses(state: StateCore) -> None:
+    addresses: PageAddresses = state.env["page"].addresses
+    for token in state.tokens:
+        for each in (token, *(token.children or ())):
+            if each.type == "link_open":
+                _resolve(each, "href", addresses)
+            elif each.type == "image":
+                _resolve(each, "src", addresses)
+                each.attrSet("loading", "lazy")
+            elif each.type in ("html_block", "html_inline"):
+                each.content = _resolve_in_html(each.content, addresses)
+
+
+def _resolve(token: Token, name: str, addresses: PageAddresses) -> None:
+    address = addresses.resolve(str(token.attrs.get(name, "")))
+    if address is None:
+        del token.attrs[name]
+        token.attrSet("title", "This leads outside the documentation")
+        token.attrSet("class", "inert")
+    else:
+        token.attrSet(name, address)
+
+
+def _resolve_in_html(html: str, addresses: PageAddresses) -> str:
+    def attribute(found: re.Match[str]) -> str:
+        written = next(value for value in found.groups()[1:] if value is not None)
+        address = addresses.resolve(unescape(written))
+        return "" if address is None else f'{found[1]}="{escape(address)}"'
+
+    return _HTML_TAG.sub(lambda tag: _HTML_ADDRESS.sub(attribute, tag[0]), html)
+
+
+def _align_cells(state: StateCore) -> None:
+    # The parser writes style attributes, which a strict content policy does not let through.
+    for token in state.tokens:
+        if token.type in ("td_open", "th_open") and "style" in token.attrs:
+            found = _TEXT_ALIGN.search(str(token.attrs.pop("style")))
+            if found:
+                token.attrSet("class", f"align-{found.group(1)}")
+
+
+def _keep_task_boxes(state: StateCore) -> None:
+    # The plugin writes HTML, and the sanitiser lets no input through.
+    page: _Page = state.env["page"]
+    for token in state.tokens:
+        for each in token.children or ():
+            if each.type == "html_inline" and each.content.startswith(_TASK_BOX):
+                checked = " checked" if "checked=" in each.content else ""
+                each.content = page.keep(f'{_TASK_BOX} type="checkbox"{checked} disabled>')
+
+
+def _render_fence(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    page: _Page = env["page"]
+    info = read_fence_info(tokens[at].info)
+    if info.language == "math":
+        return page.keep(formula_html(tokens[at].content, is_block=True)) + "\n"
+    return page.keep(code_block_html(tokens[at].content, info)) + "\n"
+
+
+def _render_formula(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    page: _Page = env["page"]
+    is_block = tokens[at].type != "math_inline"
+    return page.keep(formula_html(tokens[at].content, is_block=is_block))
+
+
+def _render_heading_close(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    anchor = escape(str(tokens[at - 2].attrs.get("id", "")))
+    label = 'aria-label="Link to this section"'
+    return f' <a class="permalink" href="#{anchor}" {label}>#</a></{tokens[at].tag}>\n'
+
+
+def _render_table_open(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    return '<div class="table-scroll" tabindex="0"><table>\n'
+
+
+def _render_table_close(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    return "</table></div>\n"

@@ -1,0 +1,129 @@
+"""A docs folder as the resources of a website, rendered on demand and kept in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape as escape_xml
+
+from citewell.docsite.site.pages import ASSETS, HERE, SEARCH_PAGE, PageWriter
+from citewell.docsite.urls import doc_path_of
+
+if TYPE_CHECKING:
+    from citewell.docsite.folder import DocsFolder
+
+_HTML = "text/html; charset=utf-8"
+_MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_MAX_KEPT_BYTES = 64_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """What an address of the website answers."""
+
+    body: bytes
+    media_type: str
+    etag: str
+
+
+class Website:
+    """The pages and theme files of one docs folder, by URL path."""
+
+    def __init__(
+        self,
+        folder: DocsFolder,
+        *,
+        base_url: str,
+        allow_html: bool = False,
+    ) -> None:
+        self._folder = folder
+        self._base_url = base_url.rstrip("/")
+        self._writer = PageWriter(folder, base_url=base_url, allow_html=allow_html)
+        self._kept: OrderedDict[tuple[str, str], Resource] = OrderedDict()
+        self._kept_bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, url_path: str) -> Resource | None:
+        """Return what stands at a decoded URL path; None when there is nothing."""
+        if url_path.startswith(f"/{ASSETS}/"):
+            return theme_files().get(url_path.removeprefix(f"/{ASSETS}/"))
+        key = (self._folder.revision, url_path)
+        kept = self._recall(key)
+        if kept is None:
+            kept = self._make(url_path)
+            if kept is not None:
+                self._keep(key, kept)
+        return kept
+
+    def search(self, query: str) -> Resource:
+        """Return the page that lists what was found for a query."""
+        return resource(self._writer.search(query))
+
+    def not_found(self, url_path: str) -> Resource:
+        """Return the page for an address that leads nowhere."""
+        return resource(self._writer.not_found(url_path))
+
+    def _make(self, url_path: str) -> Resource | None:
+        if url_path == "/sitemap.xml" and self._base_url:
+            text = sitemap(self._folder, base_url=self._base_url)
+            return resource(text, media_type="application/xml; charset=utf-8")
+        is_page = url_path.endswith((".html", "/"))
+        path = doc_path_of(url_path, self._folder.titles) if is_page else None
+        page = self._folder.page(path) if path is not None else None
+        if page is not None:
+            return resource(self._writer.page(page).html)
+        if url_path == f"/{SEARCH_PAGE}":
+            return resource(self._writer.search())
+        return resource(self._writer.contents()) if url_path == "/" else None
+
+    def _recall(self, key: tuple[str, str]) -> Resource | None:
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+            return kept
+
+    def _keep(self, key: tuple[str, str], made: Resource) -> None:
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = made
+            self._kept_bytes += len(made.body)
+            while self._kept_bytes > _MAX_KEPT_BYTES:
+                _, dropped = self._kept.popitem(last=False)
+                self._kept_bytes -= len(dropped.body)
+
+
+@cache
+def theme_files() -> dict[str, Resource]:
+    """Return the style sheet, scripts and icon of every site, by name."""
+    return {
+        file.name: resource(file.read_text(encoding="utf-8"), media_type=_MEDIA_TYPES[file.suffix])
+        for file in sorted((HERE / "assets").iterdir())
+    }
+
+
+def sitemap(folder: DocsFolder, *, base_url: str) -> str:
+    """Return the list of pages for search engines."""
+    locations = (escape_xml(base_url + folder.url_of(path)) for path in folder.paths)
+    entries = "\n".join(f"<url><loc>{location}</loc></url>" for location in locations)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{entries}\n</urlset>\n'
+    )
+
+
+def resource(text: str, *, media_type: str = _HTML) -> Resource:
+    """Return text as a resource whose ETag follows from its bytes."""
+    body = text.encode()
+    return Resource(
+        body=body, media_type=media_type, etag=f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+    )

@@ -1,0 +1,165 @@
+"""The place of a page that answers a query best, and a few words from around it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple
+
+from citewell.core.text import one_line
+from citewell.docsite.pages import plain_heading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.docsite.outline import Outline, OutlineEntry
+    from citewell.docsite.search import Term
+
+# In one page, shared by the words of the query: the first places of a common word are as good as
+# the later ones.
+MAX_MATCHES = 40
+_MIN_MATCHES_OF_A_WORD = 3
+
+# Only a page that holds nothing before it is searched beyond: a few are longer than a book.
+_NEAR_BYTES = 60_000
+
+# Marks of Markdown that begin a line, lines that are nothing else, comments and attributes.
+_UNSEEN = re.compile(
+    r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\n]*$"
+    r"|\|?[ \t:|-]+\|[ \t]*$)|<!--.*?-->|\{[ \t]*[#.][^{}\n]*\}",
+    re.MULTILINE | re.DOTALL,
+)
+_CELL_BORDER = re.compile(r"[ \t]*\|[ \t]*")
+_LETTERS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz")
+
+
+class Place(NamedTuple):
+    """Where a page matches."""
+
+    section: OutlineEntry | None
+    """None for what stands before the first heading."""
+    snippet: str
+
+
+_Match = tuple[int, int]
+"""Where a term stands in a page, in bytes, and which."""
+
+
+class _Needle(NamedTuple):
+    """Bytes that show where a term stands."""
+
+    written: bytes
+    term: int
+    begins_word: bool
+    """False in text without spaces, where a word may stand anywhere."""
+
+
+class PlaceFinder:
+    """Finds the place of a page that answers one query best; prepared once for many pages."""
+
+    def __init__(self, query: str, terms: Sequence[Term], *, length: int) -> None:
+        self._heading = one_line(query)
+        self._length = length
+        beginnings = {_beginning(word): at for at, term in enumerate(terms) for word in term.words}
+        self._most = max(MAX_MATCHES // max(len(beginnings), 1), _MIN_MATCHES_OF_A_WORD)
+        self._needles = [
+            _Needle(written, term, beginning.isascii())
+            for beginning, term in beginnings.items()
+            for written in _spellings(beginning)
+        ]
+
+    def find(self, data: bytes, outline: Outline) -> Place:
+        """Return the section of a page that holds most of the terms, and its words around them.
+
+        A section that has the query itself as its heading is the one.
+        """
+        section = outline.section_headed(self._heading)
+        if section >= 0:
+            position, _ = outline.span(section, end=len(data))
+            return self._show(data, outline, position)
+        matches = self._matches(data, start=outline.body_start, end=_NEAR_BYTES)
+        if not matches and len(data) > _NEAR_BYTES:
+            matches = self._matches(data, start=outline.body_start, end=len(data))
+        if not matches:
+            return Place(None, self._cut(data, outline.body_start, end=len(data)))
+        return self._show(data, outline, self._best(data, outline, matches))
+
+    def _show(self, data: bytes, outline: Outline, position: int) -> Place:
+        """Return the section around `position` and its words from there on, below the heading."""
+        section = outline.section_at(position)
+        if section < 0:
+            return Place(None, self._cut(data, position, end=len(data)))
+        _, end = outline.span(section, end=len(data))
+        start = max(position, _end_of_heading(data, outline, section))
+        return Place(outline.entry(section), self._cut(data, start, end=end))
+
+    def _matches(self, data: bytes, *, start: int, end: int) -> list[_Match]:
+        """Return where the terms stand, in order."""
+        matches: list[_Match] = []
+        lowered = data[:end].lower()
+        for written, term, begins_word in self._needles:
+            found, left = lowered.find(written, start), self._most
+            while found >= 0 and left:
+                if not begins_word or found == 0 or lowered[found - 1] not in _LETTERS:
+                    matches.append((found, term))
+                    left -= 1
+                found = lowered.find(written, found + 1)
+        return sorted(matches)
+
+    def _best(self, data: bytes, outline: Outline, matches: Sequence[_Match]) -> int:
+        """Return the first match that has most terms after it, near and in its section.
+
+        One in a heading, which says what all below it is about, counts half a term more.
+        """
+        best, most = 0, 0.0
+        for at, (position, _) in enumerate(matches):
+            section = outline.section_at(position)
+            start, end = outline.span(section, end=len(data))
+            last = bisect_left(matches, (min(position + self._length + 1, end),), at)
+            score = len({term for _, term in matches[at:last]}) + 0.5
+            if score > most and (section < 0 or data.find(b"\n", start, position) >= 0):
+                score -= 0.5
+            if score > most:
+                best, most = position, score
+        return best
+
+    def _cut(self, data: bytes, position: int, *, end: int) -> str:
+        """Return some characters from the words before `position` on, without marks."""
+        length = self._length
+        begin = data.rfind(b"\n", 0, position) + 1
+        if position - begin > length // 3:
+            begin = data.find(b" ", position - length // 3, position) + 1 or position
+        is_inside = begin > 0 and data[begin - 1 : begin] != b"\n"
+        # Letters beyond ASCII have up to four bytes; half of one at the end is dropped.
+        raw = data[begin : min(begin + 5 * length, end)].decode(errors="ignore")[: 2 * length]
+        plain = _UNSEEN.sub(" ", raw)
+        if "|" in plain:
+            plain = _CELL_BORDER.sub(" ", plain)
+        text = plain_heading(plain, limit=length - is_inside)
+        return f"…{text}" if is_inside else text
+
+
+def _beginning(word: str) -> str:
+    """Return what the written forms of a stemmed word begin with: `polici` → `polic`."""
+    return word[:-1] if len(word) > 3 and word.endswith("i") else word
+
+
+def _spellings(beginning: str) -> set[bytes]:
+    """Return how a word may be written in a page whose ASCII letters are lower-cased.
+
+    Lower-casing bytes leaves other letters as they are, and is much faster than decoding them.
+    """
+    written = (beginning, beginning.capitalize(), beginning.upper())
+    return {spelling.encode().lower() for spelling in written}
+
+
+def _end_of_heading(data: bytes, outline: Outline, section: int) -> int:
+    """Return where the text under a heading begins; 0 when there is none."""
+    start, end = outline.span(section, end=len(data))
+    text_start = data.find(b"\n", start, end) + 1
+    if text_start and not data[start : start + 4].lstrip(b" ").startswith(b"#"):
+        # The line that underlines the heading.
+        text_start = data.find(b"\n", text_start, end) + 1
+    text = data[text_start:end] if text_start else b""
+    stripped = text.lstrip()
+    return text_start + len(text) - len(stripped) if stripped else 0
