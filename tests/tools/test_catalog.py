@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import anyio
 import pytest
 from jsonschema import Draft202012Validator
-from tests.tools.library import Library, open_library
+from tests.site import Response, running_site
+from tests.tools.library import ME, Library, open_library
+from tests.web.search_apis import running_search_apis
 
 from citewell.core.errors import SettingsError
 from citewell.core.records import FetchedPage, PageDraft
@@ -17,6 +21,7 @@ from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
 from citewell.ingest.pipeline import read_page
 from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, choose_tools, open_registry
+from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 from citewell.tools.registry import MAX_ARGUMENT_BYTES, Tool
 
 EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
@@ -50,11 +55,37 @@ def largest_page() -> PageDraft:
         fetched=fetched,
         extracted=extracted,
         chunks=chunks,
+        content_type="job_posting",
         entities=entities,
     )
 
 
 LARGEST = largest_page()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """What tools need beside a store: a docs folder, a search engine and a page on the web."""
+
+    settings: dict[str, Any]
+    url: str
+
+
+@pytest.fixture(scope="module")
+def equipment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Equipment]:
+    docs = tmp_path_factory.mktemp("docs")
+    (docs / "large.md").write_text(_TEXT, encoding="utf-8")
+    page = Response(body=_TEXT.encode(), headers={"Content-Type": "text/markdown"})
+    with running_search_apis() as apis, running_site({"/large.md": page}) as site:
+        settings = {
+            "docs_root": str(docs),
+            "docs_cache_root": str(docs / "cache"),
+            "web_search_engines": ("brave",),
+            "web_search_brave_api_key": "b-key",
+            "web_search_urls": apis.urls(),
+            "web_allowed_private_hosts": (site.host,),
+        }
+        yield Equipment(settings=settings, url=site.url("/large.md"))
 
 
 def listing_tokens(tools: Sequence[Tool[Any, Any, Any]]) -> int:
@@ -70,13 +101,17 @@ def listing_tokens(tools: Sequence[Tool[Any, Any, Any]]) -> int:
     return count_tokens(json.dumps(listed, separators=(",", ":")))
 
 
-async def greedy_arguments(tool: Tool[Any, Any, Any], library: Library) -> dict[str, object]:
+async def greedy_arguments(
+    tool: Tool[Any, Any, Any], library: Library, equipment: Equipment
+) -> dict[str, object]:
     """Arguments that ask for as much of the largest page as the tool's schema allows."""
     found = await library.call("kb.search", query="heron", options={"max_per_doc": 3})
     passages = [result["passage_id"] for result in found["results"]]
     sections = [result["section_id"] for result in found["results"]]
     known: dict[str, object] = {
-        "url": LARGEST.url,
+        "url": equipment.url if tool.name == "web_fetch" else LARGEST.url,
+        "path": "large.md",
+        "materials": _TEXT,
         "query": "heron",
         "question": "heron",
         "quote": "heron by the pond",
@@ -88,6 +123,11 @@ async def greedy_arguments(tool: Tool[Any, Any, Any], library: Library) -> dict[
         "to_ids": sections,
         "entity_ids": [LARGEST.entities[0].name],
         "id": "1",
+        "source_id": 1,
+        "content_type": "job_posting",
+        "status": "completed",
+        "query_text": "heron",
+        "chunks": [{"content": "heron " * 1_000}],
     }
     arguments: dict[str, object] = {}
     for name, field in tool.input_schema()["properties"].items():
@@ -96,6 +136,16 @@ async def greedy_arguments(tool: Tool[Any, Any, Any], library: Library) -> dict[
         elif "maximum" in field and name != "start_char":
             arguments[name] = field["maximum"]
     return arguments
+
+
+async def answer_at_length(library: Library) -> None:
+    """Be the user, who answers every question with as many words as are taken."""
+    desk = library.services.desk
+    async for _ in desk.watch(ME.owner):
+        pending, _history = await desk.list_questions(ME.owner)
+        for question in pending:
+            words = "鷺" * MAX_ANSWER_CHARACTERS
+            await desk.answer(question.question_id, words, owner=ME.owner)
 
 
 @EVERY_TOOL
@@ -128,29 +178,40 @@ def test_names_are_short_and_plain(tool: Tool[Any, Any, Any]) -> None:
 
 
 @EVERY_TOOL
-async def test_input_that_is_too_large_is_refused(tool: Tool[Any, Any, Any]) -> None:
-    async with open_library() as library:
+async def test_input_that_is_too_large_is_refused(
+    tool: Tool[Any, Any, Any], equipment: Equipment
+) -> None:
+    async with open_library(**equipment.settings) as library:
         for name, value in tool.example.items():
             if isinstance(value, str):
-                excess: object = "x" * 100_000
+                excess: object = "x" * 450_000
             elif isinstance(value, list):
                 excess = value * 1_000
             else:
                 continue
             refused = await library.call(tool.name, **{**tool.example, name: excess})
-            assert refused["error"]["code"] == "INVALID_ARGUMENT"
+            # How much material is taken is a setting, so no schema can refuse it.
+            code = "BUDGET_EXCEEDED" if name == "materials" else "INVALID_ARGUMENT"
+            assert refused["error"]["code"] == code
         unread = await library.call(tool.name, **tool.example, more="x" * MAX_ARGUMENT_BYTES)
 
     assert unread["error"]["code"] == "BUDGET_EXCEEDED"
 
 
 @EVERY_TOOL
-async def test_the_caps_hold_on_the_largest_page(tool: Tool[Any, Any, Any]) -> None:
+async def test_the_caps_hold_on_the_largest_page(
+    tool: Tool[Any, Any, Any], equipment: Equipment
+) -> None:
     settings = Settings()
     most = tool.max_result_tokens or settings.mcp_response_token_budget + 10_000
-    async with open_library(LARGEST) as library:
-        arguments = await greedy_arguments(tool, library)
+    async with (
+        open_library(LARGEST, **equipment.settings) as library,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(answer_at_length, library)
+        arguments = await greedy_arguments(tool, library, equipment)
         result = await library.result(tool.name, **arguments)
+        tasks.cancel_scope.cancel()
 
     structured = json.dumps(result.structured, ensure_ascii=False)
     assert not result.is_error, result.text
@@ -162,6 +223,8 @@ async def test_the_caps_hold_on_the_largest_page(tool: Tool[Any, Any, Any]) -> N
 
 def test_the_tools_cost_few_tokens() -> None:
     assert listing_tokens(choose_tools(["default"])) <= 3_000
+    # What HTTP lists by default.
+    assert listing_tokens(choose_tools(["default", "people"])) <= 3_000
     assert listing_tokens(choose_tools(["all"])) <= 12_000
     assert len(INSTRUCTIONS.splitlines()) == 5
 
@@ -188,5 +251,5 @@ def test_without_kb_v2_the_legacy_tools_take_the_place_of_the_kb_tools() -> None
     listed = open_registry(Settings(mcp_kb_v2_enabled=False)).tools
     every = choose_tools(["all"], kb_v2=False)
 
-    assert {tool.toolset for tool in listed} == {"research", "legacy"}
+    assert {tool.toolset for tool in listed} == {"research", "legacy", "web"}
     assert "kb" not in {tool.toolset for tool in every}

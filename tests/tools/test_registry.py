@@ -182,3 +182,35 @@ async def test_the_log_names_the_call_but_neither_secrets_nor_long_text(
     assert "sk-123" not in caplog.text
     assert "me:pw" not in caplog.text
     assert "x" * 200 not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["test.echo", "test_echo"])
+async def test_a_tool_that_lacks_a_setting_names_it_when_called(name: str) -> None:
+    missing = "echo is not configured: set ECHO_URL."
+    registry = Registry(
+        [], timeout_seconds=1, max_response_bytes=20_000, unavailable={"test.echo": missing}
+    )
+
+    result = await registry.call(name, {}, services=SERVICES, caller=Caller(session="s"))
+
+    assert result.structured["error"]["type"] == "NotConfigured"
+    assert result.structured["error"]["message"] == missing
+
+
+@pytest.mark.parametrize(
+    ("caller", "problem"),
+    [
+        (Caller(session="s", scopes=frozenset()), "the scope 'read'"),
+        (Caller(session="s", toolsets=frozenset({"kb"})), "the toolset 'research'"),
+    ],
+    ids=["scope", "toolset"],
+)
+async def test_a_caller_whose_key_is_not_for_the_tool_is_refused(
+    caller: Caller, problem: str
+) -> None:
+    registry = Registry([ECHO], timeout_seconds=1, max_response_bytes=20_000)
+
+    result = await registry.call("test.echo", {"text": "a"}, services=SERVICES, caller=caller)
+
+    assert result.structured["error"]["code"] == "SCOPE_VIOLATION"
+    assert problem in result.structured["error"]["message"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
@@ -16,23 +17,41 @@ from citewell.core.errors import (
     BudgetExceeded,
     CitewellError,
     InvalidArgument,
+    NotConfigured,
     NotFound,
+    ScopeViolation,
     ToolTimeout,
 )
 from citewell.core.results import OnProgress, no_progress
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
+from citewell.tools.client_port import ClientMustAnswer
 from citewell.tools.redaction import summarise_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from citewell.access.meter import Meter, MeteredCall
+    from citewell.core.identity import AccessScope
     from citewell.core.records import Caller
+    from citewell.core.settings import Settings
+    from citewell.tools.client_port import ClientPort
     from citewell.tools.services import Services
 
 logger = logging.getLogger(__name__)
 
-Toolset = Literal["research", "kb", "graph", "connector", "legacy"]
+Toolset = Literal[
+    "research",
+    "kb",
+    "graph",
+    "websites",
+    "web",
+    "people",
+    "docs",
+    "connector",
+    "legacy",
+    "data",
+]
 
 # The largest call that the tools' own limits allow is half of it.
 MAX_ARGUMENT_BYTES = 500_000
@@ -74,6 +93,8 @@ class Call:
     on_progress: OnProgress = no_progress
     deadline: float = field(default=float("inf"))
     """Of anyio.current_time(); what is not done by then is lost."""
+    client: ClientPort | None = None
+    """None where nothing can be asked of the client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +118,42 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     example: Mapping[str, object]
     """Arguments of a call that validates; used in documents and contract tests."""
     in_default: bool = True
+    lists_columns: bool = True
+    """False leaves the columns of its rows out of tools/list: another tool's are the same."""
     max_result_tokens: int | None = None
     """Most tokens of either form of its result; None means what the server allows."""
+    timeout_seconds: Callable[[Settings], float] | None = None
+    """Seconds a call may take; None means what the server allows."""
+    requires: Callable[[Settings], str | None] | None = None
+    """Returns None when the settings let the tool work, else a sentence with the one to set."""
 
     @property
     def underscored_name(self) -> str:
         """The name that every host accepts."""
         return self.name.replace(".", "_")
+
+    @property
+    def needed_scope(self) -> AccessScope:
+        """The scope of a key that may call it."""
+        return "read" if self.annotations.read_only else "write"
+
+    def is_for(self, caller: Caller) -> bool:
+        """Tell whether the caller's key is for this tool; to others it is not even listed."""
+        in_toolsets = caller.toolsets is None or self.toolset in caller.toolsets
+        return in_toolsets and self.needed_scope in caller.scopes
+
+    def refuse_others(self, caller: Caller) -> None:
+        """Refuse a call that the caller's key is not for.
+
+        Raises:
+            ScopeViolation: the key lacks the scope, or the toolset.
+        """
+        if self.is_for(caller):
+            return
+        message = f"This key is not for the toolset {self.toolset!r}."
+        if self.needed_scope not in caller.scopes:
+            message = f"{self.underscored_name} needs a key with the scope {self.needed_scope!r}."
+        raise ScopeViolation(message, suggestion="Use another key, or another tool.")
 
     def input_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments."""
@@ -111,7 +161,7 @@ class Tool(Generic[InputT, ResultT, OutputT]):
 
     def output_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of structuredContent."""
-        return schemas.output_schema(self.output_model)
+        return schemas.output_schema(self.output_model, columns=self.lists_columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +171,10 @@ class ToolResult:
     text: str
     structured: dict[str, Any]
     is_error: bool = False
+
+
+AfterCall = Callable[[ToolResult, Call], Awaitable[ToolResult]]
+"""Adds to a result what has to reach the caller with whatever it calls next; does not raise."""
 
 
 def as_is(result: OutputT, call: Call) -> OutputT:
@@ -138,17 +192,31 @@ class Registry:
         timeout_seconds: float,
         max_response_bytes: int,
         max_response_tokens: int = 40_000,
+        unavailable: Mapping[str, str] | None = None,
+        after_call: AfterCall | None = None,
+        logs_tokens: bool = True,
     ) -> None:
         self.tools: Sequence[Tool[Any, Any, Any]] = tuple(tools)
         self._by_name = {tool.name: tool for tool in self.tools}
         self._by_name.update({tool.underscored_name: tool for tool in self.tools})
+        self._unavailable = {
+            spelling: reason
+            for name, reason in (unavailable or {}).items()
+            for spelling in (name, name.replace(".", "_"))
+        }
         self._timeout_seconds = timeout_seconds
         self._max_response_bytes = max_response_bytes
         self._max_response_tokens = max_response_tokens
+        self._after_call = after_call
+        self._logs_tokens = logs_tokens
 
     def find(self, name: str) -> Tool[Any, Any, Any] | None:
         """Return the tool called `name`, dotted or underscored."""
         return self._by_name.get(name)
+
+    def why_unavailable(self, name: str) -> str | None:
+        """Return what a tool lacks that exists but is not listed; None for any other name."""
+        return self._unavailable.get(name)
 
     async def call(
         self,
@@ -158,46 +226,88 @@ class Registry:
         services: Services,
         caller: Caller,
         on_progress: OnProgress = no_progress,
+        client: ClientPort | None = None,
+        meter: Meter | None = None,
     ) -> ToolResult:
         """Run a tool; whatever goes wrong comes back as an error result, never as an exception.
 
-        Cancellation is the exception to that: it goes through, so that everything stops at once.
+        Cancellation goes through, so that everything stops at once, and so does ClientMustAnswer.
         """
         started = anyio.current_time()
         call = Call(
             services=services,
             caller=caller,
             on_progress=on_progress,
-            deadline=started + self._timeout_seconds,
+            deadline=started + self._seconds_for(name, services),
+            client=client,
         )
         logger.info("tool call %s %s", name, summarise_arguments(arguments))
+        result = await self._answer(name, arguments, call, meter=meter)
+        if self._after_call is not None:
+            # What the tool did is done: a client that goes now must not leave it half told.
+            with anyio.CancelScope(shield=True):
+                result = await self._after_call(result, call)
+        seconds = anyio.current_time() - started
+        _log_result(name, result, seconds=seconds, counts_tokens=self._logs_tokens)
+        return result
+
+    async def _answer(
+        self, name: str, arguments: Mapping[str, object], call: Call, *, meter: Meter | None
+    ) -> ToolResult:
+        """Return the result or the error of a call, which is on record however it ends."""
+        tool = self.find(name)
+        metered = None if meter is None or tool is None else meter.begin(tool.name, call.caller)
+        result: ToolResult | None = None
         try:
-            result = await self._run(name, arguments, call)
+            result = await self._run(name, arguments, call, metered=metered)
+        except ClientMustAnswer:
+            raise
         except CitewellError as error:
             result = error_result(error)
         except Exception:
             logger.exception("tool %s failed", name)
             result = error_result(CitewellError("The server met an unexpected error."))
-        _log_result(name, result, seconds=anyio.current_time() - started)
+        finally:
+            if metered is not None:
+                metered.end(outcome=outcome_of(result), text="" if result is None else result.text)
         return result
 
-    async def _run(self, name: str, arguments: Mapping[str, object], call: Call) -> ToolResult:
+    async def _run(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        call: Call,
+        *,
+        metered: MeteredCall | None,
+    ) -> ToolResult:
         tool = self.find(name)
+        if (reason := self.why_unavailable(name)) is not None:
+            raise NotConfigured(reason)
         if tool is None:
             known = ", ".join(tool.underscored_name for tool in self.tools)
             raise NotFound(f"There is no tool {name[:80]!r}.", suggestion=f"Tools: {known}.")
+        tool.refuse_others(call.caller)
         _check_arguments(arguments)
         given = _validate(tool.input_model, arguments)
+        if metered is not None:
+            await metered.admit()
+        seconds = self._seconds_for(name, call.services)
         try:
-            with anyio.fail_after(self._timeout_seconds):
+            with anyio.fail_after(seconds):
                 outcome = await tool.run(given, call)
         except TimeoutError as error:
-            message = f"Citewell timed out after {self._timeout_seconds:g}s."
-            raise ToolTimeout(message, timeout_seconds=self._timeout_seconds) from error
+            message = f"Citewell timed out after {seconds:g}s."
+            raise ToolTimeout(message, timeout_seconds=seconds) from error
         structured = tool.shape(outcome, call).model_dump(mode="json", exclude_none=True)
         result = ToolResult(text=tool.render(outcome, call), structured=structured)
         self._check_size(result, max_tokens=tool.max_result_tokens or self._max_response_tokens)
         return result
+
+    def _seconds_for(self, name: str, services: Services) -> float:
+        tool = self.find(name)
+        if tool is None or tool.timeout_seconds is None:
+            return self._timeout_seconds
+        return tool.timeout_seconds(services.settings)
 
     def _check_size(self, result: ToolResult, *, max_tokens: int) -> None:
         forms = (result.text, json.dumps(result.structured, ensure_ascii=False))
@@ -211,6 +321,13 @@ class Registry:
                 raise BudgetExceeded(
                     f"The result is {tokens:,} tokens; at most {max_tokens:,} are sent."
                 )
+
+
+def outcome_of(result: ToolResult | None) -> str:
+    """Return how a call ended: `ok`, the code of its error, or that it has no result."""
+    if result is None:
+        return "UNFINISHED"
+    return str(result.structured["error"]["code"]) if result.is_error else "ok"
 
 
 def _check_arguments(arguments: Mapping[str, object]) -> None:
@@ -249,14 +366,14 @@ def error_result(error: CitewellError) -> ToolResult:
     return ToolResult(text=format_error(error), structured={"error": body}, is_error=True)
 
 
-def _log_result(name: str, result: ToolResult, *, seconds: float) -> None:
+def _log_result(name: str, result: ToolResult, *, seconds: float, counts_tokens: bool) -> None:
     if result.is_error:
         code = result.structured["error"]["code"]
         logger.error("tool error %s: %s after %.0f ms", name, code, seconds * 1000)
         return
     if not logger.isEnabledFor(logging.INFO):
         return
-    logger.info(
-        "tool response %s: %d tokens in %.0f ms", name, count_tokens(result.text), seconds * 1000
-    )
+    # The first count loads the vocabulary, which takes longer than most tools.
+    size = f"{count_tokens(result.text)} tokens" if counts_tokens else f"{len(result.text)} letters"
+    logger.info("tool response %s: %s in %.0f ms", name, size, seconds * 1000)
     logger.debug("response preview %s: %s", name, result.text[:500])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pydantic import WithJsonSchema
+
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+ROWS = WithJsonSchema({"type": "array"})
+"""Lists a field as rows of something, without its columns: what is seldom read, or reads itself."""
+
 _NULL = {"type": "null"}
 # Lengths are checked by the server and named in the descriptions; a model cannot count them.
-_NOT_IN_INPUT = frozenset({"title", "minLength", "maxLength", "pattern"})
+_NOT_IN_INPUT = frozenset({"title", "minLength", "maxLength", "minItems", "maxItems", "pattern"})
 _NOT_IN_OUTPUT = frozenset({"title", "description", "default", "required"})
 
 
@@ -20,13 +25,18 @@ def input_schema(model: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-def output_schema(model: type[BaseModel]) -> dict[str, Any]:
+def output_schema(model: type[BaseModel], *, columns: bool = True) -> dict[str, Any]:
     """Return the schema of structuredContent; its names have to speak for themselves.
 
     The error form of a result is `{"error": …}` instead, so nothing is required at the top; below,
-    what is left out of a result is simply not there.
+    what is left out of a result is simply not there. Without `columns` nothing is said of rows.
     """
-    return _shorten(model.model_json_schema(), dropped=_NOT_IN_OUTPUT)
+    schema = _shorten(model.model_json_schema(), dropped=_NOT_IN_OUTPUT)
+    if not columns:
+        for field in schema.get("properties", {}).values():
+            if "properties" in field.get("items", {}):
+                del field["items"]
+    return schema
 
 
 def _shorten(schema: dict[str, Any], *, dropped: frozenset[str]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ ShortScope = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "project_id, environment, doc_tags, repositories (URL prefixes)",
+            "description": "project_id, environment, doc_tags, repositories",
         }
     ),
 ]

@@ -2,24 +2,54 @@
 
 from __future__ import annotations
 
+import logging
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, get_args
 
-from citewell.inference.open import open_embedder, open_reranker
+from anyio import to_thread
+
+from citewell.access.open import AccessTerms, open_access
+from citewell.core.errors import RenderingUnavailable, SettingsError
+from citewell.core.hosts import is_loopback
+from citewell.core.identity import ALL_SCOPES
+from citewell.core.jobs import JobKind
+from citewell.events.open import open_events
+from citewell.inference.open import open_embedder, open_reranker, open_synthesizer
+from citewell.ingest.content_types.read import read_fields
+from citewell.ingest.library_pages import LibraryParts
 from citewell.ingest.pipeline import Ingester
+from citewell.jobs.library import open_library
+from citewell.jobs.runner import Pace
+from citewell.people.desk import Desk
 from citewell.research.engine import Engine
 from citewell.research.run import Limits, Parts
 from citewell.store.open import open_store
+from citewell.tools.docs_folder import open_docs
+from citewell.tools.live_pages import LivePages
 from citewell.tools.scratch import ScratchStore
 from citewell.web.fetcher import Fetcher
+from citewell.web.render.open import open_renderer, what_rendering_lacks
+from citewell.web.render.pool import PoolLimits
+from citewell.web.render.second_look import SecondLook
+from citewell.web.search.open import EngineAccess, open_web_search
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from citewell.access.gate import Gate
+    from citewell.access.meter import Meter
+    from citewell.access.rates import Rates
     from citewell.core.settings import Settings
-    from citewell.inference.protocols import Embedder, Reranker
+    from citewell.docsite.folder import DocsFolder
+    from citewell.events.emitter import Events
+    from citewell.inference.protocols import Embedder, Reranker, Synthesizer
+    from citewell.jobs.library import Library
     from citewell.store.protocol import Store
+    from citewell.web.render.pool import RenderPool
+    from citewell.web.search.web_search import WebSearch
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,13 +61,33 @@ class Services:
     embedder: Embedder | None
     reranker: Reranker | None
     ingester: Ingester
+    library: Library
     engine: Engine
     scratch: ScratchStore
+    secret: bytes = field(repr=False)
+    """Seals what callers hand back; every process of the database has the same."""
+    live_pages: LivePages
+    gate: Gate
+    meter: Meter
+    rates: Rates
+    desk: Desk
+    web_search: WebSearch | None
+    """None when no engine is configured."""
+    events: Events
+    synthesizer: Synthesizer | None
+    """None when no language model is configured."""
+    docs: DocsFolder | None = None
+    """None when no docs folder is served."""
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, *, docs: DocsFolder | None = None, runs_jobs: bool = True
+) -> AsyncIterator[Services]:
     """Open the store, the fetcher and the models (which load on first use); close them after.
+
+    `docs` is the docs folder where it is open already; else the one that `settings` name is.
+    With `runs_jobs` whatever background work is due is done, also what other processes left.
 
     Raises:
         SettingsError, StoreError: something is set wrong or cannot be opened.
@@ -54,13 +104,26 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         api_key=settings.reranker_api_key,
         threads=settings.inference_threads,
     )
+    synthesizer = open_synthesizer(
+        settings.synthesis, endpoint=settings.synthesis_endpoint, api_key=settings.synthesis_api_key
+    )
+    no_rendering = check_rendering(settings)
     async with AsyncExitStack() as stack:
         current = embedder.name if embedder is not None else None
         store = await open_store(settings.database_url, model=current)
         stack.push_async_callback(store.aclose)
-        for model in (embedder, reranker):
+        secret = await store.access.server_secret()
+        for model in (embedder, reranker, synthesizer):
             if model is not None:
                 stack.push_async_callback(model.aclose)
+        events = await stack.enter_async_context(
+            open_events(
+                settings.events,
+                source_app=settings.events_source_app,
+                webhook_token=settings.events_webhook_token,
+            )
+        )
+        access = await stack.enter_async_context(open_access(store.access, access_terms(settings)))
         fetcher = await stack.enter_async_context(
             Fetcher(
                 user_agent=settings.web_user_agent,
@@ -71,18 +134,48 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 respect_robots=settings.web_respect_robots,
                 host_concurrency=settings.web_host_concurrency,
                 host_delay_seconds=settings.web_host_delay_seconds,
+                shared_turns=store.hosts,
                 allowed_ports=settings.web_allowed_ports,
                 allowed_private_hosts=settings.web_allowed_private_hosts,
             )
         )
+        renderer = None
+        if no_rendering is None:
+            renderer = await stack.enter_async_context(make_renderer(fetcher, settings))
         ingester = await stack.enter_async_context(
             Ingester(
                 store=store,
                 fetcher=fetcher,
                 embedder=embedder,
                 stale_after_days=settings.page_stale_days,
+                second_look=SecondLook(
+                    renderer, mode=settings.web_render, unavailable=no_rendering
+                ),
             )
         )
+        library = await stack.enter_async_context(
+            open_library(
+                LibraryParts(
+                    store=store, ingester=ingester, fetcher=fetcher, read_fields=read_fields
+                ),
+                polls=runs_jobs and settings.jobs_kinds != ("none",),
+                stale_after_days=settings.page_stale_days,
+                pace=Pace(
+                    concurrency=settings.jobs_concurrency,
+                    lease_seconds=settings.jobs_lease_seconds,
+                    kinds=job_kinds(settings),
+                ),
+                emit=events.emit,
+            )
+        )
+        web_search = open_web_search(
+            settings.web_search_engines,
+            engine_access(settings),
+            cache_seconds=settings.web_search_cache_seconds,
+            timeout_seconds=settings.web_timeout_seconds,
+        )
+        if web_search is not None:
+            stack.push_async_callback(web_search.aclose)
         engine = Engine(
             Parts(store=store, ingester=ingester, embedder=embedder, reranker=reranker),
             Limits(
@@ -99,8 +192,102 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             embedder=embedder,
             reranker=reranker,
             ingester=ingester,
+            library=library,
             engine=engine,
+            gate=access.gate,
+            meter=access.meter,
+            rates=access.rates,
+            desk=Desk(store.people, answer_timeout_seconds=settings.people_answer_timeout_seconds),
+            web_search=web_search,
+            events=events,
+            synthesizer=synthesizer,
+            docs=docs or await to_thread.run_sync(open_docs, settings),
+            live_pages=LivePages(ingester),
+            secret=secret,
             scratch=ScratchStore(
-                ttl_seconds=settings.scratch_ttl_seconds, max_bytes=settings.scratch_max_bytes
+                ttl_seconds=settings.scratch_ttl_seconds,
+                max_bytes=settings.scratch_max_bytes,
+                secret=secret,
             ),
         )
+
+
+def check_rendering(settings: Settings) -> RenderingUnavailable | None:
+    """Return why pages cannot be rendered, or None when they can.
+
+    Raises:
+        SettingsError: the settings ask for it, and there is nothing to do it with.
+    """
+    if settings.web_render == "never":
+        return RenderingUnavailable(
+            "WEB_RENDER is never", suggestion="Set WEB_RENDER=auto to have pages rendered."
+        )
+    missing = what_rendering_lacks(settings.render_browser_path)
+    if missing is not None:
+        if settings.web_render == "always" or settings.render_browser_path:
+            # A program that does not start shows the message alone.
+            raise SettingsError(
+                f"pages cannot be rendered: {missing.message}. {missing.suggestion}",
+                suggestion=missing.suggestion,
+            )
+        logger.info("pages that need a browser cannot be read: %s", missing.message)
+    return missing
+
+
+def make_renderer(fetcher: Fetcher, settings: Settings) -> RenderPool:
+    """Return the renderer as it is set; its browser starts with the first page that needs it."""
+    return open_renderer(
+        fetcher,
+        PoolLimits(
+            max_pages=settings.render_max_pages,
+            timeout_seconds=settings.render_timeout_seconds,
+            max_page_bytes=settings.web_max_page_bytes,
+        ),
+        browser_path=settings.render_browser_path,
+        max_memory_mb=settings.render_max_memory_mb,
+        no_sandbox=settings.render_no_sandbox,
+    )
+
+
+def job_kinds(settings: Settings) -> frozenset[JobKind] | None:
+    """Return which waiting jobs this process does; None means all.
+
+    Raises:
+        SettingsError: there is no such kind.
+    """
+    known = {kind for kind in get_args(JobKind) if kind in settings.jobs_kinds}
+    if settings.jobs_kinds != ("none",) and (unknown := set(settings.jobs_kinds) - known):
+        raise SettingsError(
+            f"JOBS_KINDS knows {', '.join(get_args(JobKind))} or none, not {min(unknown)!r}"
+        )
+    return frozenset(known) or None
+
+
+def access_terms(settings: Settings) -> AccessTerms:
+    """Return how callers are let in and charged, as it is set."""
+    return AccessTerms(
+        project=settings.project,
+        auth_token=settings.mcp_auth_token,
+        # Anyone on this machine may also see how the server fares; anyone at all may not.
+        open_scopes=ALL_SCOPES if is_loopback(settings.mcp_host) else ALL_SCOPES - {"admin"},
+        tool_prices=settings.tool_prices,
+        billing_url=settings.billing_url,
+        billing_timeout_seconds=settings.billing_timeout_seconds,
+        allow_when_billing_is_down=settings.billing_when_down == "allow",
+        usage_keep_days=settings.usage_keep_days,
+        requests_per_key=settings.rate_limit_per_key,
+        requests_per_address=settings.rate_limit_per_address,
+        rate_limit_storage=settings.rate_limit_storage,
+    )
+
+
+def engine_access(settings: Settings) -> EngineAccess:
+    """Return the keys and addresses of the search engines as they are set."""
+    return EngineAccess(
+        google_api_key=settings.web_search_google_api_key,
+        google_cx=settings.web_search_google_cx,
+        brave_api_key=settings.web_search_brave_api_key,
+        tavily_api_key=settings.web_search_tavily_api_key,
+        searxng_url=settings.web_search_searxng_url,
+        urls=settings.web_search_urls,
+    )

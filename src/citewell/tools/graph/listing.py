@@ -68,7 +68,12 @@ async def list_related(
         InvalidArgument: the cursor is not of this list.
     """
     listed = describe_call(given, kinds, call)
-    shown = open_cursor(given.cursor, search=listed) if given.cursor else frozenset[int]()
+    secret = call.services.secret
+    shown = (
+        open_cursor(given.cursor, search=listed, secret=secret)
+        if given.cursor
+        else frozenset[int]()
+    )
     reached = await walk(
         [node.ref for node in starts],
         kinds=kinds,
@@ -86,7 +91,7 @@ async def list_related(
     goes_on = cut or len(left) > len(page)
     return NodeListOutput(
         nodes=kept,
-        next_cursor=seal_cursor(now_shown, search=listed) if goes_on else None,
+        next_cursor=seal_cursor(now_shown, search=listed, secret=secret) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
     )

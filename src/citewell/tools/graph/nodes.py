@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import NotAUrl, NotFound
 from citewell.core.graph import NodeRef, parse_node_id
 from citewell.core.text import one_line
+from citewell.tools.kb.passages import find_place
 from citewell.tools.registry import Call, ToolOutput
-from citewell.tools.scratch import parse_scratch_uri
+from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,8 +62,7 @@ async def _resolve(name: str, call: Call) -> NodeRef | None:
         return ref
     if given.lower().startswith(("http://", "https://")):
         return await _resolve_url(given, call)
-    parts = parse_scratch_uri(given)
-    place = call.services.scratch.place_of(call.caller, given if parts is None else parts[1])
+    place = await find_place(given, call)
     section_id = given if place is None else place.section_id
     if section_id.isascii() and section_id.isdigit() and len(section_id) <= _MAX_CHUNK_ID_DIGITS:
         return await _section_of_chunk(int(section_id), call)
@@ -76,7 +76,8 @@ async def _section_of_chunk(chunk_id: int, call: Call) -> NodeRef | None:
 
 
 async def _resolve_url(url: str, call: Call) -> NodeRef | None:
-    address, _, anchor = url.partition("#")
+    address = without_anchor(url)
+    anchor = url[len(address) + 1 :]
     try:
         info = await call.services.ingester.find_page(address, project=call.caller.project)
     except NotAUrl:

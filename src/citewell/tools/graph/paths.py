@@ -78,7 +78,10 @@ async def run(given: PathsInput, call: Call) -> PathsOutput:
     where = await search_filter(check_scope(given.scope, call), None, call)
     fields = given.model_dump(mode="json", exclude={"cursor", "page_size"})
     asked = json.dumps([call.caller.project, "paths", fields], sort_keys=True)
-    shown = open_cursor(given.cursor, search=asked) if given.cursor else frozenset[int]()
+    secret = call.services.secret
+    shown = (
+        open_cursor(given.cursor, search=asked, secret=secret) if given.cursor else frozenset[int]()
+    )
     starts = await resolve_nodes(given.from_ids, where=where, call=call)
     ends = await resolve_nodes(given.to_ids, where=where, call=call)
     store = call.services.store
@@ -100,7 +103,7 @@ async def run(given: PathsInput, call: Call) -> PathsOutput:
     return PathsOutput(
         paths=[_steps(path) for path in page],
         nodes=[NodeShape.model_validate(node_fields(node)) for node in nodes],
-        next_cursor=seal_cursor(now_shown, search=asked) if goes_on else None,
+        next_cursor=seal_cursor(now_shown, search=asked, secret=secret) if goes_on else None,
         partial=goes_on,
         limit_reason="page_size" if goes_on else "none",
     )
@@ -155,5 +158,6 @@ TOOL = Tool(
     render=render,
     example={"from_ids": ["section:1:2"], "to_ids": ["page:2"]},
     in_default=False,
+    lists_columns=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -10,7 +10,6 @@ import base64
 import binascii
 import hashlib
 import hmac
-import secrets
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
@@ -20,31 +19,33 @@ if TYPE_CHECKING:
 
 MAX_CURSOR_CHARACTERS = 1_000
 
-# Cursors die with the process; a caller then simply searches again.
-_SECRET = secrets.token_bytes(32)
 _SEAL_BYTES = 12
 _SEVEN_BITS = 0x7F
 _MORE = 0x80
 
 
-def seal_cursor(shown: Iterable[int], *, search: str) -> str:
-    """Return the cursor after `shown` chunk ids of the search that `search` describes."""
+def seal_cursor(shown: Iterable[int], *, search: str, secret: bytes) -> str:
+    """Return the cursor after `shown` chunk ids of the search that `search` describes.
+
+    It can be opened wherever the same `secret` is known.
+    """
     body = _pack(sorted(shown))
-    return base64.urlsafe_b64encode(_seal(body, search) + body).rstrip(b"=").decode("ascii")
+    sealed = _seal(body, search, secret) + body
+    return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
 
 
-def open_cursor(cursor: str, *, search: str) -> frozenset[int]:
+def open_cursor(cursor: str, *, search: str, secret: bytes) -> frozenset[int]:
     """Return the chunk ids that were shown before.
 
     Raises:
-        InvalidArgument: the cursor was not given by this server, or for another search.
+        InvalidArgument: the cursor was sealed with another secret, or for another search.
     """
     try:
         sealed = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError) as error:
         raise _refusal() from error
     seal, body = sealed[:_SEAL_BYTES], sealed[_SEAL_BYTES:]
-    if not hmac.compare_digest(seal, _seal(body, search)):
+    if not hmac.compare_digest(seal, _seal(body, search, secret)):
         raise _refusal()
     return frozenset(_unpack(body))
 
@@ -56,9 +57,9 @@ def _refusal() -> InvalidArgument:
     )
 
 
-def _seal(body: bytes, search: str) -> bytes:
+def _seal(body: bytes, search: str, secret: bytes) -> bytes:
     signed = hashlib.sha256(search.encode("utf-8", "surrogatepass")).digest() + body
-    return hmac.digest(_SECRET, signed, "sha256")[:_SEAL_BYTES]
+    return hmac.digest(secret, signed, "sha256")[:_SEAL_BYTES]
 
 
 def _pack(numbers: Iterable[int]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +14,12 @@ from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.pipeline import DEPTH
 from citewell.retrieve.query import read_query
 from citewell.retrieve.rerank import rank
-from citewell.tools.scratch import Passage, PassagePlace, parse_scratch_uri
+from citewell.tools.scratch import (
+    Passage,
+    PassagePlace,
+    parse_scratch_uri,
+    section_of_passage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -103,22 +109,20 @@ async def find_passages(
 
 
 async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
-    """Return the caller's passage, by its id or its URI; read again from its page when evicted.
+    """Return the caller's passage, by its id or its URI; read again from its page when gone.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed or gone since.
         ScopeViolation: it lies outside the scope.
     """
     scratch, caller = call.services.scratch, call.caller
-    parts = parse_scratch_uri(passage_id)
-    name = passage_id if parts is None else parts[1]
-    own = parts is None or parts[0] == scratch.session_of(caller)
-    place = scratch.place_of(caller, name) if own else None
+    place = await find_place(passage_id, call)
     if place is None:
         raise NotFound(
             f"There is no passage {passage_id[:80]!r}.",
             suggestion="Call kb_search or kb_retrieve_evidence again for new passage ids.",
         )
+    name = scratch.id_of(caller, place)
     if not scope.holds(place.url, place.tags):
         raise ScopeViolation(f"The passage {name} lies outside the scope.")
     kept = scratch.get(caller, name)
@@ -126,6 +130,29 @@ async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
         return kept
     page = await page_of(place, call)
     return scratch.put(caller, place, page.text[place.start : place.end])
+
+
+async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
+    """Return where the caller's passage stands, by its id or its URI.
+
+    One that another process gave, or this one has forgotten, is found by the chunk it names.
+    """
+    scratch, caller = call.services.scratch, call.caller
+    parts = parse_scratch_uri(passage_id)
+    if parts is not None and parts[0] != scratch.session_of(caller):
+        return None
+    name = passage_id if parts is None else parts[1]
+    known = scratch.place_of(caller, name)
+    chunk_id = section_of_passage(name)
+    if known is not None or chunk_id is None:
+        return known
+    for chunk in await call.services.store.load_chunks([chunk_id]):
+        where = SearchFilter(project=caller.project, source_ids=(chunk.source_id,))
+        for page in await call.services.store.list_pages(where, limit=1):
+            place = PassagePlace.of_chunk(chunk, page.tags)
+            if hmac.compare_digest(scratch.id_of(caller, place), name):
+                return place
+    return None
 
 
 async def page_of(place: PassagePlace, call: Call) -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from citewell.answer.evidence_quotes import cut_preview
 from citewell.answer.fence import Fence
@@ -77,7 +77,7 @@ class SearchResultShape(ToolOutput):
     scratch_uri: str
     size_bytes: int
     anchor: str | None = None
-    debug: DebugShape | None = None
+    debug: Annotated[DebugShape | None, WithJsonSchema({"type": "object"})] = None
 
 
 class KbSearchOutput(ToolOutput):
@@ -97,7 +97,12 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     where = await search_filter(scope, given.filters, call)
     options = given.options or SearchOptions()
     search = _describe(given, call)
-    shown = open_cursor(given.cursor, search=search) if given.cursor else frozenset[int]()
+    secret = call.services.secret
+    shown = (
+        open_cursor(given.cursor, search=search, secret=secret)
+        if given.cursor
+        else frozenset[int]()
+    )
     limit = min(given.page_size, given.top_k - len(shown))
     page = await find_passages(
         given.query,
@@ -119,7 +124,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     goes_on = cut or (page.more and len(ids) < given.top_k)
     return KbSearchOutput(
         results=results,
-        next_cursor=seal_cursor(ids, search=search) if goes_on else None,
+        next_cursor=seal_cursor(ids, search=search, secret=secret) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
         session_id=call.services.scratch.session_of(call.caller),
@@ -129,9 +134,13 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
 
 def _within_budget(results: list[SearchResultShape]) -> list[SearchResultShape]:
     """Return the first results that fit MAX_RESULT_TOKENS together; the first one always."""
+    forms = [result.model_dump_json(exclude_none=True) for result in results]
+    # No token is shorter than a byte, and a page of results is seldom longer than that.
+    if sum(len(form.encode("utf-8", "replace")) for form in forms) <= MAX_RESULT_TOKENS:
+        return results
     left = MAX_RESULT_TOKENS
-    for at, result in enumerate(results):
-        left -= count_tokens(result.model_dump_json(exclude_none=True))
+    for at, form in enumerate(forms):
+        left -= count_tokens(form)
         if left < 0 and at > 0:
             return results[:at]
     return results

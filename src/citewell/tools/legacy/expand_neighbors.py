@@ -130,4 +130,5 @@ TOOL = Tool(
     render=render,
     example={"node_ids": ["1"]},
     in_default=False,
+    lists_columns=False,
 )

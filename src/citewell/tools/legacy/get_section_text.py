@@ -115,4 +115,5 @@ TOOL = Tool(
     render=render,
     example={"section_ids": ["1"]},
     in_default=False,
+    lists_columns=False,
 )

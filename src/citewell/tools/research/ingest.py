@@ -8,6 +8,7 @@ from pydantic import Field
 
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import MAX_URLS, Url, Urls
+from citewell.tools.schemas import ROWS
 from citewell.tools.scope import Tags
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class IngestOutput(ToolOutput):
     indexed: int
     unchanged: int
     failed: int
-    pages: list[IngestedShape]
+    pages: Annotated[list[IngestedShape], ROWS]
 
 
 async def run(given: IngestInput, call: Call) -> IngestOutput:
@@ -54,23 +55,26 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
         CitewellError: every URL failed; the first failure is raised.
     """
     urls = [given.url] if isinstance(given.url, str) else given.url
+    tags = (*call.services.settings.scope_tags, *(given.tags or ()))
     outcomes = await call.services.ingester.ingest_all(
         urls,
         project=call.caller.project,
         force=given.force,
-        tags=(*call.services.settings.scope_tags, *(given.tags or ())),
+        tags=tags,
         on_progress=call.on_progress,
     )
+    pages = [outcome.page for outcome in outcomes if outcome.page is not None]
+    await call.services.library.keep_pages(pages, tags=tags)
     failures = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(failures) == len(outcomes):
         raise failures[0]
-    pages = [_shape(outcome) for outcome in outcomes]
-    counts = [page.status for page in pages]
+    shapes = [_shape(outcome) for outcome in outcomes]
+    counts = [shape.status for shape in shapes]
     return IngestOutput(
         indexed=counts.count("indexed"),
         unchanged=counts.count("unchanged"),
         failed=counts.count("failed"),
-        pages=pages,
+        pages=shapes,
     )
 
 

@@ -72,4 +72,5 @@ TOOL = Tool(
     shape=shape_for_connectors,
     render=render_brief,
     example={"query": "How do I cancel a task?", "top_k": 5},
+    lists_columns=False,
 )

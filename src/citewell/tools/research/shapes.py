@@ -9,6 +9,7 @@ from pydantic import Field, WithJsonSchema
 from citewell.answer.brief import format_brief
 from citewell.answer.numbering import number_sources
 from citewell.tools.registry import ToolOutput
+from citewell.tools.schemas import ROWS
 
 if TYPE_CHECKING:
     from citewell.core.results import OrchestrationResult
@@ -103,10 +104,10 @@ class ResearchOutput(ToolOutput):
     sources: list[SourceShape]
     evidence: list[EvidenceShape]
     citations: list[CitationShape]
-    images: list[ImageShape] = Field(default_factory=list)
-    failures: list[FailureShape] | None = None
-    pages_checked: list[PageLinkShape] | None = None
-    links_not_followed: list[PageLinkShape] | None = None
+    images: Annotated[list[ImageShape], ROWS] = Field(default_factory=list)
+    failures: Annotated[list[FailureShape] | None, ROWS] = None
+    pages_checked: Annotated[list[PageLinkShape] | None, ROWS] = None
+    links_not_followed: Annotated[list[PageLinkShape] | None, ROWS] = None
     stats: Annotated[StatsShape, WithJsonSchema({"type": "object"})]
 
 

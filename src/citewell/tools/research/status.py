@@ -11,6 +11,7 @@ from citewell.core.errors import NotFound
 from citewell.core.records import CorpusStats, PageInfo, SearchFilter
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.schemas import ROWS
 
 MAX_LISTED_PAGES = 200
 
@@ -42,7 +43,7 @@ class StatusOutput(ToolOutput):
     chunks: int
     tokens: int
     embedded_chunks: int
-    pages: list[PageShape] | None = None
+    pages: Annotated[list[PageShape] | None, ROWS] = None
     unlisted_pages: int | None = None
 
 

@@ -1,0 +1,153 @@
+"""`data_create_website_chunks`: give a source chunks that were cut elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+from pydantic import Field
+
+from citewell.core.errors import InvalidArgument
+from citewell.tools.data.given_chunks import GivenChunk, compose_page, read_headings
+from citewell.tools.data.sources import MAX_CHUNK_CHARACTERS, MAX_CHUNKS, find_source
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import SourceId
+
+if TYPE_CHECKING:
+    from citewell.core.records import Section, StoredChunk
+
+MAX_STORED_CHUNKS = 5_000
+_MAX_DIMENSIONS = 4_096
+
+
+class ChunkInput(ToolInput):
+    """A chunk."""
+
+    content: Annotated[str, Field(min_length=1, max_length=MAX_CHUNK_CHARACTERS, pattern=r"\S")]
+    metadata: Annotated[
+        dict[str, str] | None, Field(description="Headings: Header 1 … Header 6.")
+    ] = None
+    embedding: Annotated[
+        list[float] | None,
+        Field(max_length=_MAX_DIMENSIONS, description="Of the server's model; else made by it."),
+    ] = None
+
+
+class CreateChunksInput(ToolInput):
+    """Arguments of `data_create_website_chunks`."""
+
+    source_id: SourceId
+    chunks: Annotated[list[ChunkInput], Field(min_length=1, max_length=MAX_CHUNKS)]
+
+
+class CreateChunksOutput(ToolOutput):
+    """How many chunks were made."""
+
+    source_id: int
+    chunks_created: int
+    chunks_count: int
+
+
+async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
+    """Add the chunks after those that the source has, in one transaction.
+
+    Raises:
+        NotFound: there is no such source.
+        InvalidArgument: it is a site, has too many chunks, or an embedding does not fit.
+    """
+    website = await find_source(given.source_id, call)
+    if website.kind == "site":
+        raise InvalidArgument("A site gets its chunks from its pages.")
+    store = call.services.store
+    before = await _stored(website.source_id, call)
+    if len(before) + len(given.chunks) > MAX_STORED_CHUNKS:
+        raise InvalidArgument(f"A source has at most {MAX_STORED_CHUNKS:,} chunks.")
+    added = [
+        GivenChunk(content=each.content.strip(), headings=read_headings(each.metadata or {}))
+        for each in given.chunks
+    ]
+    vectors = [_vector(each, call) for each in given.chunks]
+    put = await store.put_page(compose_page(website, [*before, *added]))
+    made = await store.chunks_of_page(put.source_id, first_ordinal=len(before))
+    embedder = call.services.embedder
+    known = {
+        chunk.chunk_id: vector
+        for chunk, vector in zip(made, vectors, strict=True)
+        if vector is not None
+    }
+    if known and embedder is not None:
+        await store.put_vectors(known, model=embedder.name)
+    return CreateChunksOutput(
+        source_id=put.source_id, chunks_created=len(made), chunks_count=put.chunks
+    )
+
+
+async def _stored(source_id: int, call: Call) -> list[GivenChunk]:
+    page = await call.services.store.get_page(source_id)
+    if page is None:
+        return []
+    chunks = await call.services.store.chunks_of_page(source_id)
+    return [
+        GivenChunk(content=chunk.text, headings=_headings_of(chunk, page.sections))
+        for chunk in chunks
+    ]
+
+
+def _headings_of(chunk: StoredChunk, sections: tuple[Section, ...]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    at: int | None = chunk.section
+    while at is not None:
+        section = sections[at]
+        if section.heading:
+            found[section.level] = section.heading
+        at = section.parent
+    return dict(sorted(found.items()))
+
+
+def _vector(chunk: ChunkInput, call: Call) -> np.ndarray[tuple[int], np.dtype[np.float32]] | None:
+    if chunk.embedding is None:
+        return None
+    embedder = call.services.embedder
+    dimensions = embedder.dimensions if embedder is not None else 0
+    vector = np.array(chunk.embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    if len(vector) != dimensions or not np.isfinite(length) or length == 0.0:
+        raise InvalidArgument(
+            f"An embedding must be {dimensions} finite numbers, not all zero.",
+            suggestion="Leave embedding out: the server makes its own.",
+        )
+    return vector / np.float32(length)
+
+
+def render(output: CreateChunksOutput, call: Call) -> str:
+    """Return one line."""
+    return (
+        f"Created {output.chunks_created} chunks; source {output.source_id} has "
+        f"{output.chunks_count}."
+    )
+
+
+TOOL = Tool(
+    name="data_create_website_chunks",
+    toolset="data",
+    title="Add chunks to a source",
+    description=(
+        "Add chunks to a source, after those it has.\n"
+        "Use when you cut the content yourself.\n"
+        "Do not use when it can be fetched: rag_process_website.\n"
+        "Returns at most the count.\n"
+        "If you need more, call data_update_website_status.\n"
+        f"Defaults: none. Max: {MAX_CHUNKS} chunks a call."
+    ),
+    input_model=CreateChunksInput,
+    output_model=CreateChunksOutput,
+    annotations=Annotations(read_only=False, idempotent=False),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={
+        "source_id": 42,
+        "chunks": [{"content": "Five years of Python.", "metadata": {"Header 2": "Requirements"}}],
+    },
+    in_default=False,
+)

@@ -1,0 +1,62 @@
+"""`data_create_website_source`: add an entry to the library without fetching anything."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.core.content_fields import ContentType
+from citewell.core.library import WebsiteDraft
+from citewell.tools.data.sources import SourceShape, render_source, shape_source
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.research.arguments import Url
+from citewell.web.urls import canonical_url
+
+
+class CreateSourceInput(ToolInput):
+    """Arguments of `data_create_website_source`."""
+
+    url: Url
+    content_type: ContentType
+    tags: Annotated[list[str] | None, Field(max_length=20)] = None
+
+
+async def run(given: CreateSourceInput, call: Call) -> SourceShape:
+    """Add the entry; one that is there is returned as it is.
+
+    Raises:
+        NotAUrl: it is no HTTP/HTTPS URL.
+    """
+    draft = WebsiteDraft(
+        url=canonical_url(given.url),
+        project=call.caller.project,
+        content_type=given.content_type,
+        tags=tuple(given.tags or ()),
+    )
+    website, _ = await call.services.store.library.add_website(draft, now=datetime.now(UTC))
+    return shape_source(website)
+
+
+TOOL = Tool(
+    name="data_create_website_source",
+    toolset="data",
+    title="Create a website source",
+    description=(
+        "Add a website source without fetching it.\n"
+        "Use when the content comes from elsewhere.\n"
+        "Do not use when it should be fetched: rag_process_website.\n"
+        "Returns at most the source.\n"
+        "If you need more, call data_create_website_chunks.\n"
+        "Defaults: none. Max: one."
+    ),
+    input_model=CreateSourceInput,
+    output_model=SourceShape,
+    annotations=Annotations(read_only=False),
+    run=run,
+    shape=as_is,
+    render=render_source,
+    example={"url": "https://example.com/jobs/1", "content_type": "job_posting"},
+    in_default=False,
+)

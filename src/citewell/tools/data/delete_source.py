@@ -1,0 +1,54 @@
+"""`data_delete_website_source`: delete a source and all that hangs on it."""
+
+from __future__ import annotations
+
+from citewell.tools.data.sources import SourceInput
+from citewell.tools.registry import Annotations, Call, Tool, ToolOutput, as_is
+
+
+class DeleteSourceOutput(ToolOutput):
+    """What was deleted."""
+
+    source_id: int
+    url: str
+    chunks_deleted: int
+
+
+async def run(given: SourceInput, call: Call) -> DeleteSourceOutput:
+    """Delete the source.
+
+    Raises:
+        NotFound: there is no such source.
+    """
+    removed = await call.services.library.delete(given.source_id, project=call.caller.project)
+    return DeleteSourceOutput(
+        source_id=removed.source_id, url=removed.url, chunks_deleted=removed.chunks
+    )
+
+
+def render(output: DeleteSourceOutput, call: Call) -> str:
+    """Return one line."""
+    return f"Deleted source {output.source_id}: {output.url}, {output.chunks_deleted} chunks."
+
+
+TOOL = Tool(
+    name="data_delete_website_source",
+    toolset="data",
+    title="Delete a source",
+    description=(
+        "Delete a source and its chunks for good.\n"
+        "Use when the user asks for it.\n"
+        "Do not use when it is outdated: rag_refresh_website.\n"
+        "Returns at most the counts.\n"
+        "If you need more, call data_list_website_sources.\n"
+        "Defaults: none. Max: one."
+    ),
+    input_model=SourceInput,
+    output_model=DeleteSourceOutput,
+    annotations=Annotations(read_only=False, destructive=True, idempotent=False),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"source_id": 42},
+    in_default=False,
+)

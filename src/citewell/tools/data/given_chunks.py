@@ -1,0 +1,163 @@
+"""A page made of chunks that somebody cut elsewhere: their text joined, with exact spans."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from citewell.core.language import detect_language
+from citewell.core.records import Chunk, ExtractedPage, FetchedPage, PageDraft, Section
+from citewell.core.text import one_line
+from citewell.core.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.core.library import Website
+
+_HEADER = re.compile(r"Header ([1-6])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenChunk:
+    """A chunk's words and the headings above them, by level."""
+
+    content: str
+    headings: Mapping[int, str]
+
+
+def read_headings(metadata: Mapping[str, str]) -> dict[int, str]:
+    """Return the headings of metadata such as `{"Header 2": "Requirements"}`, by level."""
+    found = {
+        int(match[1]): one_line(value)
+        for key, value in metadata.items()
+        if (match := _HEADER.fullmatch(key)) and value.strip()
+    }
+    return dict(sorted(found.items()))
+
+
+def compose_page(website: Website, chunks: Sequence[GivenChunk]) -> PageDraft:
+    """Return the page of a website whose chunks are just these, in this order."""
+    pen = _Pen()
+    placed = [pen.write(chunk) for chunk in chunks]
+    text = pen.text
+    title = website.title or next((each.heading for each in pen.sections if each.heading), "")
+    extracted = ExtractedPage(
+        title=title,
+        text=text,
+        kind="markdown",
+        language=detect_language(text),
+        sections=pen.closed_sections(),
+    )
+    fetched = FetchedPage(
+        url=website.url,
+        final_url=website.url,
+        status=200,
+        kind="markdown",
+        body=text.encode("utf-8", "surrogatepass"),
+        text=text,
+        fetched_at=datetime.now(UTC),
+    )
+    return PageDraft(
+        url=website.url,
+        fetched=fetched,
+        extracted=extracted,
+        chunks=tuple(
+            _chunk(chunk, extracted, ordinal=at, section=section, start=start)
+            for at, (chunk, (section, start)) in enumerate(zip(chunks, placed, strict=True))
+        ),
+        project=website.project,
+        tags=website.tags,
+        content_type=website.content_type,
+    )
+
+
+def _chunk(
+    given: GivenChunk, page: ExtractedPage, *, ordinal: int, section: int, start: int
+) -> Chunk:
+    path = page.heading_path(section)
+    trail = path if path and path[0] == page.title else (page.title, *path)
+    return Chunk(
+        ordinal=ordinal,
+        section=section,
+        start=start,
+        end=start + len(given.content),
+        text=given.content,
+        tokens=count_tokens(given.content),
+        heading_path=path,
+        anchor=None,
+        embedded_text=" › ".join(part for part in trail if part) + "\n" + given.content,
+        has_code="```" in given.content,
+    )
+
+
+class _Pen:
+    """Writes headings and chunks one after the other, and notes where each stands."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.sections: list[Section] = []
+        self._open: dict[int, str] = {}
+
+    def write(self, chunk: GivenChunk) -> tuple[int, int]:
+        """Write a chunk below its headings; return its section and where it starts."""
+        if dict(chunk.headings) != self._open:
+            self._enter(chunk.headings)
+        elif not self.sections:
+            self._add_section(0, "")
+        start = len(self.text)
+        self.text += chunk.content + "\n\n"
+        return len(self.sections) - 1, start
+
+    def closed_sections(self) -> tuple[Section, ...]:
+        """Return the sections, each ending where the next begins."""
+        ends = [section.start for section in self.sections[1:]] + [len(self.text)]
+        return tuple(
+            Section(
+                ordinal=section.ordinal,
+                parent=section.parent,
+                level=section.level,
+                heading=section.heading,
+                anchor=None,
+                start=section.start,
+                end=end,
+            )
+            for section, end in zip(self.sections, ends, strict=True)
+        )
+
+    def _enter(self, headings: Mapping[int, str]) -> None:
+        is_new = False
+        for level, heading in headings.items():
+            is_new = is_new or self._open.get(level) != heading
+            if is_new:
+                self._add_section(level, heading)
+                self.text += f"{'#' * level} {heading}\n\n"
+        if not is_new:
+            # Back to a heading whose sub-heading has ended: only a new section can say so.
+            level, heading = list(headings.items())[-1] if headings else (0, "")
+            self._add_section(level, heading)
+            if heading:
+                self.text += f"{'#' * level} {heading}\n\n"
+        self._open = dict(headings)
+
+    def _add_section(self, level: int, heading: str) -> None:
+        above = [each for each in self.sections if 0 < each.level < level]
+        parent = above[-1].ordinal if above else None
+        # A heading of the same or a higher level in between has closed what stood before it.
+        if parent is not None and any(
+            0 < each.level <= self.sections[parent].level for each in self.sections[parent + 1 :]
+        ):
+            parent = None
+        self.sections.append(
+            Section(
+                ordinal=len(self.sections),
+                parent=parent,
+                level=level,
+                heading=heading,
+                anchor=None,
+                start=len(self.text),
+                end=len(self.text),
+            )
+        )

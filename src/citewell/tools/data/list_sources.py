@@ -1,0 +1,88 @@
+"""`data_list_website_sources`: sources as rows, filtered."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from citewell.core.content_fields import ContentType
+from citewell.core.library import WebsiteQuery
+from citewell.tools.data.sources import (
+    MAX_LIMIT,
+    Limit,
+    Offset,
+    SourceShape,
+    render_source,
+    shape_source,
+)
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import Status
+
+DEFAULT_LIMIT = 50
+
+
+class SourceFilters(ToolInput):
+    """Which sources."""
+
+    content_type: ContentType | None = None
+    status: Status | None = None
+
+
+class ListSourcesInput(ToolInput):
+    """Arguments of `data_list_website_sources`."""
+
+    filters: SourceFilters = Field(default_factory=SourceFilters)
+    limit: Limit = DEFAULT_LIMIT
+    offset: Offset = 0
+
+
+class ListSourcesOutput(ToolOutput):
+    """One screen of sources."""
+
+    sources: list[SourceShape]
+    total_count: int
+
+
+async def run(given: ListSourcesInput, call: Call) -> ListSourcesOutput:
+    """List the sources of the caller's project, latest first."""
+    listed = await call.services.store.library.list_websites(
+        WebsiteQuery(
+            project=call.caller.project,
+            content_type=given.filters.content_type,
+            status=given.filters.status,
+            limit=given.limit,
+            offset=given.offset,
+        )
+    )
+    return ListSourcesOutput(
+        sources=[shape_source(website) for website in listed.websites], total_count=listed.total
+    )
+
+
+def render(output: ListSourcesOutput, call: Call) -> str:
+    """Return one line for each source."""
+    lines = [f"{len(output.sources)} of {output.total_count} sources"]
+    return "\n".join([*lines, *(render_source(source, call) for source in output.sources)])
+
+
+TOOL = Tool(
+    name="data_list_website_sources",
+    toolset="data",
+    title="List sources",
+    description=(
+        "List source rows.\n"
+        "Use when you need ids.\n"
+        "Do not use when you look for content: rag_query_websites.\n"
+        "Returns at most limit rows.\n"
+        "If you need more, call again with offset.\n"
+        f"Defaults: {DEFAULT_LIMIT}. Max: {MAX_LIMIT}."
+    ),
+    input_model=ListSourcesInput,
+    output_model=ListSourcesOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"filters": {"status": "completed"}, "limit": 10},
+    in_default=False,
+    lists_columns=False,
+)

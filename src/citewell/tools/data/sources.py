@@ -1,0 +1,130 @@
+"""What the `data_*` tools have in common: a website and a chunk as plain rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.answer.fence import Fence
+from citewell.tools.registry import Call, ToolInput, ToolOutput
+from citewell.tools.websites.arguments import SourceId, Status, iso, not_found, shown_title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.library import Website
+    from citewell.core.records import StoredChunk
+
+MAX_CHUNKS = 200
+MAX_CHUNK_CHARACTERS = 8_000
+MAX_LIMIT = 100
+MAX_RESULT_TOKENS = 12_000
+
+
+class SourceInput(ToolInput):
+    """The one argument of what reads or deletes a source."""
+
+    source_id: SourceId
+
+
+class SourceShape(ToolOutput):
+    """A website source."""
+
+    source_id: int
+    url: str
+    title: str
+    content_type: str
+    language: str | None = None
+    processing_status: Status
+    error_message: str | None = None
+    fetch_timestamp: str | None = None
+    chunks_count: int
+
+
+class ChunkShape(ToolOutput):
+    """A stored chunk: `content` is the page's text from `start` to `end`."""
+
+    chunk_id: int
+    source_id: int
+    chunk_index: int
+    content: str
+    heading_path: list[str]
+    start: int
+    end: int
+    tokens: int
+
+
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+Offset = Annotated[int, Field(ge=0)]
+
+
+async def find_source(source_id: int, call: Call) -> Website:
+    """Return a website of the caller's project.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    website = await call.services.store.library.get_website(source_id, project=call.caller.project)
+    if website is None:
+        raise not_found(source_id)
+    return website
+
+
+def within_budget(chunks: Sequence[StoredChunk]) -> list[StoredChunk]:
+    """Return the first chunks that fit MAX_RESULT_TOKENS together; the first one always."""
+    left = MAX_RESULT_TOKENS
+    for at, chunk in enumerate(chunks):
+        left -= chunk.tokens
+        if left < 0 and at > 0:
+            return list(chunks[:at])
+    return list(chunks)
+
+
+def shape_source(website: Website) -> SourceShape:
+    """Return a website as a row."""
+    return SourceShape(
+        source_id=website.source_id,
+        url=website.url,
+        title=shown_title(website),
+        content_type=website.content_type,
+        language=website.language,
+        processing_status=website.status,
+        error_message=website.error_message,
+        fetch_timestamp=iso(website.fetched_at),
+        chunks_count=website.chunks,
+    )
+
+
+def shape_chunk(chunk: StoredChunk) -> ChunkShape:
+    """Return a chunk as a row."""
+    return ChunkShape(
+        chunk_id=chunk.chunk_id,
+        source_id=chunk.source_id,
+        chunk_index=chunk.ordinal,
+        content=chunk.text,
+        heading_path=list(chunk.heading_path),
+        start=chunk.start,
+        end=chunk.end,
+        tokens=chunk.tokens,
+    )
+
+
+def render_source(source: SourceShape, call: Call) -> str:
+    """Return a source on one line."""
+    error = f", error: {source.error_message}" if source.error_message else ""
+    return (
+        f"[{source.source_id}] {source.title} — {source.url} ({source.processing_status}, "
+        f"{source.content_type}, {source.chunks_count} chunks{error})"
+    )
+
+
+def render_chunks(chunks: Sequence[ChunkShape]) -> str:
+    """Return each chunk with its id and its fenced text."""
+    fence = Fence()
+    lines = [fence.note]
+    for chunk in chunks:
+        path = " > ".join(chunk.heading_path) or "no heading"
+        lines.append(f"[{chunk.chunk_id}] chunk {chunk.chunk_index}, {path}")
+        lines.append(fence.around(chunk.content))
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""`data_update_website_status`: set the status of a source."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.core.errors import InvalidArgument
+from citewell.tools.data.sources import find_source
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import SourceId, Status
+
+
+class UpdateStatusInput(ToolInput):
+    """Arguments of `data_update_website_status`."""
+
+    source_id: SourceId
+    status: Status
+    error_message: Annotated[str | None, Field(max_length=1_000)] = None
+
+
+class UpdateStatusOutput(ToolOutput):
+    """The status as it is now."""
+
+    source_id: int
+    processing_status: Status
+    error_message: str | None = None
+
+
+async def run(given: UpdateStatusInput, call: Call) -> UpdateStatusOutput:
+    """Set status and message.
+
+    Raises:
+        NotFound: there is no such source.
+        InvalidArgument: a completed source has no error.
+    """
+    if given.status == "completed" and given.error_message:
+        raise InvalidArgument("error_message: a completed source has none.")
+    website = await find_source(given.source_id, call)
+    await call.services.store.library.set_status(
+        website.source_id, given.status, now=datetime.now(UTC), error_message=given.error_message
+    )
+    return UpdateStatusOutput(
+        source_id=website.source_id,
+        processing_status=given.status,
+        error_message=given.error_message,
+    )
+
+
+def render(output: UpdateStatusOutput, call: Call) -> str:
+    """Return one line."""
+    error = f" ({output.error_message})" if output.error_message else ""
+    return f"Source {output.source_id}: {output.processing_status}{error}"
+
+
+TOOL = Tool(
+    name="data_update_website_status",
+    toolset="data",
+    title="Set the status of a source",
+    description=(
+        "Set a source's processing status.\n"
+        "Use when you process it yourself.\n"
+        "Do not use when the server does: it keeps the status.\n"
+        "Returns at most the status.\n"
+        "If you need more, call data_read_website_source.\n"
+        "Defaults: no error. Max: one."
+    ),
+    input_model=UpdateStatusInput,
+    output_model=UpdateStatusOutput,
+    annotations=Annotations(read_only=False),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"source_id": 42, "status": "completed"},
+    in_default=False,
+)

@@ -1,0 +1,68 @@
+"""The docs tools by themselves: what a docs server answers before all else is loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from citewell.access.rate_limit import RateLimiter
+from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
+from citewell.tools.registry import Registry, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from citewell.core.records import Caller
+    from citewell.core.settings import Settings
+    from citewell.docsite.folder import DocsFolder
+    from citewell.tools.registry import ToolResult
+    from citewell.tools.services import Services
+
+DOCS_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
+    search_docs.TOOL,
+    get_doc_page.TOOL,
+    list_doc_pages.TOOL,
+)
+
+DOCS_INSTRUCTIONS = """\
+This server has a documentation website. search_docs finds pages, get_doc_page reads one or its
+sections, list_doc_pages shows what there is. Cite the links that come with the results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocsServices:
+    """The part of `Services` that the docs tools use."""
+
+    settings: Settings
+    docs: DocsFolder
+
+
+class DocsFront:
+    """Calls the docs tools of one folder; it needs no database and no model."""
+
+    def __init__(self, folder: DocsFolder, settings: Settings) -> None:
+        self._services = DocsServices(settings=settings, docs=folder)
+        self._registry = Registry(
+            DOCS_TOOLS,
+            timeout_seconds=settings.mcp_tool_timeout,
+            max_response_bytes=settings.mcp_max_response_bytes,
+            max_response_tokens=settings.mcp_response_token_budget,
+            logs_tokens=False,
+        )
+
+    def has(self, name: str) -> bool:
+        """Tell whether `name` is one of the docs tools."""
+        return self._registry.find(name) is not None
+
+    async def call(
+        self, name: str, arguments: Mapping[str, object], *, caller: Caller
+    ) -> ToolResult:
+        """Run a docs tool; what goes wrong comes back as an error result."""
+        # They use no more of the services than these have; the rest takes a second to import.
+        services = cast("Services", self._services)
+        return await self._registry.call(name, arguments, services=services, caller=caller)
+
+
+def open_rate_limiter(settings: Settings) -> RateLimiter:
+    """Return what counts the requests of each address."""
+    return RateLimiter(settings.mcp_rate_limit_requests, settings.mcp_rate_limit_window)

@@ -1,0 +1,223 @@
+"""`get_doc_page`: a page of the docs folder, or the sections of it that are asked for."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.core.errors import InvalidArgument
+from citewell.docsite.pages import body_start, parse_page
+from citewell.tools.docs.served import served_docs
+from citewell.tools.docs_folder import base_url, lacks_docs
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.docsite.folder import DocsFolder
+    from citewell.docsite.pages import DocPage, DocSection
+
+MAX_BYTES = 24_000
+"""About 6,000 tokens of English; no token is shorter than a byte, so never too many."""
+MAX_SECTIONS = 20
+MAX_NAMED_SECTIONS = 60
+
+Lines = tuple[int, int]
+"""The first and the last line of a span, counted from 1."""
+
+
+class GetDocPageInput(ToolInput):
+    """Arguments of `get_doc_page`."""
+
+    path: Annotated[
+        str, Field(min_length=1, max_length=1_000, description="As search_docs gives it.")
+    ]
+    sections: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=300)]] | None,
+        Field(max_length=MAX_SECTIONS, description="Headings to read instead of all."),
+    ] = None
+    start_line: Annotated[int, Field(ge=1, description="Where a page that was cut goes on.")] = 1
+
+
+class GetDocPageOutput(ToolOutput):
+    """Text of a page, as Markdown."""
+
+    path: str
+    title: str
+    url: str | None = None
+    content: str
+    next_line: int | None = None
+    total_lines: int
+    sections_left: list[str] | None = None
+    missing_sections: dict[str, list[str]] | None = None
+
+
+async def run(given: GetDocPageInput, call: Call) -> GetDocPageOutput:
+    """Read the page and cut out what is asked for."""
+    folder = served_docs(call)
+    base = base_url(call.services.settings)
+    path = _find_path(folder, given.path)
+    text = folder.text(path)
+    if text is None:
+        raise _no_page(folder, given.path)
+    lines = text.split("\n")
+    total = len(lines) - (lines[-1] == "")
+    if given.start_line > max(total, 1):
+        raise InvalidArgument(f"start_line: the page has {total} lines.")
+    missing: dict[str, list[str]] = {}
+    if given.sections:
+        spans, missing = _find_sections(_parse(path, text), given.sections)
+    else:
+        spans = [(1 + text.count("\n", 0, body_start(text)), total)]
+    content, next_line = _cut(lines, spans, start_line=given.start_line)
+    left = [] if next_line is None else _headings_from(_parse(path, text), next_line)
+    return GetDocPageOutput(
+        path=path,
+        title=folder.titles[path],
+        url=base + folder.url_of(path) if base else None,
+        content=content,
+        next_line=next_line,
+        total_lines=total,
+        sections_left=left or None,
+        missing_sections=missing or None,
+    )
+
+
+def _find_path(folder: DocsFolder, asked: str) -> str:
+    path = folder.find_path(asked)
+    if path is None:
+        raise _no_page(folder, asked)
+    return path
+
+
+def _no_page(folder: DocsFolder, asked: str) -> InvalidArgument:
+    near = folder.near_paths(asked)
+    return InvalidArgument(
+        f"There is no page {asked[:200]!r}.",
+        suggestion=f"Did you mean {', '.join(near)}?"
+        if near
+        else "Call list_doc_pages for the paths, or search_docs.",
+    )
+
+
+def _parse(path: str, text: str) -> DocPage:
+    return parse_page(path, text, mtime=0.0, size=len(text))
+
+
+def _find_sections(page: DocPage, asked: Sequence[str]) -> tuple[list[Lines], dict[str, list[str]]]:
+    """Return the lines of the sections asked for, and what is near the names of the others."""
+    by_name: dict[str, int] = {}
+    for at, section in enumerate(page.sections):
+        by_name.setdefault(_plain(section.heading), at)
+        by_name.setdefault(section.anchor.lower(), at)
+    spans: list[Lines] = []
+    missing: dict[str, list[str]] = {}
+    for name in asked:
+        found = by_name.get(_plain(name))
+        if found is not None:
+            spans.append(_with_subsections(page.sections, found))
+            continue
+        near = get_close_matches(_plain(name), by_name, n=3, cutoff=0.5)
+        headings = [page.sections[by_name[one]].heading for one in near]
+        missing[name] = list(dict.fromkeys(headings))
+    if not spans:
+        names = ", ".join(repr(heading) for near in missing.values() for heading in near)
+        every = ", ".join(repr(s.heading) for s in page.sections[:MAX_NAMED_SECTIONS])
+        raise InvalidArgument(
+            f"{page.path} has no section {next(iter(missing))[:200]!r}.",
+            suggestion=f"Did you mean {names}?" if names else f"Its sections: {every or 'none'}.",
+        )
+    return _merged(spans), missing
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lstrip("# ").lower().split())
+
+
+def _with_subsections(sections: Sequence[DocSection], at: int) -> Lines:
+    end = sections[at].line_end
+    for section in sections[at + 1 :]:
+        if section.level <= sections[at].level:
+            break
+        end = section.line_end
+    return sections[at].line_start, end
+
+
+def _merged(spans: list[Lines]) -> list[Lines]:
+    """Return the spans in the order of the page, none of their lines twice."""
+    merged: list[Lines] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _cut(lines: Sequence[str], spans: list[Lines], *, start_line: int) -> tuple[str, int | None]:
+    """Return the lines of the spans from `start_line` on that fit, and the first that does not."""
+    taken: list[str] = []
+    left = MAX_BYTES
+    for start, end in spans:
+        if taken:
+            taken.append("")
+        for number in range(max(start, start_line), end + 1):
+            line = lines[number - 1]
+            size = len(line.encode()) + 1
+            if size > left:
+                if taken:
+                    return "\n".join(taken).strip("\n"), number
+                # A line that alone is too long: the next call goes on after it.
+                line = line.encode()[:MAX_BYTES].decode(errors="ignore") + "…"
+            taken.append(line)
+            left -= size
+    return "\n".join(taken).strip("\n"), None
+
+
+def _headings_from(page: DocPage, line: int) -> list[str]:
+    left = [section.heading for section in page.sections if section.line_end >= line]
+    return left[:MAX_NAMED_SECTIONS]
+
+
+def render(output: GetDocPageOutput, call: Call) -> str:
+    """Return the page's Markdown, and below a rule what is not in it.
+
+    It stands as it is: the docs are the words of whoever runs the server.
+    """
+    notes = [f"Page: {output.url or output.path}"]
+    for name, near in (output.missing_sections or {}).items():
+        meant = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        notes.append(f"There is no section {name!r}.{meant}")
+    if output.next_line is not None:
+        told = f"Cut before line {output.next_line} of {output.total_lines}."
+        notes.append(f"{told} More: call again with start_line={output.next_line}.")
+    if output.sections_left:
+        notes.append("Sections left: " + "; ".join(output.sections_left))
+    return "\n".join([output.content, "", "---", *notes])
+
+
+TOOL = Tool(
+    name="get_doc_page",
+    toolset="docs",
+    title="Read a page of the docs",
+    description=(
+        "Read a page of the documentation that this server serves, as Markdown.\n"
+        "Use when search_docs or list_doc_pages gave you its path.\n"
+        "Do not use when you look for something: call search_docs.\n"
+        f"Returns at most {MAX_BYTES:,} bytes: the page, or the named sections with "
+        "those below them.\n"
+        "If you need more, call again with start_line.\n"
+        f"Defaults: the whole page. Max: {MAX_SECTIONS} sections."
+    ),
+    input_model=GetDocPageInput,
+    output_model=GetDocPageOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"path": "index.md", "sections": ["Install"]},
+    in_default=False,
+    requires=lacks_docs,
+)

@@ -1,0 +1,140 @@
+"""`list_doc_pages`: the pages of the docs folder, in reading order."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.core.errors import InvalidArgument
+from citewell.tools.docs.served import served_docs
+from citewell.tools.docs_folder import lacks_docs
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+
+if TYPE_CHECKING:
+    from citewell.docsite.folder import DocsFolder
+
+MAX_LISTED = 200
+MAX_NAMED_CATEGORIES = 50
+
+
+class ListDocPagesInput(ToolInput):
+    """Arguments of `list_doc_pages`."""
+
+    category: Annotated[str | None, Field(max_length=200)] = None
+    after: Annotated[
+        str | None, Field(max_length=1_000, description="Path after which the list goes on.")
+    ] = None
+
+
+class ListedPageShape(ToolOutput):
+    """A page."""
+
+    path: str
+    title: str
+
+
+class ListDocPagesOutput(ToolOutput):
+    """A part of the list."""
+
+    pages: list[ListedPageShape]
+    category: str | None = None
+    total: int
+    next_after: str | None = None
+    categories: dict[str, int] | None = None
+
+
+async def run(given: ListDocPagesInput, call: Call) -> ListDocPagesOutput:
+    """List the pages of the folder, or of a category of its sidebar."""
+    folder = served_docs(call)
+    categories = folder.navigation.categories()
+    if given.category is None:
+        name = None
+        # What the sidebar leaves out is there all the same.
+        paths = list(dict.fromkeys((*folder.navigation.paths(), *folder.paths)))
+    else:
+        name = _find_category(given.category, list(categories))
+        paths = categories[name]
+    start = _place_after(given.after, paths)
+    listed = paths[start : start + MAX_LISTED]
+    is_cut = start + len(listed) < len(paths)
+    shown = dict(list(categories.items())[:MAX_NAMED_CATEGORIES]) if name is None else {}
+    return ListDocPagesOutput(
+        pages=[ListedPageShape(path=path, title=_title(folder, path)) for path in listed],
+        category=name,
+        total=len(paths),
+        next_after=listed[-1] if is_cut else None,
+        categories={title: len(members) for title, members in shown.items()} or None,
+    )
+
+
+def _title(folder: DocsFolder, path: str) -> str:
+    return folder.titles.get(path, path)
+
+
+def _find_category(asked: str, names: list[str]) -> str:
+    by_lower = {name.lower(): name for name in names}
+    found = by_lower.get(asked.strip().lower())
+    if found is not None:
+        return found
+    near = get_close_matches(asked.strip().lower(), by_lower, n=3)
+    known = ", ".join(repr(by_lower[name]) for name in near) or ", ".join(
+        repr(name) for name in names[:MAX_NAMED_CATEGORIES]
+    )
+    suggestion = "Did you mean " if near else "The categories are: "
+    raise InvalidArgument(
+        f"There is no category {asked[:80]!r}.",
+        suggestion=f"{suggestion}{known}{'?' if near else '.'}"
+        if known
+        else "These docs have no categories; leave category out.",
+    )
+
+
+def _place_after(after: str | None, paths: list[str]) -> int:
+    if after is None:
+        return 0
+    if after not in paths:
+        raise InvalidArgument(
+            f"after: {after[:200]!r} is not on the list.",
+            suggestion="Give the next_after of the call before, or leave it out.",
+        )
+    return paths.index(after) + 1
+
+
+def render(output: ListDocPagesOutput, call: Call) -> str:
+    """Return a list of paths, each with its title."""
+    heading = f"Documentation Pages in {output.category}:" if output.category else None
+    lines = [heading or "Documentation Pages:", ""]
+    lines += [f"- {page.path} — {page.title}" for page in output.pages]
+    if output.categories:
+        named = ", ".join(f"{name} ({count})" for name, count in output.categories.items())
+        lines += ["", f"Categories: {named}"]
+    if output.next_after is not None:
+        told = f"{len(output.pages)} of {output.total} pages."
+        lines += ["", f"{told} More: call again with after={output.next_after!r}."]
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="list_doc_pages",
+    toolset="docs",
+    title="List the docs' pages",
+    description=(
+        "List the pages of the documentation that this server serves.\n"
+        "Use when you want to see what the docs cover, or need a path.\n"
+        "Do not use when you look for something: call search_docs.\n"
+        f"Returns at most {MAX_LISTED} paths with titles, in reading order.\n"
+        "If you need more, call again with after; get_doc_page reads a page.\n"
+        f"Defaults: all categories. Max: {MAX_LISTED} pages a call."
+    ),
+    input_model=ListDocPagesInput,
+    output_model=ListDocPagesOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={},
+    in_default=False,
+    requires=lacks_docs,
+)

@@ -1,0 +1,93 @@
+"""The files of a docs folder as they are: pages as Markdown, pictures, and the lists for models."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.docsite.files import PAGE_SUFFIXES, resolve_doc_path
+from citewell.docsite.llms import llms_full_txt, llms_txt
+from citewell.tools.docs_folder import base_url, cache_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from citewell.core.settings import Settings
+    from citewell.docsite.folder import DocsFolder
+
+MARKDOWN = "text/markdown; charset=utf-8"
+PLAIN = "text/plain; charset=utf-8"
+
+# What a browser may show; pages and scripts in the folder could act for the website.
+_SERVED_KINDS = ("image/", "audio/", "video/", "font/")
+_SERVED_TYPES = frozenset(
+    {
+        "application/json",
+        "application/pdf",
+        "application/toml",
+        "application/yaml",
+        "application/zip",
+        "text/css",
+        "text/csv",
+        "text/plain",
+    }
+)
+_MAX_FILE_BYTES = 100_000_000
+
+MADE_LISTS: dict[str, Callable[..., str]] = {
+    "llms.txt": llms_txt,
+    "llms-full.txt": llms_full_txt,
+}
+"""What is made for models where the folder has none of its own, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFile:
+    """A file as it is sent."""
+
+    body: bytes
+    media_type: str
+    etag: str
+
+
+def read_raw_file(folder: DocsFolder, path: str, *, settings: Settings) -> RawFile | None:
+    """Return the file at a decoded path below the root of the website; None where there is none."""
+    found = resolve_doc_path(folder.root, path)
+    if found is None or found.is_relative_to(cache_root(settings).resolve()):
+        return None
+    return _read(found, path)
+
+
+def make_list(folder: DocsFolder, name: str, *, settings: Settings) -> RawFile:
+    """Return one of MADE_LISTS."""
+    text = MADE_LISTS[name](folder, base_url=base_url(settings))
+    return _raw(text.encode(), PLAIN)
+
+
+def _read(found: Path, path: str) -> RawFile | None:
+    media_type = _media_type(path)
+    try:
+        if media_type is None or found.stat().st_size > _MAX_FILE_BYTES:
+            return None
+        return _raw(found.read_bytes(), media_type)
+    except OSError:
+        # Gone in this moment, or not for us to read: to the reader it is not there.
+        return None
+
+
+def _media_type(path: str) -> str | None:
+    if path.endswith(PAGE_SUFFIXES):
+        return MARKDOWN
+    guessed = mimetypes.guess_type(path)[0] or ""
+    if guessed == "text/plain":
+        return PLAIN
+    is_served = guessed.startswith(_SERVED_KINDS) or guessed in _SERVED_TYPES
+    return guessed if is_served else None
+
+
+def _raw(body: bytes, media_type: str) -> RawFile:
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    return RawFile(body=body, media_type=media_type, etag=etag)

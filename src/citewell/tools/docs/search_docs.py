@@ -1,0 +1,115 @@
+"""`search_docs`: the pages of the docs folder that match, each with the place that does."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from citewell.tools.docs.served import served_docs
+from citewell.tools.docs_folder import base_url, lacks_docs
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+
+MAX_QUERY_CHARACTERS = 500
+MAX_LIMIT = 50
+DEFAULT_LIMIT = 10
+
+
+class SearchDocsInput(ToolInput):
+    """Arguments of `search_docs`."""
+
+    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+
+
+class DocsHitShape(ToolOutput):
+    """A page that matches."""
+
+    path: str
+    title: str
+    section: str | None = None
+    url: str | None = None
+    score: float
+    snippet: str
+
+
+class SearchDocsOutput(ToolOutput):
+    """The best pages."""
+
+    results: list[DocsHitShape]
+    total_matches: int
+    corrections: dict[str, str] | None = None
+
+
+async def run(given: SearchDocsInput, call: Call) -> SearchDocsOutput:
+    """Search the docs folder."""
+    settings = call.services.settings
+    base = base_url(settings)
+    limit = min(given.limit, settings.mcp_max_search_results)
+    found = served_docs(call).search(given.query, limit=limit)
+    return SearchDocsOutput(
+        results=[
+            DocsHitShape(
+                path=hit.path,
+                title=hit.title,
+                section=hit.section if hit.section not in ("", hit.title) else None,
+                url=base + hit.url if base else None,
+                score=hit.score,
+                snippet=hit.snippet,
+            )
+            for hit in found.hits
+        ],
+        total_matches=found.total,
+        corrections=dict(found.corrections) or None,
+    )
+
+
+def render(output: SearchDocsOutput, call: Call) -> str:
+    """Return a numbered list: path and score, then the snippet, then where to read on.
+
+    Snippets, titles and headings are one line each, so none can pass for a line of the list.
+    """
+    notes = [
+        f"No page holds {word!r}; searched for {meant!r} instead."
+        for word, meant in (output.corrections or {}).items()
+    ]
+    if not output.results:
+        return "Found 0 results. Try other words, or call list_doc_pages to see what there is."
+    count = len(output.results)
+    lines = [f"Found {count} result{'s' * (count != 1)}:"]
+    for number, hit in enumerate(output.results, start=1):
+        where = f"{hit.title} › {hit.section}" if hit.section else hit.title
+        lines += [
+            "",
+            f"{number}. {hit.path} (score: {hit.score:g})",
+            f"   '{hit.snippet}'",
+            f"   {where} — {hit.url}" if hit.url else f"   {where}",
+        ]
+    if output.total_matches > count:
+        notes.append(f"{output.total_matches - count} more pages match less well.")
+    return "\n".join([*lines, *([""] if notes else []), *notes])
+
+
+TOOL = Tool(
+    name="search_docs",
+    toolset="docs",
+    title="Search the docs",
+    description=(
+        "Search the documentation that this server serves.\n"
+        "Use when you look for a page or a fact in these docs; misspelt words are forgiven.\n"
+        "Do not use when you know the page: call get_doc_page.\n"
+        "Returns at most limit pages, each with path, section, link and a snippet.\n"
+        "If you need more, call get_doc_page with a path (and the section).\n"
+        f"Defaults: limit {DEFAULT_LIMIT}. Max: limit {MAX_LIMIT} (the server may set less), "
+        f"query {MAX_QUERY_CHARACTERS} characters."
+    ),
+    input_model=SearchDocsInput,
+    output_model=SearchDocsOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"query": "rate limiting", "limit": 5},
+    in_default=False,
+    requires=lacks_docs,
+)

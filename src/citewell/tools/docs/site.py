@@ -1,0 +1,143 @@
+"""The website of a docs folder, address by address."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urlsplit
+
+from citewell.tools.docs.raw_files import MADE_LISTS, make_list, read_raw_file
+from citewell.tools.docs_folder import base_url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from citewell.core.settings import Settings
+    from citewell.docsite.folder import DocsFolder
+    from citewell.docsite.site.export import ExportReport
+    from citewell.docsite.site.website import Website
+    from citewell.tools.docs.raw_files import RawFile
+
+MAX_QUERY_CHARACTERS = 500
+MAX_RESULTS = 50
+
+SEARCH_PAGE = "/search.html"
+
+
+class Resource(Protocol):
+    """What an address answers."""
+
+    @property
+    def body(self) -> bytes:
+        """The bytes."""
+
+    @property
+    def media_type(self) -> str:
+        """What they are."""
+
+    @property
+    def etag(self) -> str:
+        """Another text whenever the bytes are others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Where an address is to be found."""
+
+    url: str
+
+
+class DocsSite:
+    """Answers the addresses of one website.
+
+    Its methods read files and render, so a server calls them in a thread. The renderer is
+    imported with the first page: models, who ask for none, need not wait for it.
+    """
+
+    def __init__(self, folder: DocsFolder, settings: Settings) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._prefix = urlsplit(base_url(settings)).path
+        self._loading = threading.Lock()
+        self._loaded: Website | None = None
+        self._lists: dict[str, tuple[str, RawFile]] = {}
+
+    def count_pages(self) -> int:
+        """Return how many pages there are."""
+        return len(self._folder.records)
+
+    def search(self, query: str, *, limit: int) -> dict[str, Any]:
+        """Return what a search box shows while its reader is typing."""
+        found = self._folder.search(
+            query[:MAX_QUERY_CHARACTERS], limit=min(limit, MAX_RESULTS), as_you_type=True
+        )
+        results = [
+            {
+                "path": hit.path,
+                "title": hit.title,
+                "url": hit.url,
+                "section": hit.section,
+                "snippet": hit.snippet,
+                "score": hit.score,
+            }
+            for hit in found.hits
+        ]
+        return {"query": query, "total": found.total, "results": results}
+
+    def read_file(self, path: str) -> RawFile | None:
+        """Return the file of the folder at a decoded URL path, as it is; or a list for models."""
+        name = path.removeprefix("/")
+        found = read_raw_file(self._folder, name, settings=self._settings)
+        return self._list(name) if found is None and name in MADE_LISTS else found
+
+    def find(self, path: str, *, query: str = "") -> Resource | Moved | None:
+        """Return the page at a decoded URL path; `query` is what the search page looks for."""
+        page = self._folder.find_path(path)
+        # One address for each page, however it was spelt.
+        if page is not None and path != unquote(self._folder.url_of(page)):
+            return Moved(url=self._prefix + self._folder.url_of(page))
+        if page is None and path == SEARCH_PAGE and query:
+            return self._website().search(query[:MAX_QUERY_CHARACTERS])
+        return self._website().get(path)
+
+    def not_found(self, path: str) -> Resource:
+        """Return the page for an address that leads nowhere."""
+        return self._website().not_found(path)
+
+    def _list(self, name: str) -> RawFile:
+        """Return a list for models, kept until a page is another: making it takes reading all."""
+        revision = self._folder.revision
+        made_at, made = self._lists.get(name, (None, None))
+        if made is None or made_at != revision:
+            made = make_list(self._folder, name, settings=self._settings)
+            self._lists[name] = (revision, made)
+        return made
+
+    def _website(self) -> Website:
+        with self._loading:
+            if self._loaded is None:
+                module = import_module("citewell.docsite.site.website")
+                website: Website = module.Website(
+                    self._folder,
+                    base_url=base_url(self._settings),
+                    allow_html=self._settings.docs_allow_html,
+                )
+                self._loaded = website
+            return self._loaded
+
+
+def build_website(folder: DocsFolder, out: Path, *, settings: Settings) -> ExportReport:
+    """Write the website as static files.
+
+    Raises:
+        InvalidArgument: `out` overlaps the docs folder, or holds something else.
+        CitewellError: the files cannot be written.
+    """
+    # With the renderer, which a server does not want to wait for.
+    from citewell.docsite.site.export import export_site
+
+    return export_site(
+        folder, out, base_url=settings.docs_base_url, allow_html=settings.docs_allow_html
+    )

@@ -1,0 +1,85 @@
+"""The docs folder that a server serves, as the settings name it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from platformdirs import user_cache_path
+
+from citewell.core.errors import SettingsError
+from citewell.core.hosts import is_unspecified
+from citewell.core.ids import content_hash
+from citewell.docsite.folder import DocsFolder
+
+if TYPE_CHECKING:
+    from citewell.core.settings import Settings
+
+__all__ = [
+    "DocsFolder",
+    "base_url",
+    "cache_root",
+    "lacks_docs",
+    "open_docs",
+    "require_docs",
+    "with_base_url",
+]
+
+
+def open_docs(settings: Settings) -> DocsFolder | None:
+    """Return the folder that is served, indexed; None when none is set.
+
+    Raises:
+        SettingsError: it is not there.
+    """
+    if not settings.docs_root:
+        return None
+    return DocsFolder.open(
+        Path(settings.docs_root),
+        cache_root=cache_root(settings),
+        debug=settings.docs_debug,
+        snippet_length=settings.mcp_snippet_length,
+    )
+
+
+def require_docs(settings: Settings) -> DocsFolder:
+    """Return the folder that is served, indexed.
+
+    Raises:
+        SettingsError: none is set, or it is not there.
+    """
+    folder = open_docs(settings)
+    if folder is None:
+        raise SettingsError("no docs folder is named: give one, or set DOCS_ROOT")
+    return folder
+
+
+def cache_root(settings: Settings) -> Path:
+    """Return where the index is kept: as set, else a place of the folder's own."""
+    if settings.docs_cache_root:
+        return Path(settings.docs_cache_root)
+    name = content_hash(str(Path(settings.docs_root).resolve()))[:16]
+    return user_cache_path("citewell") / "docs" / name
+
+
+def base_url(settings: Settings) -> str:
+    """Return the address of the website, without a slash at the end; empty when there is none."""
+    return settings.docs_base_url.rstrip("/")
+
+
+def with_base_url(settings: Settings) -> Settings:
+    """Return the settings of a server that has the website, at its own address if no other is set.
+
+    Pages are known to the corpus by it, so it should stay the same from start to start.
+    """
+    if settings.docs_base_url:
+        return settings
+    host = "localhost" if is_unspecified(settings.mcp_host) else settings.mcp_host
+    name = f"[{host}]" if ":" in host else host
+    return replace(settings, docs_base_url=f"http://{name}:{settings.mcp_port}")
+
+
+def lacks_docs(settings: Settings) -> str | None:
+    """Return what must be set before the docs tools can work."""
+    return None if settings.docs_root else "No docs folder is served; DOCS_ROOT names one."

@@ -1,0 +1,173 @@
+"""`ask_user`: a question to the human, answered in the client or in the console."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+from pydantic import Field
+
+from citewell.core.errors import AnswerTimeout, CitewellError, QuestionClosed
+from citewell.core.results import Progress
+from citewell.tools.people.party import party_of, show_moment
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+
+if TYPE_CHECKING:
+    from citewell.core.people import UserQuestion
+    from citewell.core.settings import Settings
+    from citewell.people.desk import Desk
+    from citewell.tools.client_port import ClientPort, PersonReply
+
+logger = logging.getLogger(__name__)
+
+MAX_QUESTION_CHARACTERS = 4_000
+MAX_ANSWER_CHARACTERS = 10_000
+
+# Clients give up on a call that is silent for a minute; the shortest limits are about half that.
+_PROGRESS_SECONDS = 15.0
+# Writing down that the question has expired must not be cut off by the tool's own limit.
+_SECONDS_TO_CLOSE = 30.0
+_KEY_PREFIX = "question-"
+
+
+class AskUserInput(ToolInput):
+    """Arguments of `ask_user`."""
+
+    question: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, pattern=r"\S"),
+    ]
+
+
+class AskUserOutput(ToolOutput):
+    """The question and the answer (seed C)."""
+
+    request_id: str
+    question: str
+    answer: str
+    asked_at: str
+    answered_at: str
+
+
+async def run(given: AskUserInput, call: Call) -> AskUserOutput:
+    """Ask, wait until the question is closed, and return the answer."""
+    desk, client = call.services.desk, call.client
+    question = await _take_up(desk, call)
+    if question is None:
+        question = await desk.ask(given.question, party_of(call))
+        if client is not None and client.elicits == "by_repetition":
+            await client.elicit(question.text, key=f"{_KEY_PREFIX}{question.question_id}")
+        question = await _wait(question, call)
+    if question.answer is None:
+        raise _unanswered(question)
+    await desk.deliver(question)
+    assert question.answered_at is not None, "an answer has its time"
+    return AskUserOutput(
+        request_id=question.question_id,
+        question=question.text,
+        answer=question.answer,
+        asked_at=show_moment(question.asked_at),
+        answered_at=show_moment(question.answered_at),
+    )
+
+
+async def _take_up(desk: Desk, call: Call) -> UserQuestion | None:
+    """Return the question that this call repeats, with the reply that came along."""
+    reply = call.client.reply if call.client is not None else None
+    if reply is None or not reply.key.startswith(_KEY_PREFIX):
+        return None
+    question_id = reply.key.removeprefix(_KEY_PREFIX)
+    question = await desk.find_question(question_id, owner=party_of(call).owner)
+    return await _settle(desk, question, reply)
+
+
+async def _wait(question: UserQuestion, call: Call) -> UserQuestion:
+    """Return the question once it is closed, whichever way the user took to answer it."""
+    desk, client = call.services.desk, call.client
+    failure: CitewellError | None = None
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_report_waiting, call)
+        if client is not None and client.elicits == "now":
+            tasks.start_soon(_ask_through_client, question, client, desk)
+        try:
+            question = await desk.wait_until_closed(question)
+        except CitewellError as error:
+            # Raised below: what leaves a task group leaves it wrapped in an ExceptionGroup.
+            failure = error
+        tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    return question
+
+
+async def _ask_through_client(question: UserQuestion, client: ClientPort, desk: Desk) -> None:
+    reply = await client.elicit(question.text, key=f"{_KEY_PREFIX}{question.question_id}")
+    if reply is None:
+        return
+    try:
+        await _settle(desk, question, reply)
+    except CitewellError:
+        # The question is open still; whoever waits for it learns what is wrong with the store.
+        logger.exception("the reply of a person at a client could not be stored")
+
+
+async def _settle(desk: Desk, question: UserQuestion, reply: PersonReply) -> UserQuestion:
+    if reply.text is None:
+        return await desk.cancel(question)
+    try:
+        return await desk.answer(
+            question.question_id, reply.text[:MAX_ANSWER_CHARACTERS], owner=question.owner
+        )
+    except QuestionClosed:
+        # The console was quicker; that answer stands.
+        return await desk.find_question(question.question_id, owner=question.owner)
+
+
+async def _report_waiting(call: Call) -> None:
+    while True:
+        await call.on_progress(Progress(phase="waiting", message="Waiting for the user to answer"))
+        await anyio.sleep(_PROGRESS_SECONDS)
+
+
+def _unanswered(question: UserQuestion) -> AnswerTimeout | QuestionClosed:
+    if question.state == "expired":
+        return AnswerTimeout("timeout waiting for user response", request_id=question.question_id)
+    return QuestionClosed("The user did not want to answer.", request_id=question.question_id)
+
+
+def seconds_to_answer(settings: Settings) -> float:
+    """Return how long a call may take."""
+    return settings.people_answer_timeout_seconds + _SECONDS_TO_CLOSE
+
+
+def render(output: AskUserOutput, call: Call) -> str:
+    """Return the answer as a model reads it."""
+    return (
+        f"The user answered: {output.answer}\n"
+        f"(asked {output.asked_at}, answered {output.answered_at}, request {output.request_id})"
+    )
+
+
+TOOL = Tool(
+    name="ask_user",
+    toolset="people",
+    title="Ask the user",
+    description=(
+        "Ask the human and wait for the reply.\n"
+        "Use when only the user can tell.\n"
+        "Do not use when pages can: call answer.\n"
+        "Returns at most one answer; a late one comes with your next call, under late_answers.\n"
+        "If you need more, call again.\n"
+        f"Defaults: waits 5 minutes. Max: {MAX_QUESTION_CHARACTERS:,} characters."
+    ),
+    input_model=AskUserInput,
+    output_model=AskUserOutput,
+    annotations=Annotations(read_only=False, idempotent=False, open_world=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"question": "Which release should the notes cover?"},
+    in_default=False,
+    timeout_seconds=seconds_to_answer,
+)

@@ -1,0 +1,138 @@
+"""What a person does at the desk: reads and answers questions, leaves and removes directives.
+
+Not tools: the consoles and their JSON APIs call these. Whoever may call the tool with a key may
+also sit at the other end with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.errors import InvalidArgument
+from citewell.core.people import DEFAULT_TASK
+from citewell.tools.people import ask_user, get_user_request
+from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
+from citewell.tools.people.get_user_request import MAX_DIRECTIVE_CHARACTERS, MAX_TASK_ID_CHARACTERS
+from citewell.tools.people.party import party_of, show_moment
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from datetime import datetime
+
+    from citewell.core.people import Directive, UserQuestion
+    from citewell.tools.registry import Call
+
+Json = dict[str, Any]
+
+
+async def list_questions(call: Call) -> dict[str, list[Json]]:
+    """Return the caller's `pending` questions, oldest first, and the `history`, newest first."""
+    ask_user.TOOL.refuse_others(call.caller)
+    pending, history = await call.services.desk.list_questions(party_of(call).owner)
+    return {
+        "pending": [shape_question(question) for question in pending],
+        "history": [shape_question(question) for question in history],
+    }
+
+
+async def answer_question(call: Call, question_id: str, *, answer: object) -> Json:
+    """Store an answer and return the question.
+
+    Raises:
+        InvalidArgument: the answer is empty or too long.
+        NotFound, QuestionClosed: there is no such question, or it has been answered.
+    """
+    ask_user.TOOL.refuse_others(call.caller)
+    text = _text(answer, name="answer", most=MAX_ANSWER_CHARACTERS)
+    owner = party_of(call).owner
+    return shape_question(await call.services.desk.answer(question_id, text, owner=owner))
+
+
+async def list_directives(call: Call) -> dict[str, list[Json]]:
+    """Return the caller's `pending` directives, newest first, and the `consumed`, last first."""
+    get_user_request.TOOL.refuse_others(call.caller)
+    pending, consumed = await call.services.desk.list_directives(party_of(call).owner)
+    return {
+        "pending": [shape_directive(directive) for directive in pending],
+        "consumed": [shape_directive(directive) for directive in consumed],
+    }
+
+
+async def add_directive(call: Call, *, content: object, task_id: object = None) -> Json:
+    """Queue a directive and return it.
+
+    Raises:
+        InvalidArgument: the content or the task id is empty or too long.
+    """
+    get_user_request.TOOL.refuse_others(call.caller)
+    directive = await call.services.desk.add_directive(
+        _text(content, name="content", most=MAX_DIRECTIVE_CHARACTERS),
+        party_of(call),
+        task_id=_text(task_id or DEFAULT_TASK, name="task_id", most=MAX_TASK_ID_CHARACTERS),
+    )
+    return shape_directive(directive)
+
+
+async def delete_directive(call: Call, directive_id: str) -> None:
+    """Remove one directive.
+
+    Raises:
+        NotFound: the caller has no such directive.
+    """
+    get_user_request.TOOL.refuse_others(call.caller)
+    await call.services.desk.delete_directive(directive_id, owner=party_of(call).owner)
+
+
+async def delete_directives(call: Call) -> int:
+    """Remove all directives of the caller; return how many there were."""
+    get_user_request.TOOL.refuse_others(call.caller)
+    return await call.services.desk.delete_directives(party_of(call).owner)
+
+
+def watch_desk(call: Call) -> AsyncGenerator[int]:
+    """Yield a number now and after every change of the caller's questions or directives."""
+    return call.services.desk.watch(party_of(call).owner)
+
+
+def shape_question(question: UserQuestion) -> Json:
+    """Return a question as the API shows it."""
+    return {
+        "id": question.question_id,
+        "question": question.text,
+        "status": question.state,
+        "asked_at": show_moment(question.asked_at),
+        "expires_at": show_moment(question.expires_at),
+        "answer": question.answer,
+        "answered_at": _shown(question.answered_at),
+        "delivered_at": _shown(question.delivered_at),
+        "late": question.is_late,
+        "user_identity": question.user,
+        "ai_identity": question.agent,
+        "key_hint": question.key_hint,
+    }
+
+
+def shape_directive(directive: Directive) -> Json:
+    """Return a directive as the API shows it."""
+    return {
+        "id": directive.directive_id,
+        "content": directive.content,
+        "task_id": directive.task_id,
+        "status": directive.state,
+        "created_at": show_moment(directive.created_at),
+        "consumed_at": _shown(directive.consumed_at),
+        "user_identity": directive.user,
+        "key_hint": directive.key_hint,
+    }
+
+
+def _shown(moment: datetime | None) -> str | None:
+    return None if moment is None else show_moment(moment)
+
+
+def _text(value: object, *, name: str, most: int) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidArgument(f"{name} cannot be empty")
+    if len(value) > most:
+        raise InvalidArgument(f"{name} is {len(value):,} characters; at most {most:,} are taken")
+    return value.strip()

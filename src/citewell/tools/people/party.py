@@ -1,0 +1,31 @@
+"""Whose desk a call is at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import AccessRefused
+from citewell.people.desk import Party
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from citewell.tools.registry import Call
+
+
+def party_of(call: Call) -> Party:
+    """Return the caller as a party at the desk.
+
+    Raises:
+        AccessRefused: the server is open to strangers, who would read one another's questions.
+    """
+    caller, settings = call.caller, call.services.settings
+    is_open = settings.mcp_transport != "stdio" and settings.mcp_allow_anonymous
+    if caller.key_hash is None and is_open:
+        raise AccessRefused("invalid authorization header")
+    return Party(owner=caller.owner, user=caller.user, agent=caller.agent, key_hint=caller.key_hint)
+
+
+def show_moment(moment: datetime) -> str:
+    """Return a time as results and consoles write it."""
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

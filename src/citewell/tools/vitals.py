@@ -1,0 +1,54 @@
+"""How a running server fares, in numbers for its operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.records import SearchFilter
+
+if TYPE_CHECKING:
+    from citewell.tools.services import Services
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vitals:
+    """What the store and the caches hold at a moment; `evictions` only grow."""
+
+    pages: int
+    chunks: int
+    chunks_without_vector: int
+    scratch_passages: int
+    scratch_bytes: int
+    scratch_evictions: int
+    scratch_expiries: int
+    usage_records_waiting: int
+
+
+async def check_ready(services: Services) -> None:
+    """Return when the store answers.
+
+    Raises:
+        StoreError: it does not.
+    """
+    await services.store.access.has_keys()
+
+
+async def take_vitals(services: Services) -> Vitals:
+    """Return the numbers of all projects together.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    corpus = await services.store.corpus_stats(SearchFilter())
+    scratch = services.scratch.stats()
+    return Vitals(
+        pages=corpus.pages,
+        chunks=corpus.chunks,
+        chunks_without_vector=corpus.chunks - corpus.embedded_chunks,
+        scratch_passages=scratch.passages,
+        scratch_bytes=scratch.bytes,
+        scratch_evictions=scratch.evicted,
+        scratch_expiries=scratch.expired,
+        usage_records_waiting=services.meter.waiting,
+    )

@@ -1,0 +1,183 @@
+"""`extract_key_info`: what a pasted text says about a question, in the text's own words."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.answer.fence import Fence
+from citewell.core.errors import BudgetExceeded, InvalidArgument
+from citewell.core.ids import content_hash
+from citewell.inference.open import open_embedder
+from citewell.retrieve.materials import rank_pieces, split_material
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    import numpy as np
+    import numpy.typing as npt
+
+    from citewell.core.materials import Material
+    from citewell.core.records import Caller
+    from citewell.inference.protocols import Embedder
+
+    Vector = npt.NDArray[np.float32]
+
+MAX_CONTEXTS = 20
+_MAX_QUERY_CHARACTERS = 10_000
+_DEFAULT_TASK = "default"
+
+
+class ExtractKeyInfoInput(ToolInput):
+    """Arguments of `extract_key_info`."""
+
+    query: Annotated[str, Field(min_length=1, max_length=_MAX_QUERY_CHARACTERS, pattern=r"\S")]
+    materials: Annotated[str, Field(description="Text to search.")]
+    top_k: Annotated[int, Field(ge=1, le=MAX_CONTEXTS)] = 5
+
+
+class ExtractKeyInfoOutput(ToolOutput):
+    """The contexts, in the order they have in the materials."""
+
+    contexts: list[str]
+    count: int
+    task_id: str
+
+
+async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
+    """Rank the paragraphs of the materials and return the best.
+
+    Raises:
+        InvalidArgument: the materials are empty.
+        BudgetExceeded: they are larger than the server takes.
+        InferenceError: the caller's own embedding endpoint fails.
+    """
+    _check_size(given.materials, max_bytes=call.services.settings.extract_max_materials_bytes)
+    async with _opened_embedder(call) as embedder:
+        material = await _find_or_keep(given.materials, call, embedder)
+        query_vector, vectors = await _embed(given.query, material, call, embedder)
+    ranked = rank_pieces(given.query, material.pieces, vectors=vectors, query_vector=query_vector)
+    contexts = [material.pieces[place] for place in sorted(ranked[: given.top_k])]
+    return ExtractKeyInfoOutput(
+        contexts=contexts, count=len(contexts), task_id=_task_of(call.caller)
+    )
+
+
+def _check_size(materials: str, *, max_bytes: int) -> None:
+    if not materials.strip():
+        raise InvalidArgument("materials cannot be empty", suggestion="Give the text to search.")
+    size = len(materials.encode("utf-8", "surrogatepass"))
+    if size > max_bytes:
+        raise BudgetExceeded(
+            f"The materials are {size:,} bytes; at most {max_bytes:,} are taken.",
+            suggestion="Send a part of the text, or raise EXTRACT_MAX_MATERIALS_BYTES.",
+        )
+
+
+@asynccontextmanager
+async def _opened_embedder(call: Call) -> AsyncIterator[Embedder | None]:
+    """Give the server's embedder, or its endpoint with the caller's own key."""
+    settings = call.services.settings
+    if not (settings.extract_with_caller_key and call.caller.token):
+        yield call.services.embedder
+        return
+    embedder = open_embedder(
+        settings.embedder,
+        endpoint=settings.embedder_endpoint,
+        api_key=call.caller.token,
+        threads=settings.inference_threads,
+    )
+    try:
+        yield embedder
+    finally:
+        if embedder is not None:
+            await embedder.aclose()
+
+
+async def _find_or_keep(text: str, call: Call, embedder: Embedder | None) -> Material:
+    store, now = call.services.store.materials, datetime.now(UTC)
+    owner, task, text_hash = call.caller.owner, _task_of(call.caller), content_hash(text)
+    known = await store.find_material(
+        owner,
+        task=task,
+        text_hash=text_hash,
+        model=embedder.name if embedder is not None else None,
+        now=now,
+    )
+    if known is not None:
+        return known
+    return await store.add_material(
+        owner,
+        task=task,
+        text_hash=text_hash,
+        pieces=split_material(text),
+        max_bytes=call.services.settings.extract_kept_bytes,
+        now=now,
+    )
+
+
+async def _embed(
+    query: str, material: Material, call: Call, embedder: Embedder | None
+) -> tuple[Vector | None, dict[int, Vector]]:
+    """Return the vector of the query and those of the pieces, making what is missing."""
+    if embedder is None or not embedder.supports(query):
+        return None, {}
+    vectors = dict(material.vectors)
+    waiting = {
+        place: piece
+        for place, piece in enumerate(material.pieces)
+        if place not in vectors and embedder.supports(piece)
+    }
+    if waiting:
+        made = await embedder.embed_passages(list(waiting.values()))
+        fresh = dict(zip(waiting, made, strict=True))
+        await call.services.store.materials.put_material_vectors(
+            material.material_id, fresh, model=embedder.name
+        )
+        vectors |= fresh
+    return await embedder.embed_query(query), vectors
+
+
+def _task_of(caller: Caller) -> str:
+    """Return what stood before the @ of the bearer token."""
+    named = [name for name in dict.fromkeys((caller.user, caller.agent)) if name]
+    return ":".join(named) or _DEFAULT_TASK
+
+
+def render(output: ExtractKeyInfoOutput, call: Call) -> str:
+    """Return the contexts, each inside the fence."""
+    if not output.contexts:
+        return "Nothing in the materials has to do with the query."
+    fence = Fence()
+    numbered = [
+        f"{number}. {fence.around(context)}"
+        for number, context in enumerate(output.contexts, start=1)
+    ]
+    return "\n".join([f"{output.count} contexts (task {output.task_id}):", fence.note, *numbered])
+
+
+TOOL = Tool(
+    name="extract_key_info",
+    toolset="web",
+    title="Search a pasted text",
+    description=(
+        "Return the paragraphs of a text you give that best match a query, word for word.\n"
+        "Use when you hold a long text and need what it says about one thing.\n"
+        "Do not use when the text is a web page: call answer.\n"
+        f"Returns at most {MAX_CONTEXTS} paragraphs, in the text's order.\n"
+        "If you need more, call it again: the text is kept and not embedded twice.\n"
+        "Defaults: top_k=5. Max: 400,000 bytes of materials."
+    ),
+    input_model=ExtractKeyInfoInput,
+    output_model=ExtractKeyInfoOutput,
+    annotations=Annotations(read_only=False),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"query": "How long is the warranty?", "materials": "The warranty lasts two years."},
+    in_default=False,
+)

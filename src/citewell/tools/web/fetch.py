@@ -1,0 +1,176 @@
+"""`web_fetch`: a page of the web as Markdown, a bounded piece at a time."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from citewell.answer.fence import Fence
+from citewell.core.errors import InvalidArgument
+from citewell.core.text import one_line
+from citewell.core.tokens import count_tokens, truncate_to_tokens
+from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.research.arguments import Url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from citewell.core.records import ExtractedPage
+
+DEFAULT_TOKENS = 4_000
+MAX_TOKENS = 20_000
+# No ordinary text has more characters to a token; cutting here first keeps counting cheap.
+_CHARACTERS_PER_TOKEN = 12
+
+_INLINE_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]{0,500}\]){0,2000})\]\([^()\s]*\)")
+_INLINE_IMAGE = re.compile(r"!\[([^\[\]]{0,2000})\]\([^()\s]*\)")
+
+
+class WebFetchInput(ToolInput):
+    """Arguments of `web_fetch`."""
+
+    url: Url
+    render: Annotated[
+        Literal["auto", "never", "always"],
+        Field(description="Run the page's scripts in a browser."),
+    ] = "auto"
+    max_tokens: Annotated[int, Field(ge=100, le=MAX_TOKENS)] = DEFAULT_TOKENS
+    cursor: Annotated[str | None, Field(max_length=MAX_CURSOR_CHARACTERS)] = None
+    include_links: bool = False
+    include_images: bool = False
+
+
+class WebFetchOutput(ToolOutput):
+    """A piece of a page."""
+
+    url: str
+    title: str
+    text: str
+    rendered: bool
+    next_cursor: str | None = None
+
+
+async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
+    """Read the page, or on from where the cursor stands.
+
+    Raises:
+        InvalidArgument: the cursor is not one given for this page as it is.
+        CitewellError: the page could not be read.
+    """
+    pages = call.services.live_pages
+    # What the server is set to do is its `auto`.
+    mode = None if given.render == "auto" else given.render
+    page = await (pages.read_on if given.cursor else pages.read)(given.url, render=mode)
+    text = _as_shown(page.extracted, links=given.include_links, images=given.include_images)
+    reading = f"{given.url} {given.include_links} {given.include_images} {page.text_hash}"
+    secret = call.services.secret
+    start = _place_of(given.cursor, reading, secret=secret) if given.cursor else 0
+    piece = _piece(text, start, max_tokens=given.max_tokens)
+    end = start + len(piece)
+    goes_on = bool(text[end:].strip())
+    return WebFetchOutput(
+        url=page.url,
+        title=one_line(page.extracted.title),
+        text=piece.strip("\n"),
+        rendered=page.rendered,
+        next_cursor=seal_cursor([end], search=reading, secret=secret) if goes_on else None,
+    )
+
+
+def render(output: WebFetchOutput, call: Call) -> str:
+    """Return the piece inside a fence, under its title and URL."""
+    fence = Fence()
+    how = " (rendered in a browser)" if output.rendered else ""
+    lines = [
+        f"{output.title or 'Untitled'} — {output.url}{how}",
+        fence.note,
+        fence.around(output.text),
+    ]
+    if output.next_cursor is not None:
+        lines.append(f"Goes on: web_fetch with the same arguments and cursor {output.next_cursor}")
+    return "\n".join(lines)
+
+
+def _place_of(cursor: str, reading: str, *, secret: bytes) -> int:
+    try:
+        (place,) = open_cursor(cursor, search=reading, secret=secret)
+    except (InvalidArgument, ValueError) as error:
+        raise InvalidArgument(
+            "cursor was not given for these arguments, or the page has changed since.",
+            suggestion="Call web_fetch again without a cursor.",
+        ) from error
+    return place
+
+
+def _as_shown(page: ExtractedPage, *, links: bool, images: bool) -> str:
+    """Return the page's text; links and images that were not asked for are down to their words."""
+    marks: list[re.Match[str] | None] = []
+    if not links:
+        marks += [_INLINE_LINK.match(page.text, link.start) for link in page.links]
+    if not images:
+        marks += [_INLINE_IMAGE.match(page.text, image.start) for image in page.images]
+    shown: list[str] = []
+    end = 0
+    # Around its words a mark has an opening and a closing part; an image may stand inside a link.
+    for start, stop in sorted(part for mark in marks if mark for part in _parts_around_words(mark)):
+        shown.append(page.text[end:start])
+        end = max(end, stop)
+    return "".join([*shown, page.text[end:], *(_further_links(page) if links else ())])
+
+
+def _parts_around_words(mark: re.Match[str]) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (mark.start(), mark.start(1)), (mark.end(1), mark.end())
+
+
+def _further_links(page: ExtractedPage) -> Iterator[str]:
+    """Yield the links that stand outside the main text, which lie at its end."""
+    further = [link for link in page.links if not _INLINE_LINK.match(page.text, link.start)]
+    if further:
+        yield "\nFurther links:\n\n"
+    for link in further:
+        yield f"- [{one_line(link.text)}]({link.url})\n"
+
+
+def _piece(text: str, start: int, *, max_tokens: int) -> str:
+    """Return whole paragraphs from `start` on; the first is cut when it alone is too long."""
+    left = max_tokens
+    end = start
+    reach = start + _CHARACTERS_PER_TOKEN * max_tokens
+    while end < len(text) and left > 0:
+        stop = text.find("\n\n", end, reach)
+        paragraph = text[end : stop + 2 if stop >= 0 else reach]
+        cost = count_tokens(paragraph)
+        if cost > left or (stop < 0 and reach < len(text)):
+            if end == start:
+                return truncate_to_tokens(paragraph, left)
+            break
+        end += len(paragraph)
+        left -= cost
+    return text[start:end]
+
+
+TOOL = Tool(
+    name="web_fetch",
+    toolset="web",
+    title="Read a web page",
+    description=(
+        "Read a web page as it is now, as Markdown; it is not indexed.\n"
+        "Use when you need the page itself, not evidence for a question.\n"
+        "Do not use when you have a question: call answer.\n"
+        "Returns at most max_tokens.\n"
+        "If you need more, call again with next_cursor as cursor.\n"
+        f"Defaults: max_tokens {DEFAULT_TOKENS}. Max: {MAX_TOKENS}."
+    ),
+    input_model=WebFetchInput,
+    output_model=WebFetchOutput,
+    annotations=Annotations(read_only=True, open_world=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"url": "https://example.org/guide.html"},
+    # The text with its title, URL and cursor.
+    max_result_tokens=MAX_TOKENS + 4_000,
+)

@@ -1,0 +1,116 @@
+"""`web_search`: pages of the public web, found by a search engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.answer.fence import Fence
+from citewell.core.errors import InvalidArgument, SettingsError
+from citewell.core.text import one_line
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.schemas import ROWS
+from citewell.tools.services import engine_access
+from citewell.web.search.open import chosen_engines
+
+if TYPE_CHECKING:
+    from citewell.core.settings import Settings
+
+NOT_CONFIGURED = "web search is not configured"
+_SUGGESTION = (
+    "Set WEB_SEARCH_ENGINES and the engine's key, e.g. WEB_SEARCH_BRAVE_API_KEY; "
+    "WEB_SEARCH_ENGINES=duckduckgo needs none."
+)
+_MAX_RESULTS = 10
+_MAX_QUERY_CHARACTERS = 2_000
+
+
+class WebSearchInput(ToolInput):
+    """Arguments of `web_search`."""
+
+    query: Annotated[str, Field(max_length=_MAX_QUERY_CHARACTERS, description="Search phrase.")]
+
+
+class WebResultShape(ToolOutput):
+    """A page the engine found."""
+
+    url: str
+    name: str
+    snippet: str
+
+
+class WebSearchOutput(ToolOutput):
+    """What the engine found, best first."""
+
+    query: str
+    created_at: str
+    engine: str
+    results: Annotated[list[WebResultShape], ROWS]
+
+
+def missing(settings: Settings) -> str | None:
+    """Return what must be set before there is anything to search with, None when all is there."""
+    if chosen_engines(settings.web_search_engines, engine_access(settings)):
+        return None
+    return f"{NOT_CONFIGURED}. {_SUGGESTION}"
+
+
+async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
+    """Ask the engines in their order.
+
+    Raises:
+        InvalidArgument: the phrase is empty.
+        SettingsError: no engine is configured.
+        WebSearchFailed: no engine answered.
+    """
+    if not given.query.strip():
+        raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
+    if call.services.web_search is None:
+        raise SettingsError(NOT_CONFIGURED, suggestion=_SUGGESTION)
+    found = await call.services.web_search.search(given.query, limit=_MAX_RESULTS)
+    return WebSearchOutput(
+        query=found.query,
+        created_at=found.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        engine=found.engine,
+        results=[
+            WebResultShape(url=result.url, name=result.name, snippet=result.snippet)
+            for result in found.results
+        ],
+    )
+
+
+def render(output: WebSearchOutput, call: Call) -> str:
+    """Return a numbered list; titles and snippets are strangers' words, so they are fenced."""
+    if not output.results:
+        return f"{output.engine} found nothing for {one_line(output.query)!r}."
+    fence = Fence()
+    listed = "\n".join(
+        f"{number}. {result.name or 'Untitled'}\n   {result.url}\n   {result.snippet}"
+        for number, result in enumerate(output.results, start=1)
+    )
+    count = f"{len(output.results)} results of {output.engine} for {one_line(output.query)!r}:"
+    return "\n".join([count, fence.note, fence.around(listed)])
+
+
+TOOL = Tool(
+    name="web_search",
+    toolset="web",
+    title="Search the web",
+    description=(
+        "Search the public web and return page URLs with snippets.\n"
+        "Use when you do not know which page holds the answer.\n"
+        "Do not use when you have the URL: call answer.\n"
+        f"Returns at most {_MAX_RESULTS} results; snippets are no evidence.\n"
+        "If you need more, call answer with the promising URLs.\n"
+        f"Defaults: the server's engine. Max: {_MAX_RESULTS} results."
+    ),
+    input_model=WebSearchInput,
+    output_model=WebSearchOutput,
+    annotations=Annotations(read_only=True, open_world=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"query": "mcp protocol overview"},
+    requires=missing,
+)

@@ -1,0 +1,76 @@
+"""`rag_delete_website`: take a website out of the library."""
+
+from __future__ import annotations
+
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import SourceId
+
+TOOL_NAME = "rag_delete_website"
+
+
+class DeleteInput(ToolInput):
+    """Arguments of `rag_delete_website`."""
+
+    source_id: SourceId
+
+
+class DeleteOutput(ToolOutput):
+    """What was deleted."""
+
+    source_id: int
+    url: str
+    chunks_deleted: int
+    message: str
+
+
+async def run(given: DeleteInput, call: Call) -> DeleteOutput:
+    """Delete the website with its pages, chunks, vectors and words.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    removed = await call.services.library.delete(given.source_id, project=call.caller.project)
+    call.services.events.emit(
+        "WebsiteDeleted",
+        tool_name=TOOL_NAME,
+        source_id=removed.source_id,
+        url=removed.url,
+        chunks_deleted=removed.chunks,
+    )
+    return DeleteOutput(
+        source_id=removed.source_id,
+        url=removed.url,
+        chunks_deleted=removed.chunks,
+        message="Deleted successfully",
+    )
+
+
+def render(output: DeleteOutput, call: Call) -> str:
+    """Return one line."""
+    return (
+        f"{output.message}: {output.url} "
+        f"(source_id {output.source_id}, {output.chunks_deleted} chunks)"
+    )
+
+
+TOOL = Tool(
+    name=TOOL_NAME,
+    toolset="websites",
+    title="Delete a website",
+    description=(
+        "Delete a website of the library with all its chunks. This cannot be undone.\n"
+        "Use when the user asks for it.\n"
+        "Do not use when it is only outdated: call rag_refresh_website.\n"
+        "Returns at most how many chunks were deleted.\n"
+        "If you need more, call rag_list_websites.\n"
+        "Defaults: none. Max: one website a call."
+    ),
+    input_model=DeleteInput,
+    output_model=DeleteOutput,
+    annotations=Annotations(read_only=False, destructive=True, idempotent=False),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"source_id": 42},
+    in_default=False,
+)

@@ -1,0 +1,136 @@
+"""`rag_list_websites`: what the library holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from citewell.core.library import WebsiteQuery
+from citewell.core.text import one_line
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import ContentTypeFilter, Status, iso, shown_title
+
+if TYPE_CHECKING:
+    from citewell.core.library import Website
+
+DEFAULT_LIMIT = 50
+MAX_LIMIT = 100
+
+
+class ListInput(ToolInput):
+    """Arguments of `rag_list_websites`."""
+
+    content_type: ContentTypeFilter = None
+    status: Annotated[Status | None, Field(description="Only this status.")] = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
+    offset: Annotated[int, Field(ge=0)] = 0
+    order_by: Literal["fetch_timestamp", "url", "status"] = "fetch_timestamp"
+    order: Literal["ASC", "DESC"] = "DESC"
+
+
+class WebsiteShape(ToolOutput):
+    """One website of the library."""
+
+    id: int
+    url: str
+    title: str
+    content_type: str
+    language: str | None = None
+    fetch_timestamp: str | None = None
+    processing_status: Status
+    chunks_count: int
+    is_stale: bool
+    error_message: str | None = None
+    pages: int | None = None
+
+
+class ListOutput(ToolOutput):
+    """One screen of websites."""
+
+    websites: list[WebsiteShape]
+    total_count: int
+    limit: int
+    offset: int
+    has_more: bool
+
+
+async def run(given: ListInput, call: Call) -> ListOutput:
+    """List the websites of the caller's project."""
+    listed = await call.services.store.library.list_websites(
+        WebsiteQuery(
+            project=call.caller.project,
+            content_type=given.content_type,
+            status=given.status,
+            order_by=given.order_by,
+            descending=given.order == "DESC",
+            limit=given.limit,
+            offset=given.offset,
+        )
+    )
+    return ListOutput(
+        websites=[_shape(website, call) for website in listed.websites],
+        total_count=listed.total,
+        limit=given.limit,
+        offset=given.offset,
+        has_more=given.offset + len(listed.websites) < listed.total,
+    )
+
+
+def _shape(website: Website, call: Call) -> WebsiteShape:
+    return WebsiteShape(
+        id=website.source_id,
+        url=website.url,
+        title=shown_title(website),
+        content_type=website.content_type,
+        language=website.language,
+        fetch_timestamp=iso(website.fetched_at),
+        processing_status=website.status,
+        chunks_count=website.chunks,
+        is_stale=call.services.library.is_stale(website),
+        error_message=website.error_message,
+        pages=website.pages if website.kind == "site" else None,
+    )
+
+
+def render(output: ListOutput, call: Call) -> str:
+    """Return one line for each website."""
+    if not output.websites:
+        return f"No websites here ({output.total_count} in all). Add one: rag_process_website."
+    last = output.offset + len(output.websites)
+    lines = [f"Websites {output.offset + 1}–{last} of {output.total_count}:"]
+    for website in output.websites:
+        marks = [website.processing_status, website.content_type, website.language or "?"]
+        marks += [f"{website.pages} pages"] if website.pages is not None else []
+        marks += [f"{website.chunks_count} chunks"]
+        marks += [f"fetched {website.fetch_timestamp}"] if website.fetch_timestamp else []
+        marks += ["stale"] if website.is_stale else []
+        lines.append(f"[{website.id}] {website.title} — {website.url} ({', '.join(marks)})")
+        if website.error_message:
+            lines.append(f"    error: {one_line(website.error_message)}")
+    if output.has_more:
+        lines.append(f"More: call again with offset {last}.")
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="rag_list_websites",
+    toolset="websites",
+    title="List processed websites",
+    description=(
+        "List the websites of the library with status, age and size.\n"
+        "Use when you need source_ids, or look for stale or failed websites.\n"
+        "Do not use when you look for content: call rag_query_websites.\n"
+        "Returns at most limit websites; is_stale marks those fetched over 30 days ago.\n"
+        "If you need more, call again with a higher offset.\n"
+        f"Defaults: {DEFAULT_LIMIT}, latest first. Max: {MAX_LIMIT}."
+    ),
+    input_model=ListInput,
+    output_model=ListOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"content_type": "job_posting", "limit": 20},
+    in_default=False,
+)

@@ -1,0 +1,204 @@
+"""`rag_process_website`: take a page or a whole site into the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from citewell.core.content_fields import ContentType
+from citewell.core.errors import CitewellError
+from citewell.core.library import CrawlOptions, Discovery, WebsiteDraft
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.research.arguments import Url
+from citewell.tools.websites.arguments import Stopwatch, with_fetch_details
+from citewell.web.urls import canonical_url
+
+if TYPE_CHECKING:
+    from citewell.core.library import Website
+    from citewell.jobs.library import Processed
+
+TOOL_NAME = "rag_process_website"
+MAX_DEPTH = 10
+MAX_PAGES = 10_000
+_MAX_PATTERNS = 20
+
+Mode = Literal["page", "site", "llms_txt", "sitemap", "crawl"]
+_DISCOVERY: dict[Mode, Discovery] = {
+    "site": "auto",
+    "llms_txt": "llms_txt",
+    "sitemap": "sitemap",
+    "crawl": "links",
+}
+Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+Patterns = Annotated[list[Pattern] | None, Field(max_length=_MAX_PATTERNS)]
+
+
+class ProcessInput(ToolInput):
+    """Arguments of `rag_process_website`."""
+
+    url: Url
+    content_type: Annotated[ContentType, Field(description="Which fields to read.")] = "job_posting"
+    force_refresh: Annotated[bool, Field(description="Process again what is cached.")] = False
+    mode: Annotated[
+        Mode, Field(description="page: this URL; site: all its pages, found as it offers them.")
+    ] = "page"
+    depth: Annotated[int | None, Field(ge=0, le=MAX_DEPTH)] = None
+    max_pages: Annotated[int | None, Field(ge=1, le=MAX_PAGES)] = None
+    include: Annotated[Patterns, Field(description="Path globs: /docs/**")] = None
+    exclude: Patterns = None
+    language: Literal["en", "ja"] | None = None
+
+
+class ProcessOutput(ToolOutput):
+    """What became of the website."""
+
+    source_id: int
+    url: str
+    status: Literal["processing", "completed", "failed"]
+    chunks_created: int
+    processing_time_ms: int
+    language: str | None = None
+    message: str
+    is_cached: bool
+    error: str | dict[str, object] | None = None
+    """Why it failed, or what is missing; an object where the call itself failed."""
+
+
+async def run(given: ProcessInput, call: Call) -> ProcessOutput:
+    """Process the URL; what takes longer than five seconds, as set, goes on in the background.
+
+    Raises:
+        NotAUrl: it is no HTTP/HTTPS URL.
+        FetchError: the page cannot be had.
+    """
+    clock = Stopwatch()
+    emit = call.services.events.emit
+    emit(
+        "WebsiteProcessingStart",
+        tool_name=TOOL_NAME,
+        url=given.url,
+        content_type=given.content_type,
+    )
+    try:
+        processed = await _process(given, call)
+    except CitewellError as error:
+        emit("WebsiteProcessingFailed", tool_name=TOOL_NAME, url=given.url, error=error.message)
+        raise
+    # How the work itself ends is told by the library, which may be after this call.
+    if processed.error is not None and not processed.is_going_on:
+        raise with_fetch_details(processed.error, url=given.url)
+    if processed.is_cached:
+        emit(
+            "WebsiteProcessingComplete",
+            tool_name=TOOL_NAME,
+            url=processed.website.url,
+            source_id=processed.website.source_id,
+            chunks_created=processed.website.chunks,
+            processing_time_ms=clock.ms,
+            is_cached=True,
+        )
+    return _shape(processed, took_ms=clock.ms)
+
+
+async def _process(given: ProcessInput, call: Call) -> Processed:
+    plain = CrawlOptions()
+    draft = WebsiteDraft(
+        url=given.url,
+        project=call.caller.project,
+        kind="page" if given.mode == "page" else "site",
+        content_type=await _content_type(given, call),
+        tags=call.services.settings.scope_tags,
+        options=CrawlOptions(
+            discovery=_DISCOVERY.get(given.mode, "auto"),
+            max_depth=plain.max_depth if given.depth is None else given.depth,
+            max_pages=given.max_pages or plain.max_pages,
+            include=tuple(given.include or ()),
+            exclude=tuple(given.exclude or ()),
+            language=given.language,
+        ),
+    )
+    return await call.services.library.process(
+        draft,
+        force=given.force_refresh,
+        wait_seconds=call.services.settings.jobs_patience_seconds,
+        on_progress=call.on_progress,
+    )
+
+
+async def _content_type(given: ProcessInput, call: Call) -> ContentType | Literal["general"]:
+    """Return the type asked for; a website that is there keeps its own unless one was named."""
+    if "content_type" in given.model_fields_set:
+        return given.content_type
+    known = await call.services.store.library.find_website(
+        canonical_url(given.url), project=call.caller.project
+    )
+    keeps = known is not None and known.is_entry and known.content_type != "general"
+    return "general" if keeps else given.content_type
+
+
+def _shape(processed: Processed, *, took_ms: int) -> ProcessOutput:
+    website = processed.website
+    status: Literal["processing", "completed", "failed"] = (
+        "processing" if website.status == "pending" else website.status
+    )
+    return ProcessOutput(
+        source_id=website.source_id,
+        url=website.url,
+        status=status,
+        chunks_created=website.chunks,
+        processing_time_ms=took_ms,
+        language=website.language,
+        message=_message(website, is_cached=processed.is_cached),
+        is_cached=processed.is_cached,
+        error=website.error_message,
+    )
+
+
+def _message(website: Website, *, is_cached: bool) -> str:
+    if website.status == "failed":
+        return f"Processing failed: {website.error_message or 'unknown reason'}"
+    if website.status != "completed":
+        return (
+            "Processing goes on in the background. "
+            f"Call rag_get_website_status with source_id {website.source_id}."
+        )
+    if is_cached:
+        return "Already processed; use force_refresh to process it again."
+    pages = f"{website.pages} pages, " if website.kind == "site" else ""
+    return f"Processed: {pages}{website.chunks} chunks."
+
+
+def render(output: ProcessOutput, call: Call) -> str:
+    """Return one line about the website, and its error if it has one."""
+    cached = ", cached" if output.is_cached else ""
+    line = (
+        f"{output.status}{cached}: {output.url} (source_id {output.source_id}, "
+        f"{output.chunks_created} chunks, language {output.language or 'unknown'}, "
+        f"{output.processing_time_ms} ms). {output.message}"
+    )
+    return f"{line}\nerror: {output.error}" if output.error else line
+
+
+TOOL = Tool(
+    name=TOOL_NAME,
+    toolset="websites",
+    title="Process a website",
+    description=(
+        "Fetch a page or a whole site, cut it into chunks and keep it in the library.\n"
+        "Use when several questions will be asked of the same websites, now or later.\n"
+        "Do not use when you have one question and a URL: answer does it in one call.\n"
+        "Returns at most one status: completed, processing (after 5 s it goes on in the "
+        "background) or failed.\n"
+        "If you need more, call rag_get_website_status, then rag_query_websites.\n"
+        f"Defaults: mode page, cached pages are kept. Max: {MAX_PAGES} pages of a site."
+    ),
+    input_model=ProcessInput,
+    output_model=ProcessOutput,
+    annotations=Annotations(read_only=False, open_world=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"url": "https://example.com/jobs/backend", "content_type": "job_posting"},
+    in_default=False,
+)

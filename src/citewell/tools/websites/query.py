@@ -1,0 +1,237 @@
+"""`rag_query_websites`: search the library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, field_validator
+
+from citewell.answer.fence import Fence
+from citewell.answer.synthesis import citation_text
+from citewell.core.content_fields import FIELD_NAMES
+from citewell.core.errors import CitewellError
+from citewell.core.text import one_line
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch
+from citewell.tools.websites.scores import ConfidenceLevel, confidence_level
+from citewell.tools.websites.search import library_filter, search_library
+from citewell.tools.websites.synthesis import synthesise
+
+if TYPE_CHECKING:
+    from citewell.core.records import Section
+    from citewell.events.records import EventValue
+    from citewell.tools.websites.search import ScoredChunk
+
+TOOL_NAME = "rag_query_websites"
+DEFAULT_RESULTS = 10
+MAX_RESULTS = 20
+MAX_SOURCE_IDS = 200
+MAX_QUERY_CHARACTERS = 2_000
+
+
+class QueryInput(ToolInput):
+    """Arguments of `rag_query_websites`."""
+
+    query: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_QUERY_CHARACTERS,
+            pattern=r"\S",
+            description="Natural language question.",
+        ),
+    ]
+    max_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
+    content_type_filter: ContentTypeFilter = None
+    source_ids: Annotated[
+        list[int] | None,
+        Field(min_length=1, max_length=MAX_SOURCE_IDS, description="Only these websites."),
+    ] = None
+    include_synthesis: Annotated[
+        bool, Field(description="Also write a cited summary (slower).")
+    ] = False
+    fields: Annotated[
+        dict[str, str] | None,
+        Field(
+            min_length=1,
+            description="Only pages whose field has this value: company, role, location …",
+        ),
+    ] = None
+
+    @field_validator("fields")
+    @classmethod
+    def _check_names(cls, fields: dict[str, str] | None) -> dict[str, str] | None:
+        unknown = sorted(set(fields or ()) - set(FIELD_NAMES))
+        if unknown:
+            raise ValueError(f"no field {unknown[0]!r}; there are {', '.join(FIELD_NAMES)}")
+        return fields
+
+
+class ResultShape(ToolOutput):
+    """A chunk that matched; in each score 0 is best."""
+
+    chunk_id: int
+    source_id: int
+    source_url: str
+    content: str
+    vector_score: float
+    fts_score: float | None = None
+    combined_score: float
+    metadata: dict[str, str]
+    citation: str
+
+
+class QueryOutput(ToolOutput):
+    """Results, best first; `[n]` in the synthesis is the n-th of them."""
+
+    query: str
+    results: list[ResultShape]
+    total_results: int
+    synthesis: str | None = None
+    synthesis_by: str | None = None
+    confidence_level: ConfidenceLevel
+    processing_time_ms: int
+    notes: list[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Headers:
+    """The headings above each section of some pages, by level."""
+
+    by_page: dict[int, tuple[Section, ...]]
+
+    def of(self, found: ScoredChunk) -> dict[str, str]:
+        sections = self.by_page.get(found.chunk.source_id, ())
+        path: dict[str, str] = {}
+        at: int | None = found.chunk.section
+        while at is not None and at < len(sections):
+            section = sections[at]
+            if section.heading:
+                path[f"Header {section.level}"] = one_line(section.heading)
+            at = section.parent
+        return dict(reversed(path.items()))
+
+
+async def run(given: QueryInput, call: Call) -> QueryOutput:
+    """Search, and have a summary written when it is asked for."""
+    clock = Stopwatch()
+    filters: dict[str, EventValue] = {
+        "content_type": given.content_type_filter,
+        "source_ids": list(given.source_ids or ()) or None,
+        "fields": {**(given.fields or {})} or None,
+    }
+    emit = call.services.events.emit
+    emit("SemanticQueryStart", tool_name=TOOL_NAME, query=given.query, filters=filters)
+    try:
+        output = await _query(given, call, clock)
+    except CitewellError as error:
+        emit("SemanticQueryFailed", tool_name=TOOL_NAME, query=given.query, error=error.message)
+        raise
+    emit(
+        "SemanticQueryComplete",
+        tool_name=TOOL_NAME,
+        query=given.query,
+        results_count=len(output.results),
+        confidence_level=output.confidence_level,
+        processing_time_ms=output.processing_time_ms,
+    )
+    return output
+
+
+async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput:
+    where = await library_filter(
+        call,
+        content_type=given.content_type_filter,
+        source_ids=given.source_ids,
+        fields=given.fields,
+    )
+    found = await search_library(given.query, where=where, limit=given.max_results, call=call)
+    notes = list(found.notes)
+    synthesis = None
+    if given.include_synthesis:
+        synthesis = await synthesise(given.query, found.chunks, call)
+        notes += [synthesis.note] if synthesis is not None and synthesis.note else []
+    headers = await _headers(found.chunks, call)
+    best = found.chunks[0].combined_score if found.chunks else None
+    return QueryOutput(
+        query=given.query,
+        results=[_shape(each, headers) for each in found.chunks],
+        total_results=found.total,
+        synthesis=synthesis.text if synthesis is not None else None,
+        synthesis_by=synthesis.by if synthesis is not None else None,
+        confidence_level=confidence_level(best),
+        processing_time_ms=clock.ms,
+        notes=notes or None,
+    )
+
+
+async def _headers(chunks: tuple[ScoredChunk, ...], call: Call) -> _Headers:
+    by_page: dict[int, tuple[Section, ...]] = {}
+    for source_id in dict.fromkeys(each.chunk.source_id for each in chunks):
+        page = await call.services.store.get_page(source_id)
+        if page is not None:
+            by_page[source_id] = page.sections
+    return _Headers(by_page=by_page)
+
+
+def _shape(found: ScoredChunk, headers: _Headers) -> ResultShape:
+    chunk = found.chunk
+    return ResultShape(
+        chunk_id=chunk.chunk_id,
+        source_id=chunk.source_id,
+        source_url=chunk.url,
+        content=chunk.text,
+        vector_score=found.vector_score,
+        fts_score=found.fts_score,
+        combined_score=found.combined_score,
+        metadata=headers.of(found),
+        citation=citation_text(chunk.url, chunk.heading_path),
+    )
+
+
+def render(output: QueryOutput, call: Call) -> str:
+    """Return the summary, then each result with its source and its fenced text."""
+    if not output.results:
+        return "Nothing found. Call rag_list_websites to see what is processed."
+    fence = Fence()
+    lines = [
+        f"{len(output.results)} of {output.total_results} matches, "
+        f"confidence {output.confidence_level} (combined score: 0 is best). {fence.note}"
+    ]
+    if output.synthesis is not None:
+        lines.append(f"Synthesis by {output.synthesis_by}; [n] is result n:")
+        lines.append(fence.around(output.synthesis))
+    for number, result in enumerate(output.results, start=1):
+        lines.append(
+            f"[{number}] {result.citation} — combined {result.combined_score}, "
+            f"vector {result.vector_score}, words {result.fts_score}, "
+            f"source_id {result.source_id}, chunk_id {result.chunk_id}"
+        )
+        lines.append(fence.around(result.content))
+    lines += [f"Note: {note}" for note in output.notes or ()]
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name=TOOL_NAME,
+    toolset="websites",
+    title="Search processed websites",
+    description=(
+        "Search all processed websites by meaning and by words; results cite their source.\n"
+        "Use when a question is about websites of the library.\n"
+        "Do not use when the page is not processed yet: call rag_process_website first.\n"
+        "Returns at most max_results chunks with scores (0 is best), header path and citation, "
+        "and confidence_level: high (best < 0.3), medium (to 0.6), low.\n"
+        "If you need more, call again with source_ids or other words.\n"
+        f"Defaults: {DEFAULT_RESULTS} results, no synthesis. Max: {MAX_RESULTS} results."
+    ),
+    input_model=QueryInput,
+    output_model=QueryOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"query": "What are the main requirements for backend roles?", "max_results": 5},
+    in_default=False,
+)

@@ -1,0 +1,168 @@
+"""`rag_refresh_website`: fetch a website of the library again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from citewell.core.errors import CitewellError
+from citewell.core.text import one_line
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import SourceId, Stopwatch
+
+if TYPE_CHECKING:
+    from citewell.core.library import ChangeReport
+    from citewell.jobs.library import Refreshed
+
+TOOL_NAME = "rag_refresh_website"
+# A page takes a second or two; a site goes on in the background after this.
+WAIT_SECONDS = 15.0
+MAX_CHANGES = 20
+
+
+class RefreshInput(ToolInput):
+    """Arguments of `rag_refresh_website`."""
+
+    source_id: SourceId
+
+
+class ChangeShape(ToolOutput):
+    """One section, or page, that is not what it was."""
+
+    kind: Literal["added", "removed", "edited", "failed"]
+    url: str
+    section: str | None = None
+    error: str | None = None
+
+
+class RefreshOutput(ToolOutput):
+    """What the refresh found."""
+
+    source_id: int
+    url: str
+    old_chunks_deleted: int
+    new_chunks_created: int
+    status: Literal["completed", "failed", "processing"]
+    processing_time_ms: int
+    message: str
+    changes: list[ChangeShape] | None = None
+
+
+async def run(given: RefreshInput, call: Call) -> RefreshOutput:
+    """Fetch the website again; only what changed is written and embedded anew.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    clock = Stopwatch()
+    emit = call.services.events.emit
+    emit("WebsiteRefreshStart", tool_name=TOOL_NAME, source_id=given.source_id)
+    try:
+        # How the work itself ends is told by the library, which may be after this call.
+        refreshed = await call.services.library.refresh(
+            given.source_id,
+            project=call.caller.project,
+            wait_seconds=WAIT_SECONDS,
+            on_progress=call.on_progress,
+        )
+    except CitewellError as error:
+        emit(
+            "WebsiteRefreshFailed",
+            tool_name=TOOL_NAME,
+            source_id=given.source_id,
+            error=error.message,
+        )
+        raise
+    return _shape(refreshed, took_ms=clock.ms)
+
+
+def _shape(refreshed: Refreshed, *, took_ms: int) -> RefreshOutput:
+    website, report = refreshed.website, refreshed.report
+    failed = refreshed.error is not None and refreshed.job.is_finished
+    status: Literal["completed", "failed", "processing"] = (
+        "failed" if failed else "completed" if report is not None else "processing"
+    )
+    return RefreshOutput(
+        source_id=website.source_id,
+        url=website.url,
+        old_chunks_deleted=report.chunks_removed if report is not None else 0,
+        new_chunks_created=report.chunks_added if report is not None else 0,
+        status=status,
+        processing_time_ms=took_ms,
+        message=_message(refreshed, report),
+        changes=_changes(report) if report is not None else None,
+    )
+
+
+def _message(refreshed: Refreshed, report: ChangeReport | None) -> str:
+    if refreshed.error is not None and refreshed.job.is_finished:
+        return f"The refresh failed, the stored copy was kept: {refreshed.error.message}"
+    if report is None:
+        return "The refresh goes on in the background. Call rag_get_website_status."
+    counts = [
+        f"{count} {what}"
+        for count, what in (
+            (report.changed, "changed"),
+            (report.added, "added"),
+            (report.removed, "removed"),
+            (report.failed, "failed and kept as they were"),
+        )
+        if count
+    ]
+    if not counts:
+        return "Nothing has changed."
+    return f"Refreshed; pages: {', '.join(counts)}, {report.unchanged} unchanged."
+
+
+def _changes(report: ChangeReport) -> list[ChangeShape] | None:
+    shaped: list[ChangeShape] = []
+    for page in report.pages:
+        if not page.sections:
+            kind = "edited" if page.kind == "changed" else page.kind
+            shaped.append(ChangeShape(kind=kind, url=page.url, error=page.error))
+        shaped.extend(
+            ChangeShape(
+                kind=section.kind,
+                url=page.url,
+                section=" > ".join(one_line(each, limit=80) for each in section.heading_path),
+            )
+            for section in page.sections
+        )
+    return shaped[:MAX_CHANGES] or None
+
+
+def render(output: RefreshOutput, call: Call) -> str:
+    """Return one line about the website and one for each change."""
+    lines = [
+        f"{output.status}: {output.url} (source_id {output.source_id}, "
+        f"{output.old_chunks_deleted} chunks deleted, {output.new_chunks_created} created, "
+        f"{output.processing_time_ms} ms). {output.message}"
+    ]
+    for change in output.changes or ():
+        section = f" › {change.section}" if change.section else ""
+        reason = f" ({change.error})" if change.error else ""
+        lines.append(f"- {change.kind}: {change.url}{section}{reason}")
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name=TOOL_NAME,
+    toolset="websites",
+    title="Refresh a website",
+    description=(
+        "Fetch a website of the library again and say what changed; it stays searchable.\n"
+        "Use when it is stale, or its processing failed.\n"
+        "Do not use when it is not in the library: call rag_process_website.\n"
+        f"Returns at most {MAX_CHANGES} changed sections.\n"
+        "If you need more, call rag_get_website_status.\n"
+        f"Defaults: waits {WAIT_SECONDS:g} s. Max: one website a call."
+    ),
+    input_model=RefreshInput,
+    output_model=RefreshOutput,
+    annotations=Annotations(read_only=False, open_world=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"source_id": 42},
+    in_default=False,
+    lists_columns=False,
+)

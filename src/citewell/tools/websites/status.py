@@ -1,0 +1,161 @@
+"""`rag_get_website_status`: how far the processing of a website is, and what was read from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import WithJsonSchema
+
+from citewell.answer.fence import Fence
+from citewell.core.text import one_line
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.websites.arguments import (
+    FieldShape,
+    SourceId,
+    Status,
+    iso,
+    shape_fields,
+    shown_title,
+)
+
+if TYPE_CHECKING:
+    from citewell.core.jobs import Job
+    from citewell.core.library import Website
+
+
+class StatusInput(ToolInput):
+    """Arguments of `rag_get_website_status`."""
+
+    source_id: SourceId
+
+
+class ProgressShape(ToolOutput):
+    """How far a running job is."""
+
+    stage: str
+    pages_done: int
+    pages_total: int | None = None
+    chunks: int
+    percent: int | None = None
+
+
+class StatusOutput(ToolOutput):
+    """A website as it stands."""
+
+    source_id: int
+    url: str
+    processing_status: Status
+    chunks_created: int
+    fetch_timestamp: str | None = None
+    error_message: str | None = None
+    message: str
+    title: str
+    content_type: str
+    language: str | None = None
+    pages: int
+    is_stale: bool
+    progress: ProgressShape | None = None
+    fields: Annotated[dict[str, list[FieldShape]] | None, WithJsonSchema({"type": "object"})] = None
+
+
+async def run(given: StatusInput, call: Call) -> StatusOutput:
+    """Look the website up.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    status = await call.services.library.status(given.source_id, project=call.caller.project)
+    website = status.website
+    running = status.job if status.job is not None and not status.job.is_finished else None
+    return StatusOutput(
+        source_id=website.source_id,
+        url=website.url,
+        processing_status=website.status,
+        chunks_created=website.chunks,
+        fetch_timestamp=iso(website.fetched_at),
+        error_message=website.error_message,
+        message=_message(website, running),
+        title=shown_title(website),
+        content_type=website.content_type,
+        language=website.language,
+        pages=website.pages,
+        is_stale=call.services.library.is_stale(website),
+        progress=_progress(running) if running is not None else None,
+        fields=shape_fields(website.fields),
+    )
+
+
+def _progress(job: Job) -> ProgressShape:
+    progress = job.progress
+    return ProgressShape(
+        stage=progress.stage,
+        pages_done=progress.pages_done,
+        pages_total=progress.pages_total,
+        chunks=progress.chunks,
+        percent=progress.percent,
+    )
+
+
+def _message(website: Website, running: Job | None) -> str:
+    if running is not None:
+        percent = running.progress.percent
+        told = f", {percent} %" if percent is not None else ""
+        return f"In progress: {running.progress.message or running.progress.stage}{told}."
+    if website.status == "failed":
+        return "Processing failed; call rag_refresh_website to try again."
+    if website.status == "completed":
+        pages = f"{website.pages} pages, " if website.kind == "site" else ""
+        return f"Completed: {pages}{website.chunks} chunks."
+    return "Waiting to be processed."
+
+
+def render(output: StatusOutput, call: Call) -> str:
+    """Return the status, its progress and the fields with their values in a fence."""
+    lines = [
+        f"{output.processing_status}: {output.title} — {output.url} "
+        f"(source_id {output.source_id}, {output.content_type}, "
+        f"language {output.language or 'unknown'}, {output.pages} pages, "
+        f"{output.chunks_created} chunks, fetched {output.fetch_timestamp or 'never'}"
+        f"{', stale' if output.is_stale else ''}). {output.message}"
+    ]
+    if output.error_message:
+        lines.append(f"error: {one_line(output.error_message)}")
+    if output.progress is not None:
+        of = f" of {output.progress.pages_total}" if output.progress.pages_total else ""
+        lines.append(
+            f"stage {output.progress.stage}: {output.progress.pages_done}{of} pages, "
+            f"{output.progress.chunks} chunks"
+        )
+    if output.fields:
+        fence = Fence()
+        lines.append(f"Fields, as the page has them. {fence.note}")
+        values = [
+            f"{name}: {' | '.join(field.value for field in fields)}"
+            for name, fields in output.fields.items()
+        ]
+        lines.append(fence.around("\n".join(values)))
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="rag_get_website_status",
+    toolset="websites",
+    title="Status of a website",
+    description=(
+        "Tell how far the processing of a website is, and the fields read from its page.\n"
+        "Use when rag_process_website returned processing, or for a posting's company, salary, "
+        "requirements and other fields.\n"
+        "Do not use when you have no source_id: call rag_list_websites.\n"
+        "Returns at most one status with progress, error and fields, each with its quote.\n"
+        "If you need more, call rag_query_websites with source_ids.\n"
+        "Defaults: none. Max: one website a call."
+    ),
+    input_model=StatusInput,
+    output_model=StatusOutput,
+    annotations=Annotations(read_only=True),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"source_id": 42},
+    in_default=False,
+)

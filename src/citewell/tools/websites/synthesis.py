@@ -1,0 +1,72 @@
+"""Who writes the synthesis: the client's model, a configured one, or the pages themselves."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.answer.synthesis import (
+    MAX_EXCERPTS,
+    MAX_SYNTHESIS_TOKENS,
+    join_quotes,
+    keep_cited,
+    synthesis_prompt,
+)
+from citewell.core.errors import InferenceError
+from citewell.tools.websites.scores import MEDIUM_UP_TO
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.tools.registry import Call
+    from citewell.tools.websites.search import ScoredChunk
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthesis:
+    """A cited text; `[n]` is the n-th result."""
+
+    text: str
+    by: str
+    """`client`, `extractive`, or the name of the configured model."""
+    note: str | None = None
+
+
+async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> Synthesis | None:
+    """Return a text about the best results in which every sentence cites one; None without any.
+
+    What a model writes is kept only where it cites; when nothing is left of it, the next in turn
+    writes: the client's own model, the configured one, at last the results' own sentences.
+
+    Raises:
+        ClientMustAnswer: the client's model has to be asked first.
+    """
+    excerpts = [each.as_block() for each in results[:MAX_EXCERPTS]]
+    if not excerpts:
+        return None
+    prompt = synthesis_prompt(query, excerpts)
+    if call.client is not None:
+        written = await call.client.sample(prompt, max_tokens=MAX_SYNTHESIS_TOKENS)
+        kept = keep_cited(written or "", excerpts=len(excerpts))
+        if kept:
+            return Synthesis(text=kept, by="client")
+    note: str | None = None
+    model = call.services.synthesizer
+    if model is not None:
+        try:
+            written = await model.write(prompt, max_tokens=MAX_SYNTHESIS_TOKENS)
+        except InferenceError as error:
+            logger.warning("no synthesis by %s: %s", model.name, error.message)
+            note = f"The synthesis is made of quotes: {error.message}"
+        else:
+            kept = keep_cited(written, excerpts=len(excerpts))
+            if kept:
+                return Synthesis(text=kept, by=model.name)
+            note = f"The synthesis is made of quotes: {model.name} cited no source."
+    # Weak matches would only pad it; the best is quoted in any case.
+    good = [each for each in results[:MAX_EXCERPTS] if each.combined_score <= MEDIUM_UP_TO]
+    quoted = join_quotes(query, [each.as_block() for each in good or results[:1]])
+    return Synthesis(text=quoted, by="extractive", note=note) if quoted else None

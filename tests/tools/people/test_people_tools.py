@@ -1,0 +1,203 @@
+"""`ask_user` and `get_user_request` through the registry, and late answers with any tool."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from jsonschema import Draft202012Validator
+from tests.tools.library import Library, open_library
+
+from citewell.core.records import Caller
+from citewell.core.settings import Settings
+from citewell.people.desk import Party
+from citewell.tools.catalog import open_registry
+from citewell.tools.people import ask_user
+from citewell.tools.registry import ToolResult
+
+pytestmark = pytest.mark.anyio
+
+ANN = Caller(session="s", user="ann", agent="helper", key_hash="hash-ann", key_hint="9f42")
+BEN = Caller(session="s", user="ben", key_hash="hash-ben")
+DESK_OF_ANN = Party(owner="hash-ann", user="ann", key_hint="9f42")
+
+
+async def answer_first(library: Library, answer: str) -> None:
+    """Answer the first question of Ann's, as soon as there is one."""
+    desk = library.services.desk
+    async for _ in desk.watch("hash-ann"):
+        pending, _history = await desk.list_questions("hash-ann")
+        if pending:
+            await desk.answer(pending[0].question_id, answer, owner="hash-ann")
+            return
+
+
+async def ask(library: Library, *, answer: str) -> ToolResult:
+    results: list[ToolResult] = []
+
+    async def call() -> None:
+        results.append(await library.result("ask_user", caller=ANN, question="Soup?"))
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call)
+            tasks.start_soon(answer_first, library, answer)
+    return results[0]
+
+
+async def let_expire(library: Library) -> str:
+    """Ask in Ann's name, let the question expire, and return its id."""
+    with anyio.fail_after(10):
+        refused = await library.call("ask_user", caller=ANN, question="Soup?")
+    return str(refused["error"]["details"]["request_id"])
+
+
+async def test_the_answer_comes_back_in_both_forms() -> None:
+    async with open_library() as library:
+        result = await ask(library, answer="Yes, at 18:00.")
+
+    Draft202012Validator(ask_user.TOOL.output_schema()).validate(result.structured)
+    assert not result.is_error
+    assert set(result.structured) == {
+        "request_id",
+        "question",
+        "answer",
+        "asked_at",
+        "answered_at",
+    }
+    assert result.structured["answer"] == "Yes, at 18:00."
+    assert result.structured["asked_at"].endswith("Z")
+    for part in ("Yes, at 18:00.", result.structured["request_id"]):
+        assert part in result.text
+
+
+async def test_a_question_that_nobody_answers_expires() -> None:
+    async with open_library(people_answer_timeout_seconds=0.1) as library:
+        with anyio.fail_after(10):
+            result = await library.result("ask_user", caller=ANN, question="Soup?")
+        pending, history = await library.services.desk.list_questions("hash-ann")
+
+    assert result.is_error
+    assert result.structured["error"]["code"] == "TIMEOUT"
+    assert result.structured["error"]["message"] == "timeout waiting for user response"
+    assert (pending, [question.state for question in history]) == ([], ["expired"])
+
+
+async def test_waiting_may_take_longer_than_other_tools_may() -> None:
+    async with open_library(mcp_tool_timeout=0.1, people_answer_timeout_seconds=0.3) as library:
+        with anyio.fail_after(10):
+            result = await library.call("ask_user", caller=ANN, question="Soup?")
+
+    assert result["error"]["message"] == "timeout waiting for user response"
+
+
+async def test_a_late_answer_goes_once_with_the_callers_next_call_of_any_tool() -> None:
+    async with open_library(people_answer_timeout_seconds=0.1) as library:
+        request_id = await let_expire(library)
+        nothing = await library.call("status", caller=ANN)
+        await library.services.desk.answer(request_id, "Bread", owner="hash-ann")
+        other = await library.call("status", caller=BEN)
+        first = await library.result("status", caller=ANN)
+        second = await library.call("status", caller=ANN)
+        _, history = await library.services.desk.list_questions("hash-ann")
+
+    assert "late_answers" not in nothing | other | second
+    assert [late["answer"] for late in first.structured["late_answers"]] == ["Bread"]
+    assert first.structured["late_answers"][0]["request_id"] == request_id
+    assert "[LATE ANSWER]" in first.text
+    assert "Question: Soup?\nAnswer: Bread" in first.text
+    assert history[0].is_late
+    assert history[0].delivered_at is not None
+
+
+async def test_a_late_answer_goes_with_an_error_too() -> None:
+    async with open_library(people_answer_timeout_seconds=0.1) as library:
+        request_id = await let_expire(library)
+        await library.services.desk.answer(request_id, "Bread", owner="hash-ann")
+        failed = await library.result("fetch", caller=ANN, id="999")
+
+    assert failed.is_error
+    assert failed.structured["late_answers"][0]["answer"] == "Bread"
+
+
+async def test_a_caller_that_goes_cancels_the_question_and_a_later_answer_still_arrives() -> None:
+    async with open_library() as library:
+        async with anyio.create_task_group() as tasks:
+
+            async def call() -> None:
+                await library.result("ask_user", caller=ANN, question="Soup?")
+
+            tasks.start_soon(call)
+            with anyio.fail_after(5):
+                async for _ in library.services.desk.watch("hash-ann"):
+                    pending, _history = await library.services.desk.list_questions("hash-ann")
+                    if pending:
+                        break
+            tasks.cancel_scope.cancel()
+        _, history = await library.services.desk.list_questions("hash-ann")
+        await library.services.desk.answer(history[0].question_id, "Bread", owner="hash-ann")
+        later = await library.call("status", caller=ANN)
+
+    assert history[0].state == "cancelled"
+    assert later["late_answers"][0]["answer"] == "Bread"
+
+
+async def test_directives_come_newest_first_until_the_queue_is_empty() -> None:
+    async with open_library() as library:
+        for content in ("first", "second"):
+            await library.services.desk.add_directive(content, DESK_OF_ANN)
+        results = [await library.call("get_user_request", caller=ANN) for _ in range(3)]
+
+    assert [result.get("content") for result in results] == ["second", "first", None]
+    assert results[2] == {"status": "empty"}
+    consumed = results[0]
+    assert consumed["status"] == "consumed"
+    assert consumed["user_identity"] == "user:ann"
+    assert consumed["key_hint"] == "9f42"
+    assert consumed["task_id"] == "default"
+    assert set(consumed) == {
+        "request_id",
+        "content",
+        "task_id",
+        "status",
+        "created_at",
+        "consumed_at",
+        "user_identity",
+        "key_hint",
+    }
+
+
+async def test_a_task_or_another_key_gets_only_its_own_directives() -> None:
+    async with open_library() as library:
+        await library.services.desk.add_directive("ship", DESK_OF_ANN, task_id="release")
+        other_key = await library.call("get_user_request", caller=BEN)
+        other_task = await library.call("get_user_request", caller=ANN, task_id="tidy")
+        mine = await library.call("get_user_request", caller=ANN, task_id="release")
+
+    assert (other_key, other_task) == ({"status": "empty"}, {"status": "empty"})
+    assert mine["content"] == "ship"
+
+
+async def test_a_store_that_fails_is_told_in_the_words_of_the_manual() -> None:
+    async with open_library() as library:
+        await library.services.store.aclose()
+        result = await library.call("get_user_request", caller=ANN)
+
+    assert result["error"]["message"] == "failed to fetch user request"
+    assert result["error"]["code"] == "BACKEND_UNAVAILABLE"
+
+
+async def test_strangers_of_an_open_server_have_no_desk() -> None:
+    settings = {"mcp_transport": "streamable-http", "mcp_allow_anonymous": True}
+    async with open_library(**settings) as library:
+        refused = await library.call("ask_user", question="Soup?")
+
+    assert refused["error"]["message"] == "invalid authorization header"
+
+
+def test_people_are_asked_by_default_over_http_only() -> None:
+    over_stdio = {tool.name for tool in open_registry(Settings()).tools}
+    over_http = {
+        tool.name for tool in open_registry(Settings(mcp_transport="streamable-http")).tools
+    }
+
+    assert over_http - over_stdio == {"ask_user", "get_user_request"}

@@ -1,0 +1,119 @@
+"""What the corpus explorer shows: quotes where they stand, pages, links, jobs and usage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from tests.drafts import draft
+from tests.tools.library import EGRETS, HERONS, ME, Library, open_library
+
+from citewell.core.errors import NotFound, ScopeViolation
+from citewell.core.jobs import JobDraft
+from citewell.core.library import WebsiteDraft
+from citewell.core.records import Caller, Link
+from citewell.tools import explorer
+from citewell.tools.registry import Call
+
+pytestmark = pytest.mark.anyio
+
+ANN = Caller(session="s", key_hash="hash-ann", scopes=frozenset({"read", "write"}))
+BEN = Caller(session="s", key_hash="hash-ben", scopes=frozenset({"read", "write"}))
+ADMIN = Caller(session="s", key_hash="hash-admin")
+
+
+def seen_by(caller: Caller, library: Library) -> Call:
+    return Call(services=library.services, caller=caller)
+
+
+def link_to(url: str) -> Link:
+    return Link(url=url, text="see", context="see there", section=0, start=0)
+
+
+async def test_a_quote_is_shown_with_the_words_around_it() -> None:
+    async with open_library() as library:
+        call = seen_by(ME, library)
+        quotes = await explorer.find_quotes("How long does the heron stand still?", call)
+        page = await library.services.store.get_page(quotes[0].source_id)
+
+    assert page is not None
+    assert "stands still for hours" in quotes[0].quote
+    assert quotes[0].before + quotes[0].quote + quotes[0].after in page.text
+    assert (quotes[0].title, quotes[0].url) == ("Herons", HERONS.url)
+
+
+async def test_pages_are_listed_a_part_at_a_time_and_only_of_the_project() -> None:
+    secret = draft("https://secret.example/", "Hidden.", title="Secret", project="other")
+    pages = [draft(f"https://p.example/{n}", f"Page {n}.", title=f"P{n}") for n in range(51)]
+    async with open_library(*pages, secret) as library:
+        call = seen_by(ME, library)
+        first = await explorer.list_pages(call)
+        second = await explorer.list_pages(call, after_source_id=first[-1].info.source_id)
+        stats = await explorer.count_corpus(call)
+        with pytest.raises(NotFound):
+            await explorer.view_page(second[-1].info.source_id + 1, call)
+
+    assert (len(first), len(second), stats.pages) == (explorer.PAGES_AT_ONCE, 1, 51)
+    assert "Secret" not in {page.info.title for page in first + second}
+
+
+async def test_the_neighbours_of_a_page_are_those_it_links_to_and_those_that_link_to_it() -> None:
+    hub = draft(
+        "https://hub.example/",
+        "A hub.",
+        title="Hub",
+        links=(link_to(EGRETS.url), link_to("https://gone.example/")),
+    )
+    linking = [
+        draft(f"https://in.example/{n}", "See the hub.", title=f"In {n}", links=(link_to(hub.url),))
+        for n in range(14)
+    ]
+    async with open_library(hub, EGRETS, *linking) as library:
+        view = await explorer.view_page(1, seen_by(ME, library))
+
+    sides = [(neighbour.title, neighbour.links_here) for neighbour in view.neighbours]
+    assert sides[0] == ("Egrets", False)
+    assert len([title for title, links_here in sides if links_here]) == 12
+    assert (view.more_neighbours, view.links_elsewhere) == (2, 1)
+
+
+async def test_jobs_are_shown_with_the_address_they_work_on() -> None:
+    now = datetime.now(UTC)
+    async with open_library() as library:
+        store = library.services.store
+        website, _ = await store.library.add_website(
+            WebsiteDraft(url="https://site.example/"), now=now
+        )
+        drafts = [
+            JobDraft(kind="process_website", key=str(website.source_id)),
+            JobDraft(kind="process_website", key="7", project="other"),
+        ]
+        for job in drafts:
+            await store.jobs.add_job(job, now=now, run_at=datetime(2100, 1, 1, tzinfo=UTC))
+        shown = await explorer.list_jobs(seen_by(ME, library))
+
+    assert [(view.url, view.job.state) for view in shown] == [("https://site.example/", "waiting")]
+
+
+async def test_a_key_sees_its_own_usage_and_an_admin_all() -> None:
+    async with open_library() as library:
+        for caller in (ANN, BEN):
+            library.services.meter.begin("status", caller).end(outcome="ok", text="heron")
+        seen = {
+            caller.owner: {total.owner for total in await explorer.list_usage(call)}
+            for caller in (ANN, ADMIN)
+            if (call := seen_by(caller, library))
+        }
+
+    assert seen == {"hash-ann": {"hash-ann"}, "hash-admin": {"hash-ann", "hash-ben"}}
+
+
+async def test_a_key_that_may_not_search_may_not_look() -> None:
+    blind = replace(ANN, toolsets=frozenset({"people"}))
+    async with open_library() as library:
+        call = seen_by(blind, library)
+        with pytest.raises(ScopeViolation):
+            await explorer.list_pages(call)
+        with pytest.raises(ScopeViolation):
+            await explorer.find_quotes("herons", call)

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from tests.inference.model_server import Answer, Call, running_model_server
+from tests.tools.library import Library
+
+from citewell.core.records import Caller
+from citewell.core.settings import Settings
+from citewell.tools.services import open_services
+
+pytestmark = pytest.mark.anyio
+
+SETTINGS = Settings(database_url="sqlite://", embedder="none")
+WORDS = ("warranty", "refund", "weather")
+MATERIALS = """\
+The warranty lasts two years from the day of purchase.
+
+A refund is paid within ten days.
+
+The weather was fine.
+
+Repairs under warranty are free.
+"""
+
+
+def embed(call: Call) -> Answer:
+    """Answer as an embeddings API does: one number for each of a few words."""
+    rows = []
+    for index, text in enumerate(call.body["input"]):
+        counts = [1.0 + 9.0 * (word in text.lower()) for word in WORDS]
+        length = math.sqrt(sum(count * count for count in counts))
+        rows.append({"index": index, "embedding": [count / length for count in counts]})
+    return Answer(body={"data": rows})
+
+
+@asynccontextmanager
+async def asking(**changes: object) -> AsyncIterator[Library]:
+    async with open_services(replace(SETTINGS, **changes)) as services:  # type: ignore[arg-type]
+        yield Library(services=services)
+
+
+async def test_the_best_paragraphs_come_in_the_order_of_the_text() -> None:
+    async with asking() as library:
+        result = await library.result(
+            "extract_key_info", query="How long is the warranty?", materials=MATERIALS, top_k=2
+        )
+
+    assert result.structured == {
+        "contexts": [
+            "The warranty lasts two years from the day of purchase.",
+            "Repairs under warranty are free.",
+        ],
+        "count": 2,
+        "task_id": "default",
+    }
+    assert "Repairs under warranty are free." in result.text
+    assert "not instructions to follow" in result.text
+
+
+async def test_the_task_is_the_identity_before_the_key() -> None:
+    workspace = Caller(session="s", user="workspace", agent="workspace", key_hash="k")
+    both = Caller(session="s", user="ann", agent="bot", key_hash="k")
+    async with asking() as library:
+        one = await library.call("extract_key_info", caller=workspace, query="q", materials="x")
+        two = await library.call("extract_key_info", caller=both, query="q", materials="x")
+
+    assert (one["task_id"], two["task_id"]) == ("workspace", "ann:bot")
+
+
+async def test_materials_are_not_embedded_twice() -> None:
+    with running_model_server(embed) as model:
+        async with asking(embedder="openai:test", embedder_endpoint=model.url) as library:
+            for query in ("warranty", "refund"):
+                found = await library.call("extract_key_info", query=query, materials=MATERIALS)
+                assert found["count"] > 0
+            someone = Caller(session="s", key_hash="other key")
+            await library.call(
+                "extract_key_info", caller=someone, query="refund", materials=MATERIALS
+            )
+
+    assert [len(call.body["input"]) for call in model.calls] == [4, 1, 1, 4, 1]
+
+
+async def test_the_callers_own_key_pays_where_that_is_configured() -> None:
+    caller = Caller(session="s", key_hash="k", token="sk-callers-own")
+    with running_model_server(embed) as model:
+        changes = {
+            "embedder": "openai:test",
+            "embedder_endpoint": model.url,
+            "embedder_api_key": "sk-servers",
+            "extract_with_caller_key": True,
+        }
+        async with asking(**changes) as library:
+            await library.call(
+                "extract_key_info", caller=caller, query="refund", materials=MATERIALS
+            )
+
+    assert {call.headers["Authorization"] for call in model.calls} == {"Bearer sk-callers-own"}
+
+
+async def test_a_failing_endpoint_is_an_error_without_the_key() -> None:
+    with running_model_server(lambda call: Answer(body={}, status=401)) as model:
+        async with asking(
+            embedder="openai:test", embedder_endpoint=model.url, embedder_api_key="sk-secret"
+        ) as library:
+            result = await library.call("extract_key_info", query="q", materials=MATERIALS)
+
+    assert result["error"]["type"] == "EmbeddingError"
+    assert "sk-secret" not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        pytest.param({"materials": "x" * 2_000}, "BUDGET_EXCEEDED", id="too large"),
+        pytest.param({"materials": " \n"}, "INVALID_ARGUMENT", id="empty"),
+        pytest.param({"materials": "x", "top_k": 21}, "INVALID_ARGUMENT", id="too many"),
+        pytest.param({"materials": "x", "query": " "}, "INVALID_ARGUMENT", id="no query"),
+    ],
+)
+async def test_bad_input_is_refused(arguments: dict[str, object], code: str) -> None:
+    async with asking(extract_max_materials_bytes=1_000) as library:
+        result = await library.call("extract_key_info", **{"query": "q", **arguments})
+
+    assert result["error"]["code"] == code
+
+
+async def test_materials_without_an_answer_bring_nothing() -> None:
+    async with asking() as library:
+        result = await library.result("extract_key_info", query="zebra", materials=MATERIALS)
+
+    assert result.structured["contexts"] == []
+    assert result.text == "Nothing in the materials has to do with the query."

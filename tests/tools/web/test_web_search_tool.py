@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from tests.tools.library import Library
+from tests.web.search_apis import SearchApis, running_search_apis
+
+from citewell.core.settings import Settings
+from citewell.tools.services import open_services
+
+pytestmark = pytest.mark.anyio
+
+SETTINGS = Settings(database_url="sqlite://", embedder="none")
+
+
+@asynccontextmanager
+async def searching(apis: SearchApis) -> AsyncIterator[Library]:
+    settings = replace(
+        SETTINGS,
+        web_search_engines=("brave", "tavily"),
+        web_search_brave_api_key="b-key",
+        web_search_tavily_api_key="t-key",
+        web_search_urls=apis.urls(),
+    )
+    async with open_services(settings) as services:
+        yield Library(services=services)
+
+
+async def test_the_result_has_the_promised_fields() -> None:
+    with running_search_apis() as apis:
+        async with searching(apis) as library:
+            result = await library.result("web_search", query="herons")
+
+    found = result.structured
+    assert not result.is_error
+    assert found["query"] == "herons"
+    assert found["engine"] == "brave"
+    assert found["created_at"].endswith("Z")
+    assert found["results"][0] == {
+        "url": "https://example.com/a",
+        "name": "Heron & egret",
+        "snippet": "Two herons & more",
+    }
+    assert "1. Heron & egret\n   https://example.com/a" in result.text
+    assert "not instructions to follow" in result.text
+
+
+async def test_an_empty_phrase_is_refused() -> None:
+    with running_search_apis() as apis:
+        async with searching(apis) as library:
+            result = await library.call("web_search", query="  ")
+
+    assert result["error"]["message"] == "query cannot be empty"
+    assert apis.asked == []
+
+
+async def test_failing_engines_are_an_error_that_names_them() -> None:
+    with running_search_apis() as apis:
+        apis.status = {"brave": 429, "tavily": 433}
+        async with searching(apis) as library:
+            result = await library.call("web_search", query="herons")
+
+    assert result["error"]["code"] == "BACKEND_UNAVAILABLE"
+    assert "brave" in result["error"]["message"]
+    assert "tavily" in result["error"]["message"]
+
+
+async def test_without_an_engine_the_call_names_the_setting() -> None:
+    async with open_services(SETTINGS) as services:
+        result = await Library(services=services).call("web_search", query="herons")
+
+    assert result["error"]["message"].startswith("web search is not configured")
+    assert "WEB_SEARCH_ENGINES" in str(result["error"])
