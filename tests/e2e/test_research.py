@@ -13,6 +13,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 from tests.e2e.processes import ServerProcess, http_server, stdio_parameters
+from tests.postgres import empty_database
 from tests.site import Response, Site, running_site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -49,6 +50,13 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def http_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    folder = tmp_path_factory.mktemp("http")
+    with empty_database() as address, http_server(folder, DATABASE_URL=address) as server:
+        yield server
+
+
 @asynccontextmanager
 async def connected(
     transport: str, mode: str, http: ServerProcess, folder: Path
@@ -71,11 +79,26 @@ def error_of(result: CallToolResult) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize(
+    ("server", "transport", "mode"),
+    [
+        ("http", "stdio", "legacy"),
+        ("http", "stdio", "2026-07-28"),
+        ("http", "http", "legacy"),
+        ("http", "http", "2026-07-28"),
+        ("http_on_postgres", "http", "legacy"),
+        ("http_on_postgres", "http", "2026-07-28"),
+    ],
+)
 async def test_a_page_is_answered_from_then_searched_without_asking_the_site_again(
-    transport: str, mode: str, http: ServerProcess, site: Site, tmp_path: Path
+    server: str,
+    transport: str,
+    mode: str,
+    request: pytest.FixtureRequest,
+    site: Site,
+    tmp_path: Path,
 ) -> None:
+    http: ServerProcess = request.getfixturevalue(server)
     heron = site.url(f"/heron?{transport}-{mode}")
     messages: list[str | None] = []
 

@@ -15,7 +15,7 @@ from tests.server.tiny import Aviary, serving
 from citewell.core.errors import SettingsError
 from citewell.core.settings import Settings
 from citewell.server.auth import check_binding, is_loopback
-from citewell.server.http_app import MAX_REQUEST_BYTES
+from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 
 pytestmark = pytest.mark.anyio
 

@@ -1,11 +1,13 @@
-"""What the log may not hold."""
+"""What a line of the log holds, and what it may not."""
 
 from __future__ import annotations
 
 import io
+import json
 import logging
 
-from citewell.server.logging_setup import redact_record
+from citewell.server.logging_setup import JsonFormatter, TextFormatter, redact_record
+from citewell.server.request_ids import request_id
 
 
 def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
@@ -25,3 +27,32 @@ def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
     assert "ValueError: cannot reach https://" in written.getvalue()
     assert "wren-7" not in written.getvalue()
     assert "hunter2" not in written.getvalue()
+
+
+def test_a_line_of_json_names_the_request_and_holds_no_secret() -> None:
+    written = io.StringIO()
+    handler = logging.StreamHandler(written)
+    handler.addFilter(redact_record)
+    handler.setFormatter(JsonFormatter())
+    logger = logging.getLogger("test_logging_json")
+    logger.addHandler(handler)
+
+    token = request_id.set("order-66")
+    logger.warning("called with %s", "Bearer wren-7")
+    request_id.reset(token)
+    logger.warning("a line\nand another")
+
+    first, second = (json.loads(line) for line in written.getvalue().splitlines())
+    assert (first["level"], first["logger"]) == ("WARNING", "test_logging_json")
+    assert (first["request_id"], "wren-7" in first["message"]) == ("order-66", False)
+    assert (second["message"], "request_id" in second) == ("a line\nand another", False)
+
+
+def test_a_line_of_text_begins_with_the_request() -> None:
+    record = logging.LogRecord("a", logging.INFO, __file__, 1, "called", None, None)
+
+    token = request_id.set("order-66")
+    line = TextFormatter().format(record)
+    request_id.reset(token)
+
+    assert line.endswith("INFO a: [order-66] called")

@@ -11,14 +11,24 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import anyio
 import uvicorn
 
+from citewell.access.gate import Gate
+from citewell.access.meter import Meter
+from citewell.access.open import open_access
+from citewell.access.rates import Rates
 from citewell.core.errors import NotFound, StoreError
 from citewell.core.records import Caller
 from citewell.core.results import Progress
 from citewell.core.settings import Settings
 from citewell.server.http_app import build_http_app
 from citewell.server.late_services import late_services
+from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
+from citewell.server.metrics import Metrics
+from citewell.store.open import open_store
+from citewell.store.protocol import Store
 from citewell.tools.registry import Annotations, Call, Registry, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scratch import ScratchStore
+from citewell.tools.services import access_terms
 
 if TYPE_CHECKING:
     from citewell.tools.services import Services
@@ -68,7 +78,8 @@ class Aviary:
         self.opened += 1
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._work_in_background)
-            yield cast("Services", object())
+            async with open_tiny_services(settings) as services:
+                yield services
             tasks.cancel_scope.cancel()
         self.closed += 1
 
@@ -115,15 +126,53 @@ def _tool(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TinyServices:
+    """What a server needs of the services to let callers in and to keep account of them."""
+
+    store: Store
+    gate: Gate
+    meter: Meter
+    rates: Rates
+    scratch: ScratchStore
+
+
+@asynccontextmanager
+async def open_tiny_services(settings: Settings) -> AsyncIterator[Services]:
+    """Open the access part of the services alone, on the store that the settings name."""
+    store = await open_store(settings.database_url or "sqlite://")
+    try:
+        async with open_access(store.access, access_terms(settings)) as access:
+            yield cast(
+                "Services",
+                TinyServices(
+                    store=store,
+                    gate=access.gate,
+                    meter=access.meter,
+                    rates=access.rates,
+                    scratch=ScratchStore(ttl_seconds=60, max_bytes=1_000_000),
+                ),
+            )
+    finally:
+        await store.aclose()
+
+
 @asynccontextmanager
 async def serving(served: Served, settings: Settings | None = None) -> AsyncIterator[str]:
     """Serve tools on loopback; gives the base URL."""
     settings = settings or Settings()
     listener = socket.create_server(("127.0.0.1", 0))
     async with late_services(settings, served.open_services) as services:
-        server = build_server(served.registry(), services, settings=settings)
-        app = build_http_app(server, settings=settings)
-        config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1, ws="none")
+        registry, metrics = served.registry(), Metrics()
+        server = build_server(registry, services, settings=settings, metrics=metrics)
+        app = build_http_app(server, registry, services, settings=settings, metrics=metrics)
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            timeout_graceful_shutdown=1,
+            ws="websockets-sansio",
+            ws_max_size=MAX_REQUEST_BYTES,
+        )
         uvicorn_server = uvicorn.Server(config)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(uvicorn_server.serve, [listener])

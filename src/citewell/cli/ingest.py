@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.cli.library_command import add_crawl_options, crawl_options, run_library_command
+from citewell.cli.sites import add_websites
 from citewell.cli.tool_call import add_json_option, call_tool
 from citewell.core.errors import InferenceError
+from citewell.core.library import WebsiteDraft
 from citewell.core.results import Progress
 
 if TYPE_CHECKING:
     import argparse
 
+    from citewell.cli.library_command import Outcome
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
     from citewell.tools.registry import ToolResult
@@ -21,12 +26,15 @@ logger = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Fetch pages and index them, so that `citewell search` answers from them at once. A page that is
-indexed and fresh is kept as it is. One URL that fails does not stop the others."""
+indexed and fresh is kept as it is. One URL that fails does not stop the others. With --site each
+URL stands for a whole site, found by its llms.txt, its sitemap or its links; a run that was
+stopped goes on where it was."""
 
 EXAMPLES = """\
   citewell ingest https://docs.python.org/3/library/asyncio-task.html
   citewell ingest --force https://a.example/news https://b.example/news
   citewell ingest --tag python https://docs.python.org/3/glossary.html
+  citewell ingest --site https://docs.example/guide/ --max-pages 200 --exclude '/guide/old/**'
   xargs citewell ingest < urls.txt"""
 
 
@@ -39,15 +47,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag", action="append", metavar="TAG", help="tag to add to the pages; may be repeated"
     )
+    parser.add_argument("--site", action="store_true", help="each URL is a whole site")
+    add_crawl_options(parser)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Index the pages and print a line for each."""
+    """Index the pages, or the sites, and print a line for each."""
+    if arguments.site:
+        return run_library_command(partial(_ingest_sites, arguments), arguments, settings)
     given = {"url": arguments.urls, "force": arguments.force, "tags": arguments.tag}
     return call_tool(
         "ingest", given, arguments=arguments, settings=settings, afterwards=_make_vectors
     )
+
+
+async def _ingest_sites(
+    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+) -> Outcome:
+    settings = services.settings
+    drafts = [
+        WebsiteDraft(
+            url=url,
+            project=settings.project,
+            kind="site",
+            tags=(*settings.scope_tags, *(arguments.tag or ())),
+            options=crawl_options(arguments),
+        )
+        for url in arguments.urls
+    ]
+    return await add_websites(services, drafts, on_progress, force=arguments.force)
 
 
 async def _make_vectors(services: Services, result: ToolResult, on_progress: OnProgress) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import keyword
 import os
 import sys
 from dataclasses import fields
@@ -23,7 +24,16 @@ COMMANDS = {
     "ingest": "fetch and index pages, so that search finds them",
     "search": "ask of the pages that are indexed; fetches nothing",
     "status": "show what is indexed",
+    "sites": "keep a library of websites: add, list, refresh, show, delete",
+    "jobs": "show, cancel or retry background work",
+    "worker": "do background work until stopped",
     "serve": "run the MCP server, over stdio or HTTP",
+    "docs": "serve a folder of Markdown as a website and as MCP tools",
+    "keys": "make and revoke the keys of the HTTP server's clients",
+    "usage": "show what each key has used",
+    "export": "write the library into one file",
+    "import": "read a library from a file",
+    "migrate": "copy the library from one database to another",
     "config": "print the configuration that adds Citewell to a client",
 }
 """Each name is also the name of the command's module in this package."""
@@ -130,7 +140,8 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _load(name: str) -> Command:
-    return cast("Command", import_module(f"citewell.cli.{name}"))
+    module = f"{name}_" if keyword.iskeyword(name) else name
+    return cast("Command", import_module(f"citewell.cli.{module}"))
 
 
 def _add_global_options(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Run the MCP server. Over stdio (the default) a client such as Claude Desktop starts it and talks
 to it through stdin and stdout. Over streamable-http it listens at /mcp; it binds 127.0.0.1
-unless told otherwise, and refuses to bind elsewhere without MCP_AUTH_TOKEN."""
+unless told otherwise, and refuses to bind elsewhere without a key (`citewell keys create`),
+MCP_AUTH_TOKEN or BILLING_URL."""
 
 EXAMPLES = """\
   citewell serve

@@ -51,7 +51,7 @@ def call_tool(
     Raises:
         SettingsError: a setting names something that does not exist.
     """
-    _configure_log(settings, verbose=getattr(arguments, "verbose", False))
+    configure_log(settings, verbose=getattr(arguments, "verbose", False))
     given = {key: value for key, value in tool_arguments.items() if value is not None}
     try:
         result = anyio.run(partial(_call, name, given, settings, afterwards))
@@ -72,10 +72,10 @@ async def _call(
     name: str, given: Mapping[str, object], settings: Settings, afterwards: Afterwards | None
 ) -> ToolResult:
     # The shell has every tool, whichever of them the server lists.
-    registry = open_registry(replace(settings, mcp_toolsets=("all",)))
+    registry = open_registry(replace(settings, mcp_toolsets=("all",)), for_agents=False)
     caller = Caller(session="cli", project=settings.project)
     with showing_progress() as on_progress:
-        async with open_services(settings) as services:
+        async with open_services(settings, runs_jobs=False) as services:
             result = await registry.call(
                 name, given, services=services, caller=caller, on_progress=on_progress
             )
@@ -84,7 +84,8 @@ async def _call(
             return result
 
 
-def _configure_log(settings: Settings, *, verbose: bool) -> None:
+def configure_log(settings: Settings, *, verbose: bool) -> None:
+    """Write the log to stderr when `verbose`, else nowhere."""
     if verbose:
         logging.basicConfig(
             stream=sys.stderr,

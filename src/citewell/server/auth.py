@@ -1,97 +1,99 @@
-"""Who may call the HTTP server: where it may be bound, and the bearer token."""
+"""Who may call the HTTP server: where it may be bound, which names it has, whose request it is."""
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 
-from citewell.core.errors import SettingsError
-from citewell.core.ids import content_hash
+from citewell.core.errors import AccessRefused, SettingsError, TokenMissing
+from citewell.core.hosts import is_loopback, is_unspecified
 
 if TYPE_CHECKING:
-    from starlette.datastructures import Headers
+    from starlette.requests import HTTPConnection
     from starlette.responses import Response
 
+    from citewell.core.errors import CitewellError
+    from citewell.core.records import Caller
     from citewell.core.settings import Settings
+    from citewell.tools.services import Services
 
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_REALM = 'Bearer realm="citewell"'
 
 
-class BearerAuth:
-    """Compares the bearer token of a request with the one configured; None lets all in."""
+async def identify(connection: HTTPConnection, services: Services) -> Caller:
+    """Return who sent a request, by its Authorization header; `session` is left empty.
 
-    def __init__(self, token: str | None) -> None:
-        self._token = None if token is None else token.encode()
-        self.key_hash = None if token is None else content_hash(token)
-        """What the caller's data is kept under; the token itself is kept nowhere."""
-
-    def refuse(self, headers: Headers) -> Response | None:
-        """Return the answer to a request that may not pass, None when it may."""
-        if self._token is None:
-            return None
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not given.strip():
-            return _unauthorized('Bearer realm="citewell"', "A bearer token is required.")
-        # Starlette reads headers as Latin-1; compare_digest takes the same time for any guess.
-        if hmac.compare_digest(given.strip().encode("latin-1"), self._token):
-            return None
-        challenge = 'Bearer realm="citewell", error="invalid_token"'
-        return _unauthorized(challenge, "The bearer token is not valid.")
+    Raises:
+        AccessRefused: a bearer token is asked for, and there is none or no valid one.
+        BillingDown, StoreError: it cannot be told.
+    """
+    header = connection.headers.get("authorization")
+    if header is not None:
+        # Starlette reads headers as Latin-1; names of people may hold any letter.
+        header = header.encode("latin-1").decode("utf-8", "replace")
+    return await services.gate.identify(header)
 
 
-def _unauthorized(challenge: str, description: str) -> Response:
-    body = {"error": "unauthorized", "error_description": description}
+@lru_cache(maxsize=1_000)
+def session_user(key_hash: str) -> AuthenticatedUser:
+    """Return a key as the SDK knows users: a session can be used only by who opened it."""
+    # The token itself is left out: nothing in the SDK needs it.
+    return AuthenticatedUser(AccessToken(token="", client_id=key_hash, scopes=[]))
+
+
+def refuse_unidentified(error: CitewellError) -> Response:
+    """Return the answer to a request whose sender is not let in, or cannot be told."""
+    if not isinstance(error, AccessRefused):
+        body = {"error": "unavailable", "error_description": error.message}
+        return JSONResponse(body, status_code=503, headers={"Retry-After": "5"})
+    is_missing = isinstance(error, TokenMissing)
+    challenge = _REALM if is_missing else f'{_REALM}, error="invalid_token"'
+    body = {"error": "unauthorized", "error_description": error.message}
     return JSONResponse(body, status_code=401, headers={"WWW-Authenticate": challenge})
 
 
-def check_binding(settings: Settings) -> None:
+def insufficient_scope(scope: str) -> dict[str, str]:
+    """Return the headers of a 403 that say which scope is missing."""
+    return {"WWW-Authenticate": f'{_REALM}, error="insufficient_scope", scope="{scope}"'}
+
+
+def check_binding(settings: Settings, *, has_keys: bool = False) -> None:
     """Refuse to open a port to the network that anyone could use.
 
     Raises:
         SettingsError: the host is beyond loopback and nothing guards it.
     """
-    if is_loopback(settings.mcp_host) or settings.mcp_auth_token or settings.mcp_allow_anonymous:
+    guarded = settings.mcp_auth_token or settings.billing_url or has_keys
+    if is_loopback(settings.mcp_host) or guarded or settings.mcp_allow_anonymous:
         return
     raise SettingsError(
-        f"MCP_HOST={settings.mcp_host} is reachable from the network but no token is set: "
-        "set MCP_AUTH_TOKEN, or MCP_ALLOW_ANONYMOUS=true to serve anyone"
+        f"MCP_HOST={settings.mcp_host} is reachable from the network but no token is asked for: "
+        "set MCP_AUTH_TOKEN, make a key with `citewell keys create NAME`, set BILLING_URL, "
+        "or set MCP_ALLOW_ANONYMOUS=true to serve anyone"
     )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a server bound to `host`."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def allowed_names(settings: Settings) -> TransportSecuritySettings:
     """Return the Host and Origin headers that are served: loopback and what is configured."""
-    names = [*_LOOPBACK_NAMES, *settings.mcp_allowed_hosts]
+    own = list(settings.mcp_allowed_hosts)
     if not is_loopback(settings.mcp_host) and not is_unspecified(settings.mcp_host):
-        names.append(_in_url(settings.mcp_host))
+        own.append(_in_url(settings.mcp_host))
+    names = [*_LOOPBACK_NAMES, *own]
     return TransportSecuritySettings(
         allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
         allowed_origins=[
             *(f"http://{name}{port}" for name in _LOOPBACK_NAMES for port in ("", ":*")),
+            # The server's own pages, which it serves under these names.
+            *(f"{scheme}://{name}" for name in own for scheme in ("https", "http")),
             *settings.mcp_allowed_origins,
         ],
     )
-
-
-def is_unspecified(host: str) -> bool:
-    """Tell whether `host` means every address of the machine."""
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return host == ""
 
 
 def _in_url(host: str) -> str:

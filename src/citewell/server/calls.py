@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import secrets
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.requests import Request
+from starlette.requests import HTTPConnection
 
 from citewell.core.errors import CitewellError, InvalidArgument, NotFound
 from citewell.core.records import Caller
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-KEY_HASH_KEY = "citewell.key_hash"
-"""Where the HTTP layer keeps, in a request's scope, the hash of the key it was allowed by."""
+CALLER_KEY = "citewell.caller"
+"""Where the HTTP layer keeps, in a request's scope, whom it let in."""
+
+SESSION_KEY = "citewell.session"
+"""Where a transport whose connection is the session keeps, in its scope, the session's name."""
 
 # Retired in the sessionless era, where an unknown resource is an invalid parameter.
 RESOURCE_NOT_FOUND = -32002
@@ -38,8 +42,16 @@ RESOURCE_NOT_FOUND = -32002
 class Calls:
     """Turns requests into calls of one project."""
 
-    def __init__(self, services: LateServices, *, project: str, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        services: LateServices,
+        *,
+        project: str,
+        timeout_seconds: float,
+        has_sessions: bool = True,
+    ) -> None:
         self._services = services
+        self._has_sessions = has_sessions
         self._project = project
         self._timeout_seconds = timeout_seconds
         self._process_session = secrets.token_hex(16)
@@ -76,24 +88,23 @@ class Calls:
     def identify(self, context: RequestContext) -> Caller:
         """Return who sent a request."""
         request = context.request
-        if not isinstance(request, Request):
+        if not isinstance(request, HTTPConnection):
             return Caller(session=self._process_session, project=self._project)
+        caller: Caller = request.scope[CALLER_KEY]
         # Only the handshake era has sessions, and its transport has checked that this one exists;
-        # in the other era anyone could name the session of someone else.
-        has_session = is_handshake_era(context)
+        # in the other era, and without sessions, anyone could name the session of someone else.
+        has_session = self._has_sessions and is_handshake_era(context)
         session = request.headers.get("mcp-session-id") if has_session else None
-        return Caller(
-            session=session or self._session_of_address(request),
-            key_hash=request.scope.get(KEY_HASH_KEY),
-            project=self._project,
-        )
+        session = request.scope.get(SESSION_KEY, session)
+        return replace(caller, session=session or _session_of_address(request))
 
-    def _session_of_address(self, request: Request) -> str:
-        # Nothing else is the same in two requests of a client without session and key, and what
-        # one has found the next must be able to read. Neighbours behind one address may search
-        # the same pages anyway.
-        host = request.client.host if request.client is not None else "unknown"
-        return f"{self._process_session} {host}"
+
+def _session_of_address(request: HTTPConnection) -> str:
+    # Nothing else is the same in two requests of a client without session and key, and what one
+    # has found the next must be able to read, at another replica too. Neighbours behind one
+    # address may search the same pages anyway.
+    host = request.client.host if request.client is not None else "unknown"
+    return f"address {host}"
 
 
 def is_handshake_era(context: RequestContext) -> bool:

@@ -1,29 +1,47 @@
-"""MCP over streamable HTTP, served by uvicorn."""
+"""MCP over HTTP, served by uvicorn until a signal comes and what runs has ended."""
 
 from __future__ import annotations
 
+import gc
 import logging
-import socket
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+import anyio.to_thread
 import uvicorn
+from typing_extensions import override
 
-from citewell.core.errors import CitewellError, SettingsError
-from citewell.server.auth import check_binding, is_unspecified
+from citewell.core.errors import CitewellError
+from citewell.core.hosts import is_unspecified
+from citewell.core.tokens import count_tokens
+from citewell.server.auth import check_binding
+from citewell.server.draining import Draining
 from citewell.server.http_app import build_http_app
 from citewell.server.late_services import late_services
+from citewell.server.listener import bind
+from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
+from citewell.server.metrics import Metrics
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.catalog import open_registry
 
 if TYPE_CHECKING:
+    import socket
+    from collections.abc import Awaitable, Callable, Iterator
+
     from starlette.applications import Starlette
 
     from citewell.core.settings import Settings
+    from citewell.server.late_services import LateServices
 
 logger = logging.getLogger(__name__)
 
-_SHUTDOWN_SECONDS = 3
+# For connections to close once nothing runs on them; streams without an end are cut after it.
+_CLOSING_SECONDS = 3
+# Longer than proxies keep a connection, so that none sends a request into one just closed.
+_KEEP_ALIVE_SECONDS = 75
 
 
 async def serve_http(settings: Settings) -> None:
@@ -36,25 +54,45 @@ async def serve_http(settings: Settings) -> None:
         SettingsError: the port cannot be bound, or would be open to anyone.
         CitewellError: the services cannot be opened.
     """
-    check_binding(settings)
-    registry = open_registry(settings)
     failure: CitewellError | None = None
-    with _bind(settings.mcp_host, settings.mcp_port) as listener:
+    with bind(settings.mcp_host, settings.mcp_port) as listener:
         async with late_services(settings) as services:
             try:
-                await services.get()
+                gate = (await services.get()).gate
+                check_binding(settings, has_keys=await gate.is_guarded())
             except CitewellError as error:
                 # Raised below: what leaves a task group leaves it wrapped in an ExceptionGroup.
                 failure = error
             else:
-                server = build_server(registry, services, settings=settings)
-                app = build_http_app(server, settings=settings)
-                await _run_uvicorn(app, listener, settings=settings)
+                await _serve(services, listener, settings=settings)
     if failure is not None:
         raise failure
 
 
-async def _run_uvicorn(app: Starlette, listener: socket.socket, *, settings: Settings) -> None:
+async def _serve(services: LateServices, listener: socket.socket, *, settings: Settings) -> None:
+    registry = open_registry(settings)
+    metrics, draining = Metrics(), Draining()
+    server = build_server(registry, services, settings=settings, metrics=metrics)
+    app = build_http_app(
+        server, registry, services, settings=settings, metrics=metrics, draining=draining
+    )
+    await settle()
+    await _run_uvicorn(app, listener, draining, settings=settings)
+
+
+async def settle() -> None:
+    """Load what the first call would wait for, and keep it out of the garbage collector's sight.
+
+    Looking through all that is loaded took a fifth of a call's time (bench/http_calls.py).
+    """
+    await anyio.to_thread.run_sync(count_tokens, "The table of tokens takes a second to load.")
+    gc.collect()
+    gc.freeze()
+
+
+async def _run_uvicorn(
+    app: Starlette, listener: socket.socket, draining: Draining, *, settings: Settings
+) -> None:
     host, port = listener.getsockname()[:2]
     logger.info("server started: transport streamable-http, host %s, port %d", host, port)
     if is_unspecified(settings.mcp_host) and not settings.mcp_allowed_hosts:
@@ -67,20 +105,50 @@ async def _run_uvicorn(app: Starlette, listener: socket.socket, *, settings: Set
         access_log=False,
         log_config=None,
         server_header=False,
-        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-        ws="none",
+        timeout_graceful_shutdown=_CLOSING_SECONDS,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        ws="websockets-sansio",
+        ws_max_size=MAX_REQUEST_BYTES,
     )
-    # uvicorn handles the signals itself and raises them again when it is done: the one we set
-    # makes that a return instead of a death by signal.
-    with on_stop_signal(lambda: None):
-        await uvicorn.Server(config).serve(sockets=[listener])
+    server = PatientServer(config)
+    signalled = anyio.Event()
+    # uvicorn wakes up ten times a second, so the event is seen at once.
+    with on_stop_signal(signalled.set):
+        async with anyio.create_task_group() as tasks:
+            stop = partial(_stop, server, draining, seconds=settings.mcp_shutdown_seconds)
+            tasks.start_soon(_do_when_set, signalled, stop)
+            await server.serve(sockets=[listener])
+            tasks.cancel_scope.cancel()
     logger.info("server stopped")
 
 
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=1024)
-    except OSError as error:
-        message = f"cannot listen on MCP_HOST={host} MCP_PORT={port}: {error.strerror}"
-        raise SettingsError(message) from error
+class PatientServer(uvicorn.Server):
+    """uvicorn that leaves signals to us.
+
+    At a signal its own way is to have every event stream cut at once, and with them the results
+    of the calls that run.
+    """
+
+    @override
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop_listening(self) -> None:
+        """Take no new connections."""
+        for server in self.servers:
+            server.close()
+
+
+async def _do_when_set(event: anyio.Event, action: Callable[[], Awaitable[None]]) -> None:
+    await event.wait()
+    await action()
+
+
+async def _stop(server: PatientServer, draining: Draining, *, seconds: float) -> None:
+    server.stop_listening()
+    with anyio.move_on_after(seconds):
+        await draining.drain()
+    if draining.running:
+        logger.warning("%d calls did not end within MCP_SHUTDOWN_SECONDS", draining.running)
+    server.should_exit = True

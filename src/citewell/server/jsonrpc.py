@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -18,10 +21,16 @@ class Fault:
     code: int
     message: str
     request_id: str | int | None = None
+    data: Mapping[str, int] | None = None
+    status: int = 400
+    """Of the HTTP response that carries it, with the headers of that."""
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """Return the JSON-RPC error as bytes, without a line end."""
-        error = {"code": self.code, "message": self.message}
+        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.data is not None:
+            error["data"] = dict(self.data)
         body = {"jsonrpc": "2.0", "id": self.request_id, "error": error}
         return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 

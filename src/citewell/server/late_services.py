@@ -55,6 +55,8 @@ class LateServices:
         Raises:
             CitewellError: something is set wrong or cannot be opened.
         """
+        if self._services is not None:
+            return self._services
         async with self._lock:
             if self._services is None:
                 self._services = await self._tasks.start(self._hold_open)

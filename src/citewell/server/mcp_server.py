@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import nullcontext, suppress
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,20 +21,26 @@ from starlette.requests import Request
 from citewell import __version__
 from citewell.core.errors import CitewellError
 from citewell.server.calls import Calls
+from citewell.server.client_port import RequestClient
+from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers, shape_links
 from citewell.tools.catalog import INSTRUCTIONS
-from citewell.tools.registry import Call, ToolResult, error_result
+from citewell.tools.client_port import ClientMustAnswer
+from citewell.tools.registry import Call, ToolResult, error_result, outcome_of
 from citewell.tools.resources import find_links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from mcp.server.context import ServerRequestContext
 
     from citewell.core.results import Progress
     from citewell.core.settings import Settings
+    from citewell.server.departure import Departure
     from citewell.server.late_services import LateServices
+    from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry, Tool
     from citewell.tools.resources import Resource
 
@@ -42,12 +50,18 @@ logger = logging.getLogger(__name__)
 
 SERVER_NAME = "citewell"
 
-GONE_KEY = "citewell.gone"
-"""Where the HTTP layer keeps, in a request's scope, the event that its client went away."""
 
+def build_server(
+    registry: Registry,
+    services: LateServices,
+    *,
+    settings: Settings,
+    metrics: Metrics | None = None,
+) -> Server[Any]:
+    """Return the MCP server of the registry's tools; it opens nothing until a tool is called.
 
-def build_server(registry: Registry, services: LateServices, *, settings: Settings) -> Server[Any]:
-    """Return the MCP server of the registry's tools; it opens nothing until a tool is called."""
+    Calls are counted in `metrics` where given.
+    """
     dotted = settings.mcp_tool_names == "dotted"
     structured = settings.mcp_structured_output_enabled
     listed = [_list_tool(tool, dotted=dotted, structured=structured) for tool in registry.tools]
@@ -56,23 +70,39 @@ def build_server(registry: Registry, services: LateServices, *, settings: Settin
         for tool in registry.tools
         for name in (tool.name, tool.underscored_name)
     }
-    calls = Calls(services, project=settings.project, timeout_seconds=settings.mcp_tool_timeout)
+    calls = Calls(
+        services,
+        project=settings.project,
+        timeout_seconds=settings.mcp_tool_timeout,
+        has_sessions=settings.mcp_sessions,
+    )
     resources = ResourceHandlers(calls)
     prompts = PromptHandlers(registry, calls, dotted=dotted)
 
     async def list_tools(
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed)
+        caller = calls.identify(context)
+        allowed = [tool.is_for(caller) for tool in registry.tools]
+        return types.ListToolsResult(tools=list(compress(listed, allowed)))
 
     async def call_tool(
         context: RequestContext, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
-        if registry.find(params.name) is None:
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        if registry.find(params.name) is None and not registry.why_unavailable(params.name):
             known = ", ".join(tool.name for tool in listed)
             message = f"Unknown tool: {params.name[:80]}. The tools are: {known}."
             raise MCPError(code=types.INVALID_PARAMS, message=message)
-        result, links = await _call(registry, calls, context, params=params)
+        client = RequestClient(context, params)
+        started = anyio.current_time()
+        result, links = await _call(registry, calls, context, params=params, client=client)
+        if metrics is not None and (tool := registry.find(params.name)) is not None:
+            seconds = anyio.current_time() - started
+            metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
+        if client.asked:
+            return types.InputRequiredResult(input_requests=client.asked)
+        if result is None:
+            raise MCPError(code=REQUEST_CANCELLED, message="The client has gone.")
         return _shape_result(result, links, structured=structured)
 
     return Server(
@@ -98,8 +128,12 @@ async def _call(
     context: RequestContext,
     *,
     params: types.CallToolRequestParams,
-) -> tuple[ToolResult, list[Resource]]:
-    """Run the tool until it is done or its client has gone; return also what its result names."""
+    client: RequestClient,
+) -> tuple[ToolResult | None, list[Resource]]:
+    """Run the tool until it is done; return its result and what that names.
+
+    There is no result when the client has gone, or must answer something first.
+    """
     sent = 0
 
     async def report(progress: Progress) -> None:
@@ -111,27 +145,24 @@ async def _call(
 
     result: ToolResult | None = None
     links: list[Resource] = []
-    async with anyio.create_task_group() as tasks:
-        if isinstance(context.request, Request) and GONE_KEY in context.request.scope:
-            gone: anyio.Event = context.request.scope[GONE_KEY]
-            tasks.start_soon(_cancel_when_set, gone, tasks.cancel_scope)
+    with _until_client_goes(context):
         call = await _open(calls, context)
         if isinstance(call, ToolResult):
             result = call
         else:
-            result = await registry.call(
-                params.name,
-                params.arguments or {},
-                services=call.services,
-                caller=call.caller,
-                on_progress=report,
-            )
-            links = find_links(result.structured, call)
-            if sent:
-                await context.session.report_progress(sent + 1, total=sent + 1, message="Done")
-        tasks.cancel_scope.cancel()
-    if result is None:
-        raise MCPError(code=REQUEST_CANCELLED, message="The client has gone.")
+            with suppress(ClientMustAnswer):
+                result = await registry.call(
+                    params.name,
+                    params.arguments or {},
+                    services=call.services,
+                    caller=call.caller,
+                    on_progress=report,
+                    client=client,
+                    meter=call.services.meter,
+                )
+                links = find_links(result.structured, call)
+                if sent:
+                    await context.session.report_progress(sent + 1, total=sent + 1, message="Done")
     return result, links
 
 
@@ -147,9 +178,13 @@ async def _open(calls: Calls, context: RequestContext) -> Call | ToolResult:
         return error_result(CitewellError("The server met an unexpected error."))
 
 
-async def _cancel_when_set(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel()
+def _until_client_goes(context: RequestContext) -> AbstractContextManager[None]:
+    """Return what ends the work inside it when the client goes, where that can be known."""
+    request = context.request
+    if not isinstance(request, Request) or DEPARTURE_KEY not in request.scope:
+        return nullcontext()
+    departure: Departure = request.scope[DEPARTURE_KEY]
+    return departure.ends_this()
 
 
 def _list_tool(tool: Tool[Any, Any, Any], *, dotted: bool, structured: bool) -> types.Tool:

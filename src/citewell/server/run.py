@@ -26,7 +26,7 @@ def serve(settings: Settings) -> None:
     Raises:
         CitewellError: a setting is wrong, or what it names cannot be opened.
     """
-    configure_logging(settings.mcp_log_level)
+    configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
     if settings.mcp_transport == "stdio":
         _serve_stdio(settings)
     else:

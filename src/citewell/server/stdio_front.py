@@ -12,10 +12,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from citewell import __version__
+from citewell.core.settings import Settings
 from citewell.server.jsonrpc import Fault, parse_message
 
 if TYPE_CHECKING:
-    from citewell.core.settings import Settings
     from citewell.server.stdio_channel import LineChannel
 
 PREPARED_FILE = "tools_list.json"
@@ -23,6 +23,21 @@ PREPARED_FILE = "tools_list.json"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+
+# The settings that decide which tools are listed, and how.
+_DECIDE_LISTING = (
+    "mcp_toolsets",
+    "mcp_tool_names",
+    "mcp_structured_output_enabled",
+    "mcp_kb_v2_enabled",
+    "docs_root",
+    "web_search_engines",
+    "web_search_google_api_key",
+    "web_search_google_cx",
+    "web_search_brave_api_key",
+    "web_search_tavily_api_key",
+    "web_search_searxng_url",
+)
 
 Json = dict[str, Any]
 
@@ -39,13 +54,8 @@ class Handover:
 
 def load_prepared_answers(settings: Settings) -> Json | None:
     """Return the prepared answers, None when they are not those of these settings."""
-    is_default = (
-        settings.mcp_toolsets == ("default",)
-        and settings.mcp_tool_names == "underscored"
-        and settings.mcp_structured_output_enabled
-        and settings.mcp_kb_v2_enabled
-    )
-    if not is_default:
+    default = Settings()
+    if any(getattr(settings, name) != getattr(default, name) for name in _DECIDE_LISTING):
         return None
     text = resources.files("citewell.server").joinpath(PREPARED_FILE).read_text("utf-8")
     prepared: Json = json.loads(text)

@@ -1,0 +1,84 @@
+"""`citewell docs`: a folder of Markdown as a website and as MCP tools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.settings import Settings
+
+DESCRIPTION = """\
+Serve a folder of Markdown: a website for people, llms.txt and /mcp for models, in one process.
+`docs build OUT` writes the website as static files instead."""
+
+EXAMPLES = """\
+  citewell docs ./docs
+  citewell docs ./docs --watch --port 8080
+  MCP_ENABLED=false citewell docs ./docs          # the website only
+  citewell docs build ./site --root ./docs --base-url https://docs.example.org"""
+
+_DEFAULT_ROOT = "docs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `docs`."""
+    parser.add_argument(
+        "folder", nargs="?", metavar="DIR", help="folder to serve (DOCS_ROOT, else ./docs)"
+    )
+    parser.add_argument("out", nargs="?", metavar="OUT", help="after `build`: folder to write to")
+    parser.add_argument(
+        "--root", dest="docs_root", metavar="DIR", help="the docs folder, for `build` (DOCS_ROOT)"
+    )
+    parser.add_argument(
+        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (MCP_HOST)"
+    )
+    parser.add_argument("--port", dest="mcp_port", metavar="PORT", help="port to bind (MCP_PORT)")
+    parser.add_argument(
+        "--base-url", dest="docs_base_url", metavar="URL", help="public address (DOCS_BASE_URL)"
+    )
+    parser.add_argument(
+        "--cache", dest="docs_cache_root", metavar="DIR", help="index cache (DOCS_CACHE_ROOT)"
+    )
+    parser.add_argument("--watch", action="store_true", help="pick up changed files while serving")
+    parser.add_argument(
+        "--toolsets", dest="mcp_toolsets", metavar="NAMES", help="toolsets to list (MCP_TOOLSETS)"
+    )
+    parser.add_argument(
+        "--log-level", dest="mcp_log_level", metavar="LEVEL", help="log level (MCP_LOG_LEVEL)"
+    )
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Serve until the process is stopped, or write the website."""
+    if arguments.folder == "build":
+        return _build(arguments.out, settings)
+    if arguments.out is not None:
+        raise InvalidArgument(f"{arguments.out}: only `docs build OUT` takes a second folder")
+    # Imported late: writing files needs no web server.
+    from citewell.server.docs_server import serve_docs
+
+    root = arguments.folder or settings.docs_root or _DEFAULT_ROOT
+    watch = arguments.watch or settings.docs_debug
+    serve_docs(replace(settings, docs_root=root), watch=watch)
+    return 0
+
+
+def _build(out: str | None, settings: Settings) -> int:
+    if out is None:
+        raise InvalidArgument("name the folder to write to: citewell docs build OUT")
+    # Imported late: serving starts without the renderer.
+    from citewell.tools.docs.site import build_website
+    from citewell.tools.docs_folder import require_docs
+
+    named = replace(settings, docs_root=settings.docs_root or _DEFAULT_ROOT)
+    report = build_website(require_docs(named), Path(out), settings=named)
+    print(f"{report.pages} pages, {report.files} files in {out}")
+    for link in report.broken_links:
+        print(f"{link.path}: no page at {link.target}")
+    return 0

@@ -1,0 +1,203 @@
+"""`citewell keys`: who may call the HTTP server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
+from citewell.cli.terminal import print_text
+from citewell.cli.tool_call import add_json_option
+from citewell.core.errors import InvalidArgument
+from citewell.store.open import open_store
+from citewell.tools.catalog import ALL_TOOLS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.access.keys import NewKey
+    from citewell.core.identity import AccessKey
+    from citewell.core.settings import Settings
+    from citewell.store.access_protocol import AccessStore
+
+DESCRIPTION = """\
+Make, list, replace and revoke the keys that HTTP clients send as `Authorization: Bearer KEY`. A
+key is shown once, when it is made; only its hash is stored. Once there is a key, the HTTP server
+asks every client for one, and a key that is revoked stops working within seconds."""
+
+EXAMPLES = """\
+  citewell keys create ann
+  citewell keys create reports --scope read --toolsets research,kb --expires-days 30
+  citewell keys create birds-team --project birds --monthly-units 10000
+  citewell keys list
+  citewell keys rotate ann --keep-old-hours 24
+  citewell keys revoke ann"""
+
+ACTIONS = ("create", "list", "revoke", "rotate")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `keys`."""
+    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
+    parser.add_argument("name", nargs="?", metavar="NAME", help="what the key is called")
+    parser.add_argument(
+        "--scope",
+        choices=("read", "write", "admin"),
+        default="write",
+        help="what the key may do; each includes the ones before it (default write)",
+    )
+    parser.add_argument(
+        "--toolsets", metavar="NAMES", help="only these toolsets, comma-separated (default all)"
+    )
+    parser.add_argument(
+        # Not `project`: that is the server's own setting.
+        "--project",
+        dest="key_project",
+        metavar="NAME",
+        help="the one project that the key can see",
+    )
+    parser.add_argument(
+        "--monthly-units", type=_count, metavar="N", help="most units its calls may cost a month"
+    )
+    parser.add_argument("--expires-days", type=_count, metavar="N", help="days until it ends")
+    parser.add_argument(
+        "--keep-old-hours",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="rotate: hours that the old key still works (default 0)",
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do what the action says, and print the outcome."""
+    if arguments.action != "list" and not arguments.name:
+        raise InvalidArgument(f"keys {arguments.action} needs the NAME of the key")
+    anyio.run(partial(_run, arguments, settings))
+    return 0
+
+
+async def _run(arguments: argparse.Namespace, settings: Settings) -> None:
+    store = await open_store(settings.database_url)
+    try:
+        await _ACTIONS[arguments.action](arguments, store.access)
+    finally:
+        await store.aclose()
+
+
+async def _create(arguments: argparse.Namespace, store: AccessStore) -> None:
+    expires_at = None
+    if arguments.expires_days is not None:
+        expires_at = datetime.now(UTC) + timedelta(days=arguments.expires_days)
+    terms = KeyTerms(
+        scope=arguments.scope,
+        toolsets=_toolsets(arguments.toolsets),
+        project=arguments.key_project,
+        monthly_units=arguments.monthly_units,
+        expires_at=expires_at,
+    )
+    _print_new(await create_key(store, arguments.name, terms), as_json=arguments.json)
+
+
+async def _rotate(arguments: argparse.Namespace, store: AccessStore) -> None:
+    keep = timedelta(hours=arguments.keep_old_hours)
+    new = await rotate_key(store, arguments.name, keep_old_for=keep)
+    _print_new(new, as_json=arguments.json)
+
+
+async def _revoke(arguments: argparse.Namespace, store: AccessStore) -> None:
+    revoked = await revoke_key(store, arguments.name)
+    if arguments.json:
+        print(json.dumps({"name": arguments.name, "revoked": revoked}))
+    else:
+        print_text(f"Revoked {arguments.name}; servers refuse it within seconds.")
+
+
+async def _list(arguments: argparse.Namespace, store: AccessStore) -> None:
+    keys = await store.list_keys()
+    if arguments.json:
+        print(json.dumps([_shape(key) for key in keys], ensure_ascii=False, indent=2))
+    else:
+        print_text(_table(keys))
+
+
+_ACTIONS = {"create": _create, "list": _list, "revoke": _revoke, "rotate": _rotate}
+
+
+def _print_new(new: NewKey, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({**_shape(new.key), "key": new.token}, ensure_ascii=False, indent=2))
+        return
+    print_text(
+        f"{new.token}\n\n"
+        f"This is the key {new.key.name!r}. It is not shown again; clients send it as\n"
+        "  Authorization: Bearer KEY   or   Authorization: Bearer user:agent@KEY"
+    )
+
+
+def _toolsets(text: str | None) -> frozenset[str] | None:
+    if text is None:
+        return None
+    names = frozenset(name.strip() for name in text.split(",") if name.strip())
+    known = {tool.toolset for tool in ALL_TOOLS}
+    if unknown := sorted(names - known):
+        listed = ", ".join(sorted(known))
+        raise InvalidArgument(f"--toolsets names {unknown[0]!r}; the toolsets are {listed}")
+    return names
+
+
+def _shape(key: AccessKey) -> dict[str, object]:
+    return {
+        "name": key.name,
+        "hint": key.hint,
+        "state": _state(key),
+        "scopes": sorted(key.scopes),
+        "toolsets": None if key.toolsets is None else sorted(key.toolsets),
+        "project": key.project,
+        "monthly_units": key.monthly_units,
+        "created_at": key.created_at.isoformat(timespec="seconds"),
+        "expires_at": key.expires_at and key.expires_at.isoformat(timespec="seconds"),
+    }
+
+
+def _table(keys: Sequence[AccessKey]) -> str:
+    if not keys:
+        return "No keys. Make one with `citewell keys create NAME`."
+    heads = ("name", "key", "state", "scopes", "toolsets", "project", "units/month", "expires")
+    rows = [
+        (
+            key.name,
+            f"…{key.hint}",
+            _state(key),
+            ",".join(sorted(key.scopes)),
+            "all" if key.toolsets is None else ",".join(sorted(key.toolsets)),
+            key.project or "-",
+            "-" if key.monthly_units is None else f"{key.monthly_units:,}",
+            "-" if key.expires_at is None else f"{key.expires_at:%Y-%m-%d %H:%M}",
+        )
+        for key in keys
+    ]
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (heads, *rows)
+    )
+
+
+def _state(key: AccessKey) -> str:
+    if key.revoked_at is not None:
+        return "revoked"
+    return "live" if key.is_live(datetime.now(UTC)) else "expired"
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below zero")
+    return number

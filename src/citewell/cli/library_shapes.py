@@ -1,0 +1,145 @@
+"""Websites, jobs and change reports as the commands print them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from citewell.cli.table import text_table
+from citewell.core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from citewell.core.jobs import Job
+    from citewell.core.library import ChangeReport, Website
+
+_MARKS = {"added": "+", "removed": "-", "edited": "~", "changed": "~", "failed": "!"}
+
+
+def website_shape(website: Website, *, is_stale: bool) -> dict[str, Any]:
+    """Return a website as plain values."""
+    shape = asdict(website)
+    for name in ("fetched_at", "refresh_due_at", "created_at", "updated_at"):
+        shape[name] = _iso(getattr(website, name))
+    shape["last_change"] = (
+        None if website.last_change is None else report_shape(website.last_change)
+    )
+    return shape | {"is_stale": is_stale}
+
+
+def report_shape(report: ChangeReport) -> dict[str, Any]:
+    """Return a change report as plain values."""
+    return asdict(report) | {"checked_at": _iso(report.checked_at)}
+
+
+def job_shape(job: Job) -> dict[str, Any]:
+    """Return a job as plain values."""
+    shape = asdict(job) | {"payload": dict(job.payload)}
+    for name in ("run_at", "leased_until", "created_at", "updated_at"):
+        shape[name] = _iso(getattr(job, name))
+    return shape
+
+
+def websites_table(websites: Sequence[Website]) -> str:
+    """Return a line for each website."""
+    rows = [
+        (
+            str(website.source_id),
+            website.status,
+            website.kind,
+            website.content_type,
+            f"{website.pages:,}",
+            f"{website.chunks:,}",
+            website.language or "-",
+            _day(website.fetched_at),
+            website.title or "-",
+            website.url,
+        )
+        for website in websites
+    ]
+    heads = ("id", "status", "kind", "type", "pages", "chunks", "lang", "fetched", "title", "url")
+    return text_table(heads, rows)
+
+
+def jobs_table(jobs: Sequence[Job]) -> str:
+    """Return a line for each job."""
+    rows = [
+        (
+            str(job.job_id),
+            job.state,
+            job.kind,
+            job.key,
+            progress_text(job),
+            str(job.attempts),
+            f"{job.updated_at:%Y-%m-%d %H:%M:%S}",
+            job.error or "",
+        )
+        for job in jobs
+    ]
+    heads = ("job", "state", "kind", "website", "progress", "tries", "updated", "error")
+    return text_table(heads, rows)
+
+
+def progress_text(job: Job) -> str:
+    """Return how far a job is, in a few words."""
+    progress = job.progress
+    if job.is_finished or progress.stage == "queued":
+        return "-"
+    total = "?" if progress.pages_total is None else str(progress.pages_total)
+    percent = "" if progress.percent is None else f" {progress.percent} %"
+    return f"{progress.stage} {progress.pages_done}/{total} pages{percent}"
+
+
+def website_text(website: Website, *, is_stale: bool, job: Job | None) -> str:
+    """Return all that is to say of a website."""
+    every = "never" if website.refresh_seconds is None else f"every {website.refresh_seconds:g} s"
+    lines = {
+        "id": str(website.source_id),
+        "url": website.url,
+        "title": website.title or "-",
+        "kind": f"{website.kind}, {website.content_type}",
+        "status": website.status,
+        "problem": website.error_message,
+        "pages": f"{website.pages:,} with {website.chunks:,} chunks",
+        "language": website.language or "-",
+        "fetched": _day(website.fetched_at) + (" (stale)" if is_stale else ""),
+        "tags": ", ".join(website.tags),
+        "refreshed": every,
+        "work": None if job is None else f"job {job.job_id}, {job.state}, {progress_text(job)}",
+    }
+    width = max(map(len, lines))
+    told = [f"{name:<{width}}  {value}" for name, value in lines.items() if value]
+    if website.last_change is not None:
+        told += ["", report_text(website.last_change)]
+    return "\n".join(told)
+
+
+def report_text(report: ChangeReport) -> str:
+    """Return what a refresh found, page by page and section by section."""
+    head = (
+        f"Checked {_day(report.checked_at)}: {report.unchanged} unchanged, {report.changed} "
+        f"changed, {report.added} added, {report.removed} removed, {report.failed} failed "
+        f"({report.chunks_removed} chunks removed, {report.chunks_added} added)."
+    )
+    return "\n".join([head, *_changes(report)])
+
+
+def _changes(report: ChangeReport) -> Iterator[str]:
+    for page in report.pages:
+        error = f": {page.error}" if page.error else ""
+        yield f"{_MARKS[page.kind]} {page.url} {page.kind}{error}"
+        for section in page.sections:
+            path = one_line(" › ".join(section.heading_path)) or "(before the first heading)"
+            yield f"  {_MARKS[section.kind]} {path}"
+            yield from (f"      - {text}" for text in (section.before,) if text)
+            yield from (f"      + {text}" for text in (section.after,) if text)
+
+
+def _day(moment: datetime | None) -> str:
+    return "-" if moment is None else f"{moment:%Y-%m-%d %H:%M}"
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")

@@ -1,0 +1,85 @@
+"""`citewell migrate`: a library from one database to another."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.cli.terminal import print_text, showing_progress
+from citewell.cli.tool_call import add_json_option
+from citewell.core.errors import InvalidArgument
+from citewell.inference.open import open_embedder
+from citewell.ingest.archive.copy import copy_library
+from citewell.store.open import open_store
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.settings import Settings
+    from citewell.ingest.archive.copy import Copied
+
+DESCRIPTION = """\
+Copy all pages, vectors and websites of all projects from one database into another, in either
+direction between SQLite and PostgreSQL. Pages keep their ids. What is there already is passed
+over, so a copy that was cut short is finished by running it again. At the end every page is read
+back from both and compared. Keys, usage, questions and jobs stay where they are."""
+
+EXAMPLES = """\
+  citewell migrate --from sqlite:////data/citewell.db --to postgresql://citewell@db/citewell
+  citewell migrate --from postgresql://citewell@db/citewell --to sqlite:////backup/citewell.db"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `migrate`."""
+    parser.add_argument(
+        "--from",
+        dest="source",
+        required=True,
+        metavar="URL",
+        help="database to read, as sqlite:///absolute/path.db or postgresql://…",
+    )
+    parser.add_argument(
+        "--to", dest="target", required=True, metavar="URL", help="database to fill"
+    )
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Copy, check, and print what both databases hold."""
+    if arguments.source == arguments.target:
+        raise InvalidArgument("--from and --to name the same database")
+    copied = anyio.run(partial(_migrate, arguments.source, arguments.target, settings))
+    if arguments.json:
+        print(json.dumps(asdict(copied), indent=2))
+    else:
+        print_text(
+            f"Copied {copied.pages_written:,} pages; {copied.pages_unchanged:,} were there.\n"
+            f"Both databases hold {copied.pages:,} pages, {copied.chunks:,} chunks, "
+            f"{copied.vectors:,} vectors and {copied.websites:,} websites of the source.\n"
+            f"Checksum {copied.checksum[:16]}, the same in both."
+        )
+    return 0
+
+
+async def _migrate(source_url: str, target_url: str, settings: Settings) -> Copied:
+    embedder = open_embedder(
+        settings.embedder,
+        endpoint=settings.embedder_endpoint,
+        api_key=settings.embedder_api_key,
+        threads=settings.inference_threads,
+    )
+    model = embedder.name if embedder is not None else None
+    source = await open_store(source_url, model=model)
+    try:
+        target = await open_store(target_url, model=model)
+        try:
+            with showing_progress() as on_progress:
+                return await copy_library(source, target, model=model, on_progress=on_progress)
+        finally:
+            await target.aclose()
+    finally:
+        await source.aclose()

@@ -1,0 +1,255 @@
+"""`citewell sites`: the websites that are kept in the library."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
+
+from citewell.cli.library_command import (
+    CONTENT_TYPES,
+    Outcome,
+    add_crawl_options,
+    crawl_options,
+    find_website,
+    parse_duration,
+    run_library_command,
+)
+from citewell.cli.library_shapes import (
+    job_shape,
+    report_shape,
+    report_text,
+    website_shape,
+    website_text,
+    websites_table,
+)
+from citewell.cli.tool_call import add_json_option
+from citewell.core.errors import InvalidArgument
+from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
+from citewell.core.results import Progress
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from citewell.core.library import Website
+    from citewell.core.results import OnProgress
+    from citewell.core.settings import Settings
+    from citewell.jobs.library import Processed
+    from citewell.tools.services import Services
+
+DESCRIPTION = """\
+Keep a library of websites: single pages or whole sites. `add` reads them now and shows how far it
+is, or hands them to a running server or `citewell worker` with --background. A website is named by
+its id or its URL."""
+
+EXAMPLES = """\
+  citewell sites add https://blog.example/post --type blog_article
+  citewell sites add --site https://docs.example/guide/ --max-pages 200 --every 7d
+  citewell sites list --status failed
+  citewell sites refresh 42
+  citewell sites refresh --stale
+  citewell sites show https://blog.example/post
+  citewell sites delete 42"""
+
+ACTIONS = ("list", "add", "refresh", "delete", "show")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `sites`."""
+    parser.add_argument(
+        "action", nargs="?", choices=ACTIONS, default="list", metavar="ACTION",
+        help=f"{', '.join(ACTIONS)} (default list)",
+    )  # fmt: skip
+    parser.add_argument("targets", nargs="*", metavar="WEBSITE", help="id or URL")
+    parser.add_argument("--type", choices=CONTENT_TYPES, help="content type, to add or to list")
+    parser.add_argument("--force", action="store_true", help="add: read again what is there")
+    parser.add_argument("--site", action="store_true", help="add: the whole site, not one page")
+    parser.add_argument("--tag", action="append", metavar="TAG", help="add: tag of its pages")
+    parser.add_argument(
+        "--every", metavar="TIME", help="add: refresh by itself, as 12h or 7d; `never` stops it"
+    )
+    parser.add_argument(
+        "--background", action="store_true", help="leave the work to a server or worker"
+    )
+    parser.add_argument("--stale", action="store_true", help="refresh: all that are too old")
+    parser.add_argument("--status", choices=get_args(WebsiteStatus), help="list: only these")
+    parser.add_argument(
+        "--order", choices=get_args(WebsiteOrder), default="fetch_timestamp", help="list: sort by"
+    )
+    parser.add_argument("--ascending", action="store_true", help="list: lowest first")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="list: most rows")
+    parser.add_argument("--offset", type=int, default=0, metavar="N", help="list: rows to skip")
+    add_crawl_options(parser)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do what the action says, and print the outcome."""
+    needs_target = arguments.action != "list" and not (
+        arguments.action == "refresh" and arguments.stale
+    )
+    if needs_target and not arguments.targets:
+        raise InvalidArgument(f"sites {arguments.action} needs a website: its id or its URL")
+    if arguments.every is not None:
+        parse_duration(arguments.every)
+    work = {"list": _list, "add": _add, "refresh": _refresh, "delete": _delete, "show": _show}
+    return run_library_command(partial(work[arguments.action], arguments), arguments, settings)
+
+
+async def add_websites(
+    services: Services,
+    drafts: Sequence[WebsiteDraft],
+    on_progress: OnProgress,
+    *,
+    force: bool = False,
+    background: bool = False,
+) -> Outcome:
+    """Add websites and, unless in the background, wait until all of them have been read."""
+    begun = [await services.library.process(draft, force=force, wait_seconds=0) for draft in drafts]
+    for number, each in enumerate(begun, start=1):
+        if background or each.job is None:
+            continue
+        await services.library.wait_for(each.job.job_id, on_progress=on_progress)
+        if len(begun) > 1:
+            told = Progress(phase="waiting", message="Websites done", done=number, total=len(begun))
+            await on_progress(told)
+    return await _added(services, begun, background=background)
+
+
+async def _added(services: Services, begun: Sequence[Processed], *, background: bool) -> Outcome:
+    shapes: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for each in begun:
+        status = await services.library.status(each.website.source_id, project=each.website.project)
+        website = status.website
+        shape = website_shape(website, is_stale=services.library.is_stale(website))
+        shape |= {"is_cached": each.is_cached, "job": status.job and job_shape(status.job)}
+        shapes.append(shape)
+        lines.append(_line(website, "kept" if each.is_cached else website.status))
+    failed = [shape for shape in shapes if shape["status"] == "failed"]
+    if background:
+        lines.append("A running server or `citewell worker` does the work; see `citewell jobs`.")
+    return Outcome(text="\n".join(lines), structured={"websites": shapes}, has_failed=bool(failed))
+
+
+def _line(website: Website, state: str) -> str:
+    problem = f" — {website.error_message}" if website.error_message else ""
+    return (
+        f"{state}: {website.title or website.url} — {website.url} (id {website.source_id}, "
+        f"{website.pages} pages, {website.chunks} chunks){problem}"
+    )
+
+
+async def _add(
+    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+) -> Outcome:
+    every = None if arguments.every is None else parse_duration(arguments.every)
+    settings = services.settings
+    drafts = [
+        WebsiteDraft(
+            url=url,
+            project=settings.project,
+            kind="site" if arguments.site else "page",
+            content_type=arguments.type or "general",
+            tags=(*settings.scope_tags, *(arguments.tag or ())),
+            options=crawl_options(arguments),
+            refresh_seconds=every,
+        )
+        for url in arguments.targets
+    ]
+    outcome = await add_websites(
+        services, drafts, on_progress, force=arguments.force, background=arguments.background
+    )
+    if arguments.every is not None and every is None:
+        for shape in outcome.structured["websites"]:
+            await services.library.schedule(
+                shape["source_id"], project=settings.project, every_seconds=None
+            )
+    return outcome
+
+
+async def _list(
+    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+) -> Outcome:
+    query = WebsiteQuery(
+        project=services.settings.project,
+        content_type=arguments.type,
+        status=arguments.status,
+        order_by=arguments.order,
+        descending=not arguments.ascending,
+        limit=max(1, arguments.limit),
+        offset=max(0, arguments.offset),
+    )
+    found = await services.store.library.list_websites(query)
+    shapes = [
+        website_shape(website, is_stale=services.library.is_stale(website))
+        for website in found.websites
+    ]
+    text = "No websites. Add one with `citewell sites add URL`."
+    if found.websites:
+        shown = query.offset + len(found.websites)
+        text = f"{websites_table(found.websites)}\n\n{shown} of {found.total} websites"
+    return Outcome(text=text, structured={"websites": shapes, "total_count": found.total})
+
+
+async def _refresh(
+    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+) -> Outcome:
+    websites = [await find_website(services, target) for target in arguments.targets]
+    if arguments.stale:
+        websites += await services.library.list_stale(project=services.settings.project)
+    shapes: list[dict[str, Any]] = []
+    lines: list[str] = []
+    has_failed = False
+    for website in websites:
+        wait = 0 if arguments.background else None
+        done = await services.library.refresh(
+            website.source_id, project=website.project, wait_seconds=wait, on_progress=on_progress
+        )
+        has_failed = has_failed or done.job.state == "failed"
+        report = done.report
+        shape = website_shape(done.website, is_stale=services.library.is_stale(done.website))
+        shapes.append(shape | {"report": report and report_shape(report)})
+        lines.append(_line(done.website, "queued" if arguments.background else done.website.status))
+        lines += [report_text(report)] if report is not None else []
+    text = "\n".join(lines) or "Nothing is stale."
+    return Outcome(text=text, structured={"websites": shapes}, has_failed=has_failed)
+
+
+async def _delete(
+    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+) -> Outcome:
+    websites = [await find_website(services, target) for target in arguments.targets]
+    removed = [
+        await services.library.delete(website.source_id, project=website.project)
+        for website in websites
+    ]
+    lines = [
+        f"deleted: {each.url} (id {each.source_id}, {each.pages} pages, {each.chunks} chunks)"
+        for each in removed
+    ]
+    shapes = [
+        {
+            "source_id": each.source_id,
+            "url": each.url,
+            "pages": each.pages,
+            "chunks_deleted": each.chunks,
+        }
+        for each in removed
+    ]
+    return Outcome(text="\n".join(lines), structured={"deleted": shapes})
+
+
+async def _show(
+    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+) -> Outcome:
+    texts: list[str] = []
+    shapes: list[dict[str, Any]] = []
+    for target in arguments.targets:
+        website = await find_website(services, target)
+        status = await services.library.status(website.source_id, project=website.project)
+        is_stale = services.library.is_stale(website)
+        texts.append(website_text(website, is_stale=is_stale, job=status.job))
+        shape = website_shape(website, is_stale=is_stale)
+        shapes.append(shape | {"job": status.job and job_shape(status.job)})
+    return Outcome(text="\n\n".join(texts), structured={"websites": shapes})

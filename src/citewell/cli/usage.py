@@ -1,0 +1,62 @@
+"""`citewell usage`: what each key has used."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.cli.terminal import print_text
+from citewell.cli.tool_call import add_json_option
+from citewell.store.open import open_store
+from citewell.tools.usage import owner_of_key, usage_csv, usage_summary, usage_text
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.identity import UsageTotal
+    from citewell.core.settings import Settings
+
+DESCRIPTION = """\
+Show how many calls each key has made of each tool, what they cost in units (TOOL_PRICES), and how
+many tokens and seconds they took: this month, another one (UTC), or all of them."""
+
+EXAMPLES = """\
+  citewell usage
+  citewell usage --key ann --month 2026-03
+  citewell usage --month all --csv > usage.csv
+  citewell usage --json"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `usage`."""
+    parser.add_argument("--key", metavar="NAME", help="only of this key: its name, or its end")
+    parser.add_argument("--month", metavar="MONTH", help="as 2026-03, or all (default this one)")
+    parser.add_argument("--csv", action="store_true", help="print comma-separated values")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Print the totals."""
+    totals = anyio.run(partial(_read, arguments, settings))
+    if arguments.json:
+        print(json.dumps([asdict(total) for total in totals], ensure_ascii=False, indent=2))
+    elif arguments.csv:
+        print(usage_csv(totals), end="")
+    else:
+        print_text(usage_text(totals))
+    return 0
+
+
+async def _read(arguments: argparse.Namespace, settings: Settings) -> list[UsageTotal]:
+    store = await open_store(settings.database_url)
+    try:
+        owner = None
+        if arguments.key is not None:
+            owner = await owner_of_key(store.access, arguments.key)
+        return await usage_summary(store.access, month=arguments.month, owner=owner)
+    finally:
+        await store.aclose()

@@ -1,0 +1,78 @@
+"""`citewell worker`: does background work until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.server.stop_signals import on_stop_signal
+from citewell.tools.services import open_services
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+DESCRIPTION = """\
+Do the background work of the library: websites that were added with --background or by a server,
+sites that are half read, refreshes that are due. Several workers and servers share the work of
+one database. SIGINT or SIGTERM ends it; what is not finished by then is handed back."""
+
+EXAMPLES = """\
+  citewell worker
+  citewell worker --concurrency 8
+  citewell worker --kinds process_website,refresh_website
+  citewell worker --until-idle          # do what is due, then end"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `worker`."""
+    parser.add_argument(
+        "--concurrency",
+        dest="jobs_concurrency",
+        metavar="N",
+        help="jobs done at once (JOBS_CONCURRENCY)",
+    )
+    parser.add_argument(
+        "--kinds",
+        dest="jobs_kinds",
+        metavar="KIND,…",
+        help="do only such jobs: process_website, process_site, refresh_website (JOBS_KINDS)",
+    )
+    parser.add_argument(
+        "--until-idle", action="store_true", help="end when nothing is due any more"
+    )
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Work until stopped, or until there is nothing to do."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=settings.mcp_log_level,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    anyio.run(partial(_work, settings, until_idle=arguments.until_idle))
+    return 0
+
+
+async def _work(settings: Settings, *, until_idle: bool) -> None:
+    loop = asyncio.get_running_loop()
+    async with open_services(settings) as services:
+        logger.info("worker started: at most %d jobs at once", settings.jobs_concurrency)
+        # Only what is inside the scope is cancelled: the services are to close in good order.
+        with (
+            anyio.CancelScope() as scope,
+            on_stop_signal(lambda: loop.call_soon_threadsafe(scope.cancel)),
+        ):
+            if until_idle:
+                await services.library.run_until_idle()
+            else:
+                await anyio.sleep_forever()
+    logger.info("worker stopped")

@@ -1,0 +1,137 @@
+"""The two consoles of the desk, their JSON APIs (seed C), and the stream that tells of changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from citewell.server.console.change_stream import ChangeStream
+from citewell.server.console.door import read_json, refuse_json
+from citewell.server.console.pages import guard_headers
+from citewell.tools.people import console
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from citewell.server.console.door import Door, Handler
+    from citewell.server.console.screen import Screen
+    from citewell.server.draining import Draining
+    from citewell.tools.registry import Call
+
+QUESTIONS = "/mcp/tools/ask_user"
+DIRECTIVES = "/mcp/tools/get_user_requests"
+EVENTS = "/mcp/console/events"
+
+
+def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route]:
+    """Return the routes of the question console and of the directive console."""
+    pages = DeskPages(screen)
+
+    async def stream_changes(request: Request, call: Call) -> Response:
+        return ChangeStream(console.watch_desk(call), draining)
+
+    def api(path: str, handler: Handler, method: str) -> Route:
+        return Route(path, door.guard(handler, refuse=refuse_json), methods=[method])
+
+    def page(path: str, handler: Handler, method: str = "GET") -> Route:
+        return Route(path, door.guard(handler, refuse=screen.refuse), methods=[method])
+
+    return [
+        page(QUESTIONS, pages.show_questions),
+        page(f"{QUESTIONS}/answers/{{id}}", pages.take_answer, "POST"),
+        page(DIRECTIVES, pages.show_directives),
+        page(f"{DIRECTIVES}/new", pages.take_directive, "POST"),
+        page(f"{DIRECTIVES}/deleted", pages.drop_all, "POST"),
+        page(f"{DIRECTIVES}/deleted/{{id}}", pages.drop_one, "POST"),
+        api(f"{QUESTIONS}/api/requests", _list_questions, "GET"),
+        api(f"{QUESTIONS}/api/requests/{{id}}", _answer_question, "POST"),
+        api(f"{DIRECTIVES}/api/requests", _list_directives, "GET"),
+        api(f"{DIRECTIVES}/api/requests", _add_directive, "POST"),
+        api(f"{DIRECTIVES}/api/requests", _delete_directives, "DELETE"),
+        api(f"{DIRECTIVES}/api/requests/{{id}}", _delete_directive, "DELETE"),
+        api(EVENTS, stream_changes, "GET"),
+    ]
+
+
+class DeskPages:
+    """The pages and what their forms send."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    async def show_questions(self, request: Request, call: Call) -> Response:
+        """Show open questions with their forms, and what became of the others."""
+        questions = await console.list_questions(call)
+        return self._screen.show(request, "questions.html", questions)
+
+    async def take_answer(self, request: Request, call: Call) -> Response:
+        """Take the answer that a form sends."""
+        form = await request.form()
+        await console.answer_question(call, request.path_params["id"], answer=form.get("answer"))
+        return _back(request, QUESTIONS)
+
+    async def show_directives(self, request: Request, call: Call) -> Response:
+        """Show the queue, what was delivered, and the form for a new directive."""
+        directives = await console.list_directives(call)
+        return self._screen.show(request, "directives.html", directives)
+
+    async def take_directive(self, request: Request, call: Call) -> Response:
+        """Take the directive that a form sends."""
+        form = await request.form()
+        task_id = str(form.get("task_id", "")).strip() or None
+        await console.add_directive(call, content=form.get("content"), task_id=task_id)
+        return _back(request, DIRECTIVES)
+
+    async def drop_one(self, request: Request, call: Call) -> Response:
+        """Delete the directive of the form."""
+        await console.delete_directive(call, request.path_params["id"])
+        return _back(request, DIRECTIVES)
+
+    async def drop_all(self, request: Request, call: Call) -> Response:
+        """Delete every directive."""
+        await console.delete_directives(call)
+        return _back(request, DIRECTIVES)
+
+
+def _back(request: Request, path: str) -> Response:
+    """Return to the page; a script of the page is only told to look again."""
+    if "hx-request" in request.headers:
+        return Response(status_code=204, headers={**guard_headers(), "HX-Trigger": "desk-changed"})
+    return RedirectResponse(path, status_code=303)
+
+
+async def _list_questions(request: Request, call: Call) -> Response:
+    return _json(await console.list_questions(call))
+
+
+async def _answer_question(request: Request, call: Call) -> Response:
+    body = await read_json(request)
+    question_id = request.path_params["id"]
+    return _json(await console.answer_question(call, question_id, answer=body.get("answer")))
+
+
+async def _list_directives(request: Request, call: Call) -> Response:
+    return _json(await console.list_directives(call))
+
+
+async def _add_directive(request: Request, call: Call) -> Response:
+    body = await read_json(request)
+    added = await console.add_directive(
+        call, content=body.get("content"), task_id=body.get("task_id")
+    )
+    return _json(added, status=201)
+
+
+async def _delete_directives(request: Request, call: Call) -> Response:
+    return _json({"deleted": await console.delete_directives(call)})
+
+
+async def _delete_directive(request: Request, call: Call) -> Response:
+    await console.delete_directive(call, request.path_params["id"])
+    return _json({"deleted": 1})
+
+
+def _json(body: object, *, status: int = 200) -> Response:
+    return JSONResponse(body, status_code=status, headers=guard_headers())

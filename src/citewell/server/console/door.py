@@ -1,0 +1,140 @@
+"""The door of the consoles: whose request it is, and whether the person meant to send it."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from mcp.server.transport_security import TransportSecurityMiddleware
+from starlette.responses import JSONResponse
+
+from citewell.core.errors import (
+    AccessRefused,
+    CitewellError,
+    InvalidArgument,
+    QuestionClosed,
+    ScopeViolation,
+)
+from citewell.server.auth import allowed_names, identify
+from citewell.server.console.pages import guard_headers
+from citewell.tools.registry import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from citewell.core.settings import Settings
+    from citewell.server.late_services import LateServices
+
+    Handler = Callable[[Request, Call], Awaitable[Response]]
+    Endpoint = Callable[[Request], Awaitable[Response]]
+    Refuse = Callable[[Request, CitewellError], Response]
+
+logger = logging.getLogger(__name__)
+
+FORM_TOKEN = "form_token"
+
+_SAFE_METHODS = frozenset({"GET", "HEAD"})
+_STATUS_OF_CODE = {
+    "INVALID_ARGUMENT": 400,
+    "NOT_FOUND": 404,
+    "RATE_LIMITED": 429,
+    "BUDGET_EXCEEDED": 413,
+    "TIMEOUT": 504,
+    "BACKEND_UNAVAILABLE": 503,
+    "INTERNAL_ERROR": 500,
+}
+
+
+class Door:
+    """Lets requests to the consoles in.
+
+    A request with a bearer token is meant: no browser adds one by itself. One without, on a server
+    that asks for none, must not come from the page of another site; a plain form also carries the
+    token that only this server's own pages show.
+    """
+
+    def __init__(self, services: LateServices, *, settings: Settings) -> None:
+        self._services = services
+        self._names = TransportSecurityMiddleware(allowed_names(settings))
+        self.form_token = ""
+        """The same on every replica, as soon as the services are open."""
+
+    def guard(self, handler: Handler, *, refuse: Refuse) -> Endpoint:
+        """Return the endpoint that runs `handler` for those who may; others see `refuse`."""
+
+        async def endpoint(request: Request) -> Response:
+            refusal = await self._names.validate_request(request, is_post=False)
+            if refusal is not None:
+                return refusal
+            try:
+                services = await self._services.get()
+                self.form_token = hmac.digest(services.secret, b"console form", "sha256").hex()
+                caller = replace(await identify(request, services), session="console")
+                await self._check_meant(request)
+                return await handler(request, Call(services=services, caller=caller))
+            except CitewellError as error:
+                return refuse(request, error)
+            except Exception:
+                logger.exception("%s failed", request.url.path)
+                return refuse(request, CitewellError("The server met an unexpected error."))
+
+        return endpoint
+
+    async def _check_meant(self, request: Request) -> None:
+        if request.method in _SAFE_METHODS or "authorization" in request.headers:
+            return
+        origin = request.headers.get("origin")
+        from_here = origin is None or urlsplit(origin).netloc == request.headers.get("host")
+        site = request.headers.get("sec-fetch-site", "same-origin")
+        if not from_here or site not in ("same-origin", "none"):
+            raise ScopeViolation("This request comes from the page of another site.")
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "application/x-www-form-urlencoded":
+            given = str((await request.form()).get(FORM_TOKEN, ""))
+            if not hmac.compare_digest(given.encode(), self.form_token.encode()):
+                raise ScopeViolation("The form is out of date; reload the page and send it again.")
+
+
+def status_of(error: CitewellError) -> int:
+    """Return the HTTP status that says what went wrong."""
+    if isinstance(error, AccessRefused):
+        return 401
+    if isinstance(error, ScopeViolation):
+        return 403
+    if isinstance(error, QuestionClosed):
+        return 409
+    return _STATUS_OF_CODE.get(error.code, 500)
+
+
+def refuse_json(request: Request, error: CitewellError) -> Response:
+    """Return an error as the JSON APIs tell it."""
+    status = status_of(error)
+    headers = guard_headers()
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="citewell"'
+    body = {"error": error.message, "code": error.code, "suggestion": error.suggestion}
+    return JSONResponse(body, status_code=status, headers=headers)
+
+
+async def read_json(request: Request) -> dict[str, object]:
+    """Return the JSON object that a request holds.
+
+    Raises:
+        InvalidArgument: it holds something else.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise InvalidArgument("the body must be application/json")
+    try:
+        body = await request.json()
+    except ValueError as error:
+        raise InvalidArgument("the body is not valid JSON") from error
+    if not isinstance(body, dict):
+        raise InvalidArgument("the body must be a JSON object")
+    return body

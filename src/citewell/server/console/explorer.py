@@ -1,0 +1,106 @@
+"""`/`: the corpus explorer."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import anyio
+from starlette.responses import Response
+from starlette.routing import Route
+
+from citewell.core.errors import NotFound, ToolTimeout
+from citewell.server.console.door import refuse_json
+from citewell.server.console.link_picture import WIDTH, draw_links
+from citewell.server.console.pages import guard_headers
+from citewell.tools import explorer
+from citewell.tools.usage import shown_key, usage_csv
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from citewell.server.console.door import Door
+    from citewell.server.console.screen import Screen
+    from citewell.tools.registry import Call
+
+JOBS = "/mcp/console/jobs"
+USAGE = "/mcp/console/usage"
+
+_DIGITS = 12
+
+
+def explorer_routes(door: Door, screen: Screen) -> list[Route]:
+    """Return the routes of the explorer."""
+    pages = ExplorerPages(screen)
+    return [
+        Route("/", door.guard(pages.show_corpus, refuse=screen.refuse), methods=["GET"]),
+        Route("/page/{id}", door.guard(pages.show_page, refuse=screen.refuse), methods=["GET"]),
+        Route(JOBS, door.guard(pages.show_jobs, refuse=screen.refuse), methods=["GET"]),
+        Route(USAGE, door.guard(pages.show_usage, refuse=screen.refuse), methods=["GET"]),
+        Route(f"{USAGE}.csv", door.guard(send_usage, refuse=refuse_json), methods=["GET"]),
+    ]
+
+
+class ExplorerPages:
+    """The pages of the explorer."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    async def show_corpus(self, request: Request, call: Call) -> Response:
+        """Show what a search finds, and what is indexed."""
+        query = request.query_params.get("q", "").strip()
+        after = _number(request.query_params.get("after", "")) or 0
+        seconds = call.services.settings.mcp_tool_timeout
+        with anyio.move_on_after(seconds) as limit:
+            stats = await explorer.count_corpus(call)
+            values = {
+                "query": query,
+                "quotes": await explorer.find_quotes(query, call) if query else [],
+                "stats": stats,
+                "pages": await explorer.list_pages(call, after_source_id=after),
+                "after": after,
+                "pages_at_once": explorer.PAGES_AT_ONCE,
+                "jobs": await explorer.list_jobs(call),
+                "usage": await explorer.list_usage(call),
+            }
+        if limit.cancelled_caught:
+            raise ToolTimeout(f"The search took more than {seconds:g} seconds.")
+        return self._screen.show(request, "explorer.html", values)
+
+    async def show_page(self, request: Request, call: Call) -> Response:
+        """Show one page with the links around it."""
+        source_id = _number(request.path_params["id"])
+        if source_id is None:
+            raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
+        view = await explorer.view_page(source_id, call)
+        picture = draw_links(view.neighbours)
+        values = {"view": view, "picture": picture, "width": WIDTH}
+        return self._screen.show(request, "page.html", values)
+
+    async def show_jobs(self, request: Request, call: Call) -> Response:
+        """Show the background work; the explorer's script asks for it again and again."""
+        return self._screen.show(request, "jobs.html", {"jobs": await explorer.list_jobs(call)})
+
+    async def show_usage(self, request: Request, call: Call) -> Response:
+        """Show what keys have used in a month."""
+        month = request.query_params.get("month") or None
+        values = {
+            "usage": await explorer.list_usage(call, month=month),
+            "month": month or f"{datetime.now(UTC):%Y-%m}",
+            "shown_key": shown_key,
+        }
+        return self._screen.show(request, "usage.html", values)
+
+
+async def send_usage(request: Request, call: Call) -> Response:
+    """Send what keys have used in a month as CSV."""
+    month = request.query_params.get("month") or None
+    totals = await explorer.list_usage(call, month=month)
+    headers = {**guard_headers(), "Content-Disposition": 'attachment; filename="usage.csv"'}
+    return Response(usage_csv(totals), media_type="text/csv", headers=headers)
+
+
+def _number(text: str) -> int | None:
+    is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+    return int(text) if is_number else None

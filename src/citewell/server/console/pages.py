@@ -1,0 +1,102 @@
+"""Pages and their files as responses: templates, static files and the headers that guard them."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from citewell import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+
+STATIC = "/mcp/console/static"
+
+_MEDIA_TYPES = {
+    "css": "text/css",
+    "js": "text/javascript",
+    "svg": "image/svg+xml",
+    "txt": "text/plain",
+}
+_FOR_A_YEAR = "public, max-age=31536000, immutable"
+
+
+class Pages:
+    """The console's templates and static files."""
+
+    def __init__(self) -> None:
+        self._templates = Environment(
+            loader=PackageLoader("citewell.server.console"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._files = {
+            file.name: file.read_bytes()
+            for file in resources.files("citewell.server.console").joinpath("static").iterdir()
+            if file.name.rpartition(".")[2] in _MEDIA_TYPES
+        }
+        self._templates.globals.update(asset=self._asset, version=__version__)
+
+    def show(
+        self,
+        request: Request,
+        template: str,
+        values: Mapping[str, Any],
+        *,
+        status: int = 200,
+        connect_to: str | None = None,
+    ) -> Response:
+        """Return a page, or its main part alone when a script of the page asks for it."""
+        is_part = "hx-request" in request.headers
+        layout = self._templates.get_template("part.html" if is_part else "whole.html")
+        text = self._templates.get_template(template).render(
+            {"path": request.url.path, **values}, layout=layout
+        )
+        return HTMLResponse(text, status_code=status, headers=guard_headers(connect_to=connect_to))
+
+    def send_file(self, name: str) -> Response:
+        """Return a static file; its address changes whenever its content does."""
+        content = self._files.get(name)
+        if content is None:
+            return Response("not found", status_code=404, media_type="text/plain")
+        return Response(
+            content,
+            media_type=_MEDIA_TYPES[name.rpartition(".")[2]],
+            headers={"Cache-Control": _FOR_A_YEAR, "X-Content-Type-Options": "nosniff"},
+        )
+
+    def _asset(self, name: str) -> str:
+        return f"{STATIC}/{name}?v={hashlib.sha256(self._files[name]).hexdigest()[:12]}"
+
+
+def guard_headers(*, connect_to: str | None = None) -> dict[str, str]:
+    """Return the headers of a page: nothing runs or loads but the console's own files.
+
+    `connect_to` is a URL whose origin the page's scripts may call too.
+    """
+    allowed = "'self'"
+    if connect_to is not None:
+        parts = urlsplit(connect_to)
+        allowed += f" {parts.scheme}://{parts.netloc}"
+    policy = (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        f"connect-src {allowed}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "Cache-Control": "no-store",
+        # Not no-referrer: with that, a form sent without scripts says that it comes from nowhere.
+        "Referrer-Policy": "same-origin",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Vary": "Authorization, HX-Request",
+    }

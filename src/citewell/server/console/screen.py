@@ -1,0 +1,60 @@
+"""What every page of the console shares: who is looking, the menu, and how errors look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.errors import AccessRefused
+from citewell.server.console.door import status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from citewell.core.errors import CitewellError
+    from citewell.server.console.door import Door
+    from citewell.server.console.pages import Pages
+
+
+class Screen:
+    """Shows pages to whom the door has let in, and the form for the key to others."""
+
+    def __init__(self, pages: Pages, door: Door) -> None:
+        self._pages = pages
+        self._door = door
+
+    def show(
+        self,
+        request: Request,
+        template: str,
+        values: Mapping[str, Any],
+        *,
+        status: int = 200,
+        connect_to: str | None = None,
+    ) -> Response:
+        """Return a page, or its main part for a script of the page."""
+        shared = {"form_token": self._door.form_token, "locked": False}
+        return self._pages.show(
+            request, template, {**shared, **values}, status=status, connect_to=connect_to
+        )
+
+    def refuse(self, request: Request, error: CitewellError) -> Response:
+        """Return what a person sees instead of the page: the form for the key, or the error.
+
+        The page itself is no secret, so a browser that opens it gets it with status 200 and sends
+        the key from there; a script that sent none, or a wrong one, is told so by the status.
+        """
+        status = status_of(error)
+        is_locked = isinstance(error, AccessRefused)
+        is_script = "hx-request" in request.headers
+        values = {
+            "locked": is_locked,
+            "message": error.message,
+            "suggestion": error.suggestion,
+            "tried": "authorization" in request.headers,
+        }
+        template = "locked.html" if is_locked else "error.html"
+        shown = 200 if is_locked and not is_script else status
+        return self.show(request, template, values, status=shown)

@@ -1,0 +1,121 @@
+// Keeps the API key in this browser and sends it in a header: never in an address, never in a cookie.
+"use strict";
+
+const citewell = (() => {
+  const PLACE = "citewell.key";
+  let key = "";
+  try {
+    key = localStorage.getItem(PLACE) ?? "";
+  } catch {
+    // Storage can be forbidden; the key then holds for this page only.
+  }
+
+  const remember = (value) => {
+    key = value.replace(/^bearer\s+/i, "").trim();
+    try {
+      if (key) localStorage.setItem(PLACE, key);
+      else localStorage.removeItem(PLACE);
+    } catch {
+      // As above.
+    }
+  };
+
+  const headers = () => (key ? { Authorization: `Bearer ${key}` } : {});
+
+  const say = (text, isError = false) => {
+    const line = document.getElementById("message");
+    line.textContent = text;
+    line.hidden = !text;
+    line.classList.toggle("error", isError);
+  };
+
+  const showHint = () => {
+    document.querySelectorAll("[data-key-hint]").forEach((place) => {
+      place.textContent = key ? ` …${key.length > 8 ? key.slice(-4) : ""}` : "";
+    });
+    document.querySelectorAll("[data-key-clear]").forEach((button) => {
+      button.hidden = !key;
+    });
+  };
+
+  const prepare = (part) => {
+    part.querySelectorAll("[data-needs-script]").forEach((element) => {
+      element.hidden = false;
+    });
+    showHint();
+  };
+
+  const unlock = () => {
+    const locked = document.querySelector("[data-locked]");
+    if (!locked || !key || "refused" in locked.dataset) return;
+    htmx.ajax("GET", location.pathname + location.search, { target: "#content", swap: "innerHTML" });
+  };
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-key-form]")) return;
+    event.preventDefault();
+    remember(new FormData(event.target).get("key"));
+    location.reload();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.matches("[data-key-clear]")) return;
+    remember("");
+    location.reload();
+  });
+
+  // A link cannot carry the key, so the file is fetched here and then handed to the browser.
+  const download = async (link) => {
+    const answer = await fetch(link.href, { headers: headers(), cache: "no-store" });
+    if (!answer.ok) return say("The file cannot be had.", true);
+    const address = URL.createObjectURL(await answer.blob());
+    const copy = Object.assign(document.createElement("a"), { href: address, download: link.download });
+    copy.click();
+    URL.revokeObjectURL(address);
+  };
+
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[download]");
+    if (!link || !key || link.href.startsWith("blob:")) return;
+    event.preventDefault();
+    download(link).catch(() => say("The server cannot be reached.", true));
+  });
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    Object.assign(event.detail.headers, headers());
+  });
+
+  // A refusal of the key brings the form for another one: show it like a page.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status !== 401) return;
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+    event.detail.target = document.getElementById("content");
+    event.detail.swapOverride = "innerHTML";
+  });
+
+  document.addEventListener("htmx:responseError", (event) => {
+    const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
+    say(page.querySelector(".error")?.textContent ?? "The server refused that.", true);
+  });
+  document.addEventListener("htmx:sendError", () => say("The server cannot be reached.", true));
+
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!event.detail.successful) return;
+    say("");
+    if (event.detail.elt.matches("form[data-reset]")) event.detail.elt.reset();
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    if (sends && event.target.matches("[data-submit-on-enter]")) event.target.form.requestSubmit();
+  });
+
+  document.addEventListener("DOMContentLoaded", () => {
+    prepare(document);
+    unlock();
+  });
+  document.addEventListener("htmx:afterSwap", () => prepare(document));
+
+  return { headers, say, hasKey: () => key !== "" };
+})();

@@ -1,0 +1,127 @@
+// Keeps lists true to the server: an event says that something changed, then the page is read again.
+"use strict";
+
+(() => {
+  const RETRY_MILLISECONDS = 2000;
+  let listening = null;
+
+  // Cards that did not change stay as they are, so that no half-written answer is lost.
+  const bring = (list, fresh) => {
+    const known = new Map([...list.children].map((card) => [card.id, card]));
+    const cards = [...fresh.children].map((card) => {
+      const old = known.get(card.id);
+      return old && old.dataset.version === card.dataset.version ? old : document.importNode(card, true);
+    });
+    const added = cards.filter((card) => known.get(card.id) !== card);
+    [...list.children].filter((card) => !cards.includes(card)).forEach((card) => card.remove());
+    cards.forEach((card, at) => {
+      if (list.children[at] !== card) list.insertBefore(card, list.children[at] ?? null);
+    });
+    added.forEach((card) => htmx.process(card));
+    showTimes(list);
+  };
+
+  const showTimes = (part) => {
+    part.querySelectorAll("time").forEach((time) => {
+      const moment = new Date(time.dateTime);
+      if (Number.isNaN(moment.getTime())) return;
+      const today = moment.toDateString() === new Date().toDateString();
+      time.textContent = today ? moment.toLocaleTimeString() : moment.toLocaleString();
+      time.title = time.dateTime;
+    });
+  };
+
+  const showCount = (area) => {
+    const count = area.querySelector("[data-count]")?.textContent ?? "0";
+    document.title = `${count === "0" ? "" : `(${count}) `}${area.dataset.title} · Citewell`;
+  };
+
+  // One reading at a time, and another after it if something changed meanwhile: of two at once, the
+  // older could come last and take away what the newer has brought.
+  let reading = null;
+  let isStale = false;
+
+  const refresh = (area) => {
+    isStale = true;
+    reading ??= (async () => {
+      try {
+        while (isStale) {
+          isStale = false;
+          await read(area);
+        }
+      } finally {
+        reading = null;
+      }
+    })();
+    return reading;
+  };
+
+  const read = async (area) => {
+    const answer = await fetch(area.dataset.refresh, {
+      headers: { ...citewell.headers(), "HX-Request": "true" },
+      cache: "no-store",
+    });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    area.querySelectorAll("[data-list]").forEach((list) => {
+      const fresh = page.querySelector(`[data-list="${list.dataset.list}"]`);
+      if (fresh) bring(list, fresh);
+    });
+    const count = page.querySelector("[data-count]");
+    if (count) area.querySelector("[data-count]").textContent = count.textContent;
+    showCount(area);
+  };
+
+  const follow = async (area, signal) => {
+    const answer = await fetch(area.dataset.live, {
+      headers: { ...citewell.headers(), Accept: "text/event-stream" },
+      cache: "no-store",
+      signal,
+    });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let unread = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      unread += value;
+      const events = unread.split("\n\n");
+      unread = events.pop();
+      if (events.some((event) => event.startsWith("event: changed"))) await refresh(area);
+    }
+  };
+
+  const listen = async (area) => {
+    const ending = new AbortController();
+    listening = { area, ending };
+    while (area.isConnected && !ending.signal.aborted) {
+      try {
+        await follow(area, ending.signal);
+        citewell.say("");
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        citewell.say("The connection to the server is lost; trying again.", true);
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
+    }
+  };
+
+  const start = () => {
+    showTimes(document);
+    const area = document.querySelector("[data-live]");
+    if (listening && listening.area !== area) {
+      listening.ending.abort();
+      listening = null;
+    }
+    if (!area || listening) return;
+    showCount(area);
+    listen(area);
+  };
+
+  document.addEventListener("desk-changed", () => {
+    if (listening) refresh(listening.area).catch(() => citewell.say("The list cannot be read.", true));
+  });
+  document.addEventListener("DOMContentLoaded", start);
+  document.addEventListener("htmx:afterSwap", start);
+  window.addEventListener("pagehide", () => listening?.ending.abort());
+})();

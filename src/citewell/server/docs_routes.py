@@ -1,0 +1,83 @@
+"""The docs website over HTTP: rendered pages, raw files, search as you type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from citewell import __version__
+from citewell.tools.docs.site import Moved
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from citewell.tools.docs.site import DocsSite, Resource
+
+_DEFAULT_RESULTS = 10
+
+_READ_METHODS = ["GET", "HEAD"]
+# A reader's copy is good as long as its ETag is: the site may change at any time.
+_HEADERS = {
+    "Cache-Control": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    # The rest of its policy a page says itself; this much a page cannot.
+    "Content-Security-Policy": "frame-ancestors 'none'",
+}
+# A picture can hold scripts; in a window of its own it may run none.
+_ALONE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+
+
+def docs_routes(site: DocsSite) -> list[Route]:
+    """Return the routes of the website; the last one is for every address there may be."""
+
+    async def healthz(request: Request) -> Response:
+        pages = site.count_pages()
+        return JSONResponse({"status": "ok", "version": __version__, "pages": pages})
+
+    async def search(request: Request) -> Response:
+        query = request.query_params.get("q", "")
+        asked = request.query_params.get("limit", "")
+        limit = int(asked) if asked.isascii() and asked.isdecimal() else _DEFAULT_RESULTS
+        found = await to_thread.run_sync(lambda: site.search(query, limit=max(limit, 1)))
+        return JSONResponse(found, headers=_HEADERS)
+
+    async def show(request: Request) -> Response:
+        path = "/" + request.path_params["path"]
+        file = await to_thread.run_sync(site.read_file, path)
+        if file is not None:
+            return _respond(request, file, headers=_ALONE)
+        query = request.query_params.get("q", "")
+        found = await to_thread.run_sync(lambda: site.find(path, query=query))
+        if isinstance(found, Moved):
+            return RedirectResponse(found.url, status_code=301, headers=_HEADERS)
+        if found is not None:
+            return _respond(request, found)
+        missing = await to_thread.run_sync(site.not_found, path)
+        return Response(
+            missing.body, status_code=404, media_type=missing.media_type, headers=_HEADERS
+        )
+
+    return [
+        Route("/healthz", healthz, methods=_READ_METHODS),
+        Route("/api/search", search, methods=_READ_METHODS),
+        Route("/{path:path}", show, methods=_READ_METHODS),
+    ]
+
+
+def _respond(
+    request: Request, found: Resource, *, headers: dict[str, str] | None = None
+) -> Response:
+    """Return what was found, or that the reader has it already."""
+    sent = {**_HEADERS, "ETag": found.etag, **(headers or {})}
+    if _has_already(request.headers.get("if-none-match", ""), found.etag):
+        return Response(status_code=304, headers=sent)
+    return Response(found.body, media_type=found.media_type, headers=sent)
+
+
+def _has_already(validators: str, etag: str) -> bool:
+    known = [validator.strip().removeprefix("W/") for validator in validators.split(",")]
+    return etag in known or "*" in known

@@ -1,0 +1,159 @@
+"""A docs folder as a website and as MCP tools, served by one process."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Route
+
+from citewell.core.errors import CitewellError
+from citewell.server.docs_late_app import LateApp
+from citewell.server.docs_mcp import DocsMcpEndpoint
+from citewell.server.docs_routes import docs_routes
+from citewell.server.listener import bind
+from citewell.server.logging_setup import configure_logging
+from citewell.server.stop_signals import on_stop_signal
+from citewell.tools.docs.front import DocsFront, open_rate_limiter
+from citewell.tools.docs.site import DocsSite
+from citewell.tools.docs_folder import base_url, require_docs, with_base_url
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator
+
+    from citewell.core.settings import Settings
+    from citewell.server.docs_late_app import OpenWholeApp
+    from citewell.tools.docs_folder import DocsFolder
+
+logger = logging.getLogger(__name__)
+
+_CLOSING_SECONDS = 3
+_SECONDS_BETWEEN_LOOKS = 1.0
+# A server that nobody has asked anything by then loads the rest all the same.
+_QUIET_SECONDS = 1.0
+
+
+def serve_docs(settings: Settings, *, watch: bool = False) -> None:
+    """Serve the docs folder that `settings` name until a signal comes.
+
+    With `watch`, changes of its files are picked up within about a second.
+
+    Raises:
+        SettingsError: there is no such folder, or the port cannot be bound.
+    """
+    configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
+    with bind(settings.mcp_host, settings.mcp_port) as listener:
+        bound = with_base_url(replace(settings, mcp_port=listener.getsockname()[1]))
+        folder = require_docs(bound)
+        app = build_docs_app(folder, bound, watch=watch)
+        logger.info("docs of %d pages at %s/", len(folder.records), base_url(bound))
+        anyio.run(_run_uvicorn, app, listener)
+
+
+def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = False) -> Starlette:
+    """Return the application; it works while its lifespan is on."""
+    settings = with_base_url(settings)
+    late_app = LateApp(partial(_load_whole_app, settings, folder))
+    changes = Changes(folder)
+    routes = docs_routes(DocsSite(folder, settings))
+    if settings.mcp_enabled:
+        endpoint = DocsMcpEndpoint(
+            DocsFront(folder, settings),
+            late_app,
+            check_rate=open_rate_limiter(settings).check,
+            settings=settings,
+        )
+        routes = [Route("/mcp", endpoint), Route("/mcp/{rest:path}", endpoint), *routes]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with late_app.running(), anyio.create_task_group() as tasks:
+            if watch:
+                tasks.start_soon(changes.watch)
+            if settings.mcp_enabled:
+                tasks.start_soon(_keep_corpus, late_app, changes)
+            yield
+            tasks.cancel_scope.cancel()
+
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.router.redirect_slashes = False
+    return app
+
+
+class Changes:
+    """Tells when the files of the folder have changed."""
+
+    def __init__(self, folder: DocsFolder) -> None:
+        self._folder = folder
+        self._changed = anyio.Event()
+
+    async def watch(self) -> None:
+        """Look for changes again and again."""
+        while True:
+            await anyio.sleep(_SECONDS_BETWEEN_LOOKS)
+            try:
+                has_changed = await anyio.to_thread.run_sync(self._folder.refresh)
+            except OSError as error:
+                # Half of a change, such as a sidebar that is being replaced; the next look sees it.
+                logger.warning("the docs folder cannot be looked at: %s", error.strerror)
+                continue
+            if has_changed:
+                self._changed.set()
+                self._changed = anyio.Event()
+
+    async def since(self, revision: str) -> None:
+        """Return once the folder is another than it was at `revision`."""
+        while self._folder.revision == revision:
+            await self._changed.wait()
+
+    @property
+    def revision(self) -> str:
+        """The state of the folder."""
+        return self._folder.revision
+
+
+async def _keep_corpus(late_app: LateApp, changes: Changes) -> None:
+    """Load the rest of the server once it has time, and keep the corpus as the folder is."""
+    await late_app.until_there_is_time(seconds=_QUIET_SECONDS)
+    while True:
+        revision = changes.revision
+        try:
+            whole = await late_app.get()
+            await whole.store_docs()
+        except CitewellError as error:
+            logger.warning("the docs are not in the corpus: %s", error.message)
+        except Exception:
+            # The website does not depend on it, and must not end with it.
+            logger.exception("the docs are not in the corpus")
+        await changes.since(revision)
+
+
+def _load_whole_app(settings: Settings, folder: DocsFolder) -> OpenWholeApp:
+    """Import the rest, which takes longer than the first questions do; called in a thread."""
+    open_whole_app = import_module("citewell.server.docs_whole_app").open_whole_app
+    return partial(open_whole_app, settings, folder)
+
+
+async def _run_uvicorn(app: Starlette, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        timeout_graceful_shutdown=_CLOSING_SECONDS,
+        ws="none",
+    )
+    # uvicorn handles the signals itself and raises them again when it is done: the one we set
+    # makes that a return instead of a death by signal.
+    with on_stop_signal(lambda: None):
+        await uvicorn.Server(config).serve(sockets=[listener])
+    logger.info("server stopped")

@@ -1,0 +1,165 @@
+"""The door of `/mcp`: known names, known callers, and no more requests than allowed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.transport_security import TransportSecurityMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from citewell.core.errors import AccessRefused, CitewellError, ScopeViolation
+from citewell.server.auth import allowed_names, identify, insufficient_scope, refuse_unidentified
+from citewell.server.jsonrpc import INVALID_REQUEST, Fault
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from citewell.core.records import Caller
+    from citewell.core.settings import Settings
+    from citewell.server.draining import Draining
+    from citewell.server.late_services import LateServices
+    from citewell.server.metrics import Metrics
+    from citewell.tools.registry import Registry
+
+RATE_LIMITED = -32000
+
+
+class Doorkeeper:
+    """Decides on requests and messages before the protocol sees them."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        services: LateServices,
+        *,
+        settings: Settings,
+        metrics: Metrics,
+        draining: Draining,
+    ) -> None:
+        self._registry = registry
+        self._services = services
+        self._names = TransportSecurityMiddleware(allowed_names(settings))
+        self._metrics = metrics
+        self._draining = draining
+
+    async def admit(self, connection: HTTPConnection) -> Caller | Response:
+        """Return who sent the request, or the answer that turns it away."""
+        if self._draining.is_over:
+            self._metrics.count_refusal("stopping")
+            body = {"error": "unavailable", "error_description": "The server is stopping."}
+            return JSONResponse(body, status_code=503, headers={"Retry-After": "1"})
+        request = connection
+        if not isinstance(request, Request):
+            # Only headers are read, which a WebSocket's handshake has as well.
+            request = Request({**connection.scope, "type": "http"})
+        is_post = request.scope.get("method") == "POST"
+        refusal = await self._names.validate_request(request, is_post=is_post)
+        if refusal is not None:
+            self._metrics.count_refusal("forbidden")
+            return refusal
+        try:
+            return await identify(connection, await self._services.get())
+        except CitewellError as error:
+            is_refused = isinstance(error, AccessRefused)
+            self._metrics.count_refusal("unauthorized" if is_refused else "unavailable")
+            return refuse_unidentified(error)
+
+    async def recognise(self, connection: HTTPConnection) -> Caller | None:
+        """Return who sent a further message of an admitted connection; None if no longer let in.
+
+        Raises:
+            CitewellError: it cannot be told.
+        """
+        try:
+            return await identify(connection, await self._services.get())
+        except AccessRefused:
+            return None
+
+    async def find_fault(self, message: dict[str, Any], caller: Caller) -> Fault | None:
+        """Return why a message is not served: no time, too many, or not for this key."""
+        if "method" not in message or "id" not in message:
+            return None
+        if self._draining.is_over:
+            self._metrics.count_refusal("stopping")
+            return Fault(
+                code=RATE_LIMITED,
+                message="The server is stopping.",
+                request_id=message["id"],
+                data={"retryAfter": 1},
+                status=503,
+            )
+        wait_seconds = await (await self._services.get()).rates.check_key(caller)
+        if wait_seconds is not None:
+            self._metrics.count_refusal("rate_limited")
+            return _too_many(wait_seconds, message["id"])
+        if message["method"] != "tools/call":
+            return None
+        tool = self._registry.find(str(message.get("params", {}).get("name")))
+        if tool is None:
+            return None
+        try:
+            tool.refuse_others(caller)
+        except ScopeViolation as error:
+            self._metrics.count_refusal("forbidden")
+            return Fault(
+                code=INVALID_REQUEST,
+                message=f"{error.message} {error.suggestion}",
+                request_id=message["id"],
+                status=403,
+                headers=insufficient_scope(tool.needed_scope),
+            )
+        return None
+
+
+class AddressLimit:
+    """ASGI middleware: answers 429 to an address that sends too many requests."""
+
+    def __init__(
+        self, app: ASGIApp, services: LateServices, metrics: Metrics, *, exempt: frozenset[str]
+    ) -> None:
+        self._app = app
+        self._services = services
+        self._metrics = metrics
+        self._exempt = exempt
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or turn it away."""
+        if scope["type"] not in ("http", "websocket") or scope["path"] in self._exempt:
+            await self._app(scope, receive, send)
+            return
+        wait_seconds = await self._check(scope)
+        if wait_seconds is None:
+            await self._app(scope, receive, send)
+            return
+        self._metrics.count_refusal("rate_limited")
+        fault = _too_many(wait_seconds, None)
+        response = Response(
+            fault.encode(),
+            status_code=429,
+            media_type="application/json",
+            headers={"Retry-After": str(math.ceil(wait_seconds))},
+        )
+        await response(scope, receive, send)
+
+    async def _check(self, scope: Scope) -> float | None:
+        client = scope.get("client")
+        try:
+            rates = (await self._services.get()).rates
+        except CitewellError:
+            # Nothing is served without the services, and whoever serves the path says so.
+            return None
+        return await rates.check_address(client[0] if client else "unknown")
+
+
+def _too_many(wait_seconds: float, request_id: str | int | None) -> Fault:
+    seconds = math.ceil(wait_seconds)
+    return Fault(
+        code=RATE_LIMITED,
+        message=f"Too many requests; wait {seconds} seconds.",
+        request_id=request_id,
+        data={"retryAfter": seconds},
+        status=200,
+    )

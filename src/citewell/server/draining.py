@@ -1,0 +1,105 @@
+"""Stopping in good order: running requests end, streams that would never end are closed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from starlette.types import Message, Receive, Send
+
+
+# What was sent before the server stopped listening has arrived by then.
+_QUIET_SECONDS = 0.25
+
+
+class Draining:
+    """Counts the requests that run, and knows whether the server is about to stop.
+
+    While it is stopping, requests on connections that are open are still served, and each
+    connection closes with the answer. Once it is over nothing is begun any more.
+    """
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.is_over = False
+        self._begun = 0
+        self._stopping = anyio.Event()
+        self._idle = anyio.Event()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether clients had better go elsewhere."""
+        return self._stopping.is_set()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Keep the server from stopping while inside."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Count a request that runs, until `end`."""
+        self.running += 1
+        self._begun += 1
+
+    def end(self) -> None:
+        """Count one that ended."""
+        self.running -= 1
+        if self.running == 0:
+            self._idle.set()
+
+    async def drain(self) -> None:
+        """Say that the server stops, and return when nothing has run for a moment."""
+        self._stopping.set()
+        begun = -1
+        try:
+            while self.running or begun != self._begun:
+                begun = self._begun
+                if self.running:
+                    self._idle = anyio.Event()
+                    await self._idle.wait()
+                await anyio.sleep(_QUIET_SECONDS)
+        finally:
+            # Also when whoever drains has no more patience.
+            self.is_over = True
+
+    def closing(self, send: Send) -> Send:
+        """Return `send` as one that closes the connection with the answer while stopping."""
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start" and self.is_stopping:
+                message["headers"] = [*message.get("headers", ()), (b"connection", b"close")]
+            await send(message)
+
+        return sent
+
+    async def wait_for_stop(self) -> None:
+        """Return when the server is about to stop."""
+        await self._stopping.wait()
+
+    def until_stop(self, receive: Receive) -> Receive:
+        """Return `receive` as one that also tells of a disconnect when the server stops."""
+
+        async def received() -> Message:
+            message: Message = {"type": "http.disconnect"}
+            async with anyio.create_task_group() as tasks:
+
+                async def wait_for_client() -> None:
+                    nonlocal message
+                    message = await receive()
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(wait_for_client)
+                await self._stopping.wait()
+                tasks.cancel_scope.cancel()
+            return message
+
+        return received

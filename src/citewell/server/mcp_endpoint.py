@@ -1,0 +1,141 @@
+"""`/mcp` over HTTP: one URL for MCP clients of both eras and for plain POSTs."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from citewell.server.auth import session_user
+from citewell.server.calls import CALLER_KEY
+from citewell.server.departure import DEPARTURE_KEY, Departure
+from citewell.server.jsonrpc import Fault, parse_message
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from mcp.server.lowlevel import Server
+    from starlette.types import Receive, Scope, Send
+
+    from citewell.core.records import Caller
+    from citewell.server.doorkeeper import Doorkeeper
+    from citewell.server.draining import Draining
+
+MAX_REQUEST_BYTES = 4_000_000
+
+
+class McpEndpoint:
+    """One URL for every kind of client; see `_choose_manager`."""
+
+    def __init__(
+        self,
+        server: Server[Any],
+        doorkeeper: Doorkeeper,
+        *,
+        draining: Draining,
+        has_sessions: bool = True,
+    ) -> None:
+        self._doorkeeper = doorkeeper
+        self._draining = draining
+        self._has_sessions = has_sessions
+        self._stateful = StreamableHTTPSessionManager(
+            server, max_request_body_size=MAX_REQUEST_BYTES
+        )
+        self._stateless = StreamableHTTPSessionManager(
+            server, stateless=True, json_response=True, max_request_body_size=MAX_REQUEST_BYTES
+        )
+        self._streaming = StreamableHTTPSessionManager(
+            server, stateless=True, max_request_body_size=MAX_REQUEST_BYTES
+        )
+        self._bounded_post = RequestBodyLimitMiddleware(self._answer_post, MAX_REQUEST_BYTES)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Keep sessions while inside; all of them end on leaving."""
+        async with self._stateful.run(), self._stateless.run(), self._streaming.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one HTTP request."""
+        request = Request(scope, receive)
+        admitted = await self._doorkeeper.admit(request)
+        if isinstance(admitted, Response):
+            await admitted(scope, receive, send)
+            return
+        scope = _with_caller(scope, admitted)
+        if request.method == "POST":
+            with self._draining.busy():
+                await self._bounded_post(scope, receive, self._draining.closing(send))
+        elif not self._has_sessions:
+            # What a GET would listen to, and a DELETE end, is a session.
+            await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
+        else:
+            # The stream of a GET has no end of its own.
+            until_stop = self._draining.until_stop(receive)
+            await self._stateful.handle_request(scope, until_stop, send)
+
+    async def _answer_post(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await Request(scope, receive).body()
+        except ClientDisconnect:
+            return
+        message = parse_message(body)
+        if not isinstance(message, Fault):
+            fault = await self._doorkeeper.find_fault(message, scope[CALLER_KEY])
+            message = message if fault is None else fault
+        if isinstance(message, Fault):
+            await _respond(message)(scope, receive, send)
+            return
+        departure = Departure()
+        scope = {**scope, DEPARTURE_KEY: departure}
+        manager = self._choose_manager(Request(scope), message)
+        if manager is not self._stateless:
+            # Whatever it answers with waits for the client to go by itself.
+            await manager.handle_request(scope, departure.noticing(body, receive), send)
+            return
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(departure.watch, receive)
+            await manager.handle_request(scope, departure.noticing(body), send)
+            tasks.cancel_scope.cancel()
+
+    def _choose_manager(
+        self, request: Request, message: dict[str, Any]
+    ) -> StreamableHTTPSessionManager:
+        """Return who serves the message.
+
+        A client of the handshake era that neither opens nor names a session, such as curl, is
+        answered at once and in plain JSON. All else is stateful, the sessionless era of 2026 too:
+        a JSON answer has no room for progress, and cannot be cancelled. Where there are to be no
+        sessions, the handshake era gets its progress too, but from whom it happens to ask.
+        """
+        version = request.headers.get("mcp-protocol-version")
+        is_modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
+        if is_modern:
+            return self._stateful
+        if not self._has_sessions:
+            streams = "text/event-stream" in request.headers.get("accept", "")
+            return self._streaming if streams else self._stateless
+        in_session = "mcp-session-id" in request.headers or message.get("method") == "initialize"
+        return self._stateful if in_session else self._stateless
+
+
+def _with_caller(scope: Scope, caller: Caller) -> Scope:
+    known: dict[str, Any] = {CALLER_KEY: caller}
+    if caller.key_hash is not None:
+        known["user"] = session_user(caller.key_hash)
+    return {**scope, **known}
+
+
+def _respond(fault: Fault) -> Response:
+    return Response(
+        fault.encode(),
+        status_code=fault.status,
+        media_type="application/json",
+        headers=dict(fault.headers),
+    )

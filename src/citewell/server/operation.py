@@ -1,0 +1,87 @@
+"""What an operator's machines ask: is it alive, is it ready, how does it fare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from citewell import __version__
+from citewell.core.errors import AccessRefused, CitewellError
+from citewell.core.hosts import is_loopback
+from citewell.server.auth import identify, insufficient_scope, refuse_unidentified
+from citewell.server.metrics import CONTENT_TYPE
+from citewell.tools.vitals import check_ready, take_vitals
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from citewell.server.draining import Draining
+    from citewell.server.late_services import LateServices
+    from citewell.server.metrics import Metrics
+
+HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
+
+_READY_SECONDS = 2.0
+
+
+class Operation:
+    """The endpoints that tell of the server itself."""
+
+    def __init__(self, services: LateServices, *, metrics: Metrics, draining: Draining) -> None:
+        self._services = services
+        self._metrics = metrics
+        self._draining = draining
+
+    def routes(self) -> list[Route]:
+        """Return the routes of all of them."""
+        return [
+            Route("/healthz", self._tell_health, methods=["GET"]),
+            Route("/readyz", self._tell_readiness, methods=["GET"]),
+            Route("/metrics", self._tell_metrics, methods=["GET"]),
+        ]
+
+    async def _tell_health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok", "version": __version__})
+
+    async def _tell_readiness(self, request: Request) -> Response:
+        if self._draining.is_stopping:
+            return JSONResponse({"status": "stopping"}, status_code=503)
+        try:
+            with anyio.fail_after(_READY_SECONDS):
+                await check_ready(await self._services.get())
+        except (CitewellError, TimeoutError):
+            return JSONResponse({"status": "the store does not answer"}, status_code=503)
+        return JSONResponse({"status": "ready"})
+
+    async def _tell_metrics(self, request: Request) -> Response:
+        try:
+            services = await self._services.get()
+            refusal = None if _is_local(request) else await self._refuse(request)
+            if refusal is not None:
+                return refusal
+            body = self._metrics.render(await take_vitals(services), self._draining)
+        except CitewellError as error:
+            return refuse_unidentified(error)
+        return Response(body, media_type=CONTENT_TYPE)
+
+    async def _refuse(self, request: Request) -> Response | None:
+        try:
+            caller = await identify(request, await self._services.get())
+        except AccessRefused as error:
+            return refuse_unidentified(error)
+        if "admin" in caller.scopes:
+            return None
+        body = {"error": "forbidden", "error_description": "The scope 'admin' is needed."}
+        return JSONResponse(body, status_code=403, headers=insufficient_scope("admin"))
+
+
+def _is_local(request: Request) -> bool:
+    # Behind a proxy uvicorn has put the real client here, from X-Forwarded-For. By another name
+    # than loopback's own, a page of the web may be asking through the browser of this machine.
+    client = request.client
+    return (
+        client is not None and is_loopback(client.host) and is_loopback(request.url.hostname or "")
+    )

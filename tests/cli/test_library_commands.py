@@ -1,0 +1,150 @@
+"""`sites`, `jobs`, `worker` and `ingest --site` in a shell."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tests.cli.shell import Shell
+
+from citewell.cli.main import main
+
+
+def run(shell: Shell, *arguments: str) -> int:
+    return main([*shell.options, *arguments])
+
+
+def run_json(shell: Shell, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    run(shell, *arguments, "--json")
+    shape: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return shape
+
+
+def test_a_page_is_added_listed_shown_refreshed_and_deleted(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = shell.site.url("/storage")
+
+    codes = [run(shell, "sites", "add", url), run(shell, "sites"), run(shell, "sites", "show", url)]
+    shown = capsys.readouterr().out
+    codes += [run(shell, "sites", "refresh", "1"), run(shell, "sites", "delete", "1")]
+    told = capsys.readouterr().out
+
+    assert codes == [0, 0, 0, 0, 0]
+    assert f"completed: Storage modes — {url} (id 1, 1 pages, 3 chunks)" in shown
+    assert "1 of 1 websites" in shown
+    assert "pages      1 with 3 chunks" in shown
+    assert "1 unchanged, 0 changed" in told
+    assert f"deleted: {url} (id 1, 1 pages, 3 chunks)" in told
+    assert run_json(shell, capsys, "sites") == {"websites": [], "total_count": 0}
+
+
+def test_a_page_that_fails_is_told_by_the_exit_code_and_the_job(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(shell, "sites", "add", shell.site.url("/missing"))
+    capsys.readouterr()
+    [website] = run_json(shell, capsys, "sites", "list", "--status", "failed")["websites"]
+    [job] = run_json(shell, capsys, "jobs", "--state", "failed")["jobs"]
+
+    assert code == 1
+    assert "does not exist" in website["error_message"]
+    assert (job["state"], job["kind"]) == ("failed", "process_website")
+
+
+def test_work_in_the_background_is_done_by_a_worker(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "sites", "add", shell.site.url("/storage"), "--background")
+    capsys.readouterr()
+    [job] = run_json(shell, capsys, "jobs")["jobs"]
+    code = run(shell, "worker", "--until-idle")
+    [website] = run_json(shell, capsys, "sites")["websites"]
+
+    assert job["state"] == "waiting"
+    assert code == 0
+    assert website["status"] == "completed"
+
+
+def test_a_waiting_job_is_cancelled_and_retried(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "sites", "add", shell.site.url("/storage"), "--background")
+    codes = [run(shell, "jobs", "cancel", "1"), run(shell, "jobs", "cancel", "1")]
+    codes += [run(shell, "jobs", "retry", "1"), run(shell, "jobs", "show", "1")]
+    out = capsys.readouterr().out
+
+    assert codes == [0, 0, 0, 0]
+    assert "job 1: cancelled" in out
+    assert "job 1: waiting" in out
+    assert run(shell, "jobs", "cancel", "99") == 1
+
+
+def test_a_whole_site_is_ingested(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    menu = '<a href="storage">s</a> <a href="mooring">m</a>'
+    shell.site.pages["/"] = f"<html><title>Buoy</title><main><h1>Buoy</h1><p>See {menu}</p></main>"
+
+    code = run(shell, "ingest", "--site", shell.site.url("/"), "--exclude", "/mooring")
+    out = capsys.readouterr().out
+
+    assert code == 0
+    assert out.startswith("completed: Buoy")
+    assert "2 pages" in out
+
+
+def test_pages_that_are_ingested_become_entries_of_the_library(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "ingest", shell.site.url("/storage"), "--tag", "buoy")
+    capsys.readouterr()
+
+    [website] = run_json(shell, capsys, "sites")["websites"]
+
+    assert (website["status"], website["tags"], website["source_id"]) == ("completed", ["buoy"], 1)
+
+
+def test_a_schedule_is_set_and_stopped(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    url = shell.site.url("/storage")
+
+    run(shell, "sites", "add", url, "--every", "12h")
+    capsys.readouterr()
+    [daily] = run_json(shell, capsys, "sites")["websites"]
+    run(shell, "sites", "add", url, "--every", "never")
+    capsys.readouterr()
+    [never] = run_json(shell, capsys, "sites")["websites"]
+
+    assert daily["refresh_seconds"] == 43_200
+    assert never["refresh_seconds"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("sites", "delete", "7"), 1, "there is no website 7"),
+        (("sites", "delete"), 2, "needs a website"),
+        (("jobs", "retry"), 2, "needs the number of a job"),
+        (("sites", "add", "nonsense"), 1, "is not a URL"),
+        (("sites", "add", "https://a.example/", "--every", "soon"), 2, "is no duration"),
+    ],
+    ids=["unknown", "no-site", "no-job", "no-url", "no-duration"],
+)
+def test_mistakes_are_told_with_an_exit_code(
+    shell: Shell,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    code: int,
+    message: str,
+) -> None:
+    assert run(shell, *arguments) == code
+    assert message in capsys.readouterr().err
+
+
+def test_refreshing_what_is_stale_leaves_fresh_websites_alone(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "sites", "add", shell.site.url("/storage"))
+    capsys.readouterr()
+
+    assert run(shell, "sites", "refresh", "--stale") == 0
+    assert capsys.readouterr().out == "Nothing is stale.\n"

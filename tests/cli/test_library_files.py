@@ -1,0 +1,43 @@
+"""`citewell export` and `citewell import`: a library from one index to another."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import Shell
+
+from citewell.cli.main import EXIT_TOOL_ERROR, main
+
+
+def test_a_library_is_carried_to_another_index(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "library.zip"
+    other = ("--database", f"sqlite:///{tmp_path / 'other.db'}", *shell.options[2:])
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+    capsys.readouterr()
+
+    exported = main(["export", str(file), *shell.options])
+    told = capsys.readouterr().out
+    imported = main(["import", "--json", str(file), *other])
+    counts = json.loads(capsys.readouterr().out)
+    found = main(["search", "ring mode", *other])
+
+    assert (exported, imported, found) == (0, 0, 0)
+    assert told.startswith("Exported 1 pages, ")
+    assert counts["pages_written"] == 1
+    assert "newest burst" in capsys.readouterr().out
+
+
+def test_a_damaged_file_is_refused_with_what_to_do(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "library.zip"
+    file.write_bytes(b"PK\x03\x04 no library")
+
+    code = main(["import", str(file), *shell.options])
+
+    assert code == EXIT_TOOL_ERROR
+    assert "damaged" in capsys.readouterr().err

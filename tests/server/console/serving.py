@@ -1,0 +1,27 @@
+"""A server with consoles, and two people with keys of their own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+from tests.server.shelf import Shelf
+from tests.server.tiny import serving
+
+ANN = {"Authorization": "Bearer ann:helper@sk-ann-00001111"}
+BEN = {"Authorization": "Bearer ben:robot@sk-ben-00002222"}
+
+QUESTIONS = "/mcp/tools/ask_user"
+DIRECTIVES = "/mcp/tools/get_user_requests"
+
+
+@asynccontextmanager
+async def console(**settings: object) -> AsyncIterator[httpx2.AsyncClient]:
+    """Serve a shelf; gives an HTTP client of it."""
+    shelf = Shelf(**settings)
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=10) as client,
+    ):
+        yield client

@@ -1,0 +1,178 @@
+"""The pages of the consoles without a browser: guarded, escaped, usable without scripts."""
+
+from __future__ import annotations
+
+import re
+
+import httpx2
+import pytest
+from tests.drafts import draft
+from tests.server.console.serving import ANN, DIRECTIVES, QUESTIONS, console
+from tests.server.shelf import HERONS, Shelf
+from tests.server.tiny import serving
+
+from citewell.core.records import Link
+
+pytestmark = pytest.mark.anyio
+
+PAGES = ("/", QUESTIONS, DIRECTIVES, "/mcp/console/usage", "/mcp/debug")
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def form_token(page: str) -> str:
+    found = re.search(r'name="form_token" value="([^"]+)"', page)
+    assert found is not None
+    return found[1]
+
+
+async def test_a_page_lets_nothing_run_or_load_but_its_own_files() -> None:
+    async with console() as http:
+        pages = [await http.get(path) for path in PAGES]
+
+    assert {page.status_code for page in pages} == {200}
+    for page in pages:
+        policy = page.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert page.headers["cache-control"] == "no-store"
+        assert page.headers["referrer-policy"] == "same-origin"
+        assert not re.search(r"<script(?![^>]*\bsrc=)|\sstyle=|<style|\son\w+=", page.text)
+        assert not re.search(r'(?:src|href)="(?:https?:)?//', page.text)
+
+
+async def test_every_file_that_a_page_names_is_served() -> None:
+    async with console() as http:
+        page = (await http.get("/mcp/debug")).text
+        names = set(re.findall(r'"(/mcp/console/static/[^"]+)"', page))
+        files = [await http.get(name) for name in sorted(names)]
+        missing = await http.get("/mcp/console/static/secrets.txt")
+
+    assert len(files) >= 7
+    assert {file.status_code for file in files} == {200}
+    assert all("immutable" in file.headers["cache-control"] for file in files)
+    assert missing.status_code == 404
+
+
+async def test_the_inspector_answers_head_and_may_call_the_endpoint_it_is_given() -> None:
+    async with console() as http:
+        head = await http.head("/mcp/debug")
+        foreign = await http.get("/mcp/debug?endpoint=https://other.example:8443/mcp&token=sk-x")
+        broken = await http.get("/mcp/debug?endpoint=https://a.example;script-src%20*/mcp")
+
+    assert (head.status_code, head.content) == (200, b"")
+    assert (
+        "connect-src 'self' https://other.example:8443;"
+        in (foreign.headers["content-security-policy"])
+    )
+    assert "sk-x" not in foreign.text
+    assert "script-src *" not in broken.headers["content-security-policy"]
+
+
+async def test_forms_work_without_scripts_where_no_key_is_asked_for() -> None:
+    async with console() as http:
+        page = (await http.get(DIRECTIVES)).text
+        form = {"content": "Ship it", "task_id": "", "form_token": form_token(page)}
+        sent = await http.post(f"{DIRECTIVES}/new", data=form)
+        after = (await http.get(DIRECTIVES)).text
+
+    assert (sent.status_code, sent.headers["location"]) == (303, DIRECTIVES)
+    assert "Ship it" in after
+
+
+async def test_a_form_without_its_token_or_from_another_site_is_refused() -> None:
+    async with console() as http:
+        page = (await http.get(DIRECTIVES)).text
+        form = {"content": "Ship it", "form_token": form_token(page)}
+        address = f"{DIRECTIVES}/new"
+        refused = [
+            await http.post(address, data={"content": "Ship it"}),
+            await http.post(address, data={**form, "form_token": "guess"}),
+            await http.post(address, data=form, headers={"Sec-Fetch-Site": "cross-site"}),
+            await http.post(address, data=form, headers={"Origin": "https://evil.example"}),
+            await http.post(
+                f"{DIRECTIVES}/api/requests",
+                json={"content": "x"},
+                headers={"Origin": "http://127.0.0.1:1"},
+            ),
+            await http.get(DIRECTIVES, headers={"Host": "evil.example"}),
+        ]
+        after = (await http.get(f"{DIRECTIVES}/api/requests")).json()
+
+    assert [answer.status_code for answer in refused] == [403, 403, 403, 403, 403, 421]
+    assert after["pending"] == []
+
+
+async def test_the_servers_own_pages_may_send_forms_under_its_public_name() -> None:
+    async with console(mcp_allowed_hosts=("rag.example",)) as http:
+        headers = {"Host": "rag.example", "Origin": "https://rag.example"}
+        sent = await http.post(
+            f"{DIRECTIVES}/api/requests", json={"content": "Ship it"}, headers=headers
+        )
+
+    assert sent.status_code == 201
+
+
+async def test_a_page_that_needs_a_key_shows_the_form_for_it_and_nothing_else() -> None:
+    async with console(mcp_auth_token="sk-right-0000") as http:
+        locked = await http.get("/")
+        script = await http.get("/", headers={"HX-Request": "true"})
+        key = {"Authorization": "Bearer sk-right-0000", "HX-Request": "true"}
+        opened = await http.get("/", headers=key)
+
+    assert (locked.status_code, script.status_code, opened.status_code) == (200, 401, 200)
+    assert "needs your key" in locked.text
+    assert "Herons" not in locked.text + script.text
+    assert "Herons" in opened.text
+    assert "<html" not in opened.text
+
+
+async def test_what_people_and_agents_write_is_shown_as_text() -> None:
+    async with console(people_answer_timeout_seconds=0.1) as http:
+        await http.post(f"{DIRECTIVES}/api/requests", json={"content": HOSTILE}, headers=ANN)
+        page = (await http.get(DIRECTIVES, headers=ANN)).text
+
+    assert HOSTILE not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+
+
+async def test_hostile_titles_links_and_searches_are_shown_as_text() -> None:
+    page = draft(
+        "https://evil.example/x",
+        "Herons eat <script>alert(3)</script> fish.",
+        title=HOSTILE,
+        heading=HOSTILE,
+        links=(
+            Link(url=HERONS.url, text="h", context="h", section=0, start=0),
+            Link(url="https://gone.example/", text="g", context="g", section=0, start=0),
+        ),
+    )
+    shelf = Shelf(page, HERONS)
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=10) as http,
+    ):
+        texts = [
+            (await http.get("/", params={"q": f"what do herons eat {HOSTILE}"})).text,
+            (await http.get("/page/1")).text,
+            (await http.get("/page/2")).text,
+        ]
+        missing = await http.get("/page/999")
+        odd = await http.get("/page/1e9")
+
+    for text in texts:
+        assert "&lt;script&gt;" in text
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<img src=x", text)
+    assert "<mark>" in texts[0]
+    assert '<line class="out"' in texts[1]
+    assert '<line class="in"' in texts[2]
+    assert "1 link leads to a page that is not indexed" in texts[1]
+    assert (missing.status_code, odd.status_code) == (404, 404)
+
+
+async def test_a_page_of_another_project_does_not_exist() -> None:
+    async with console() as http:
+        listed = (await http.get("/")).text
+        hidden = await http.get("/page/3")
+
+    assert "Secret" not in listed
+    assert hidden.status_code == 404
