@@ -25,6 +25,7 @@ PROGRAMS = (
     "kb_evidence",
     "kb_load",
     "graph_speed",
+    "websites",
 )
 
 

@@ -138,7 +138,9 @@ def _type_name(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> str
         return f"`{schema['const']}`"
     if schema.get("type") == "array":
         most = f" (at most {schema['maxItems']})" if "maxItems" in schema else ""
-        return f"list of {_type_name(schema['items'], definitions)}{most}"
+        # tools/list leaves the columns of some rows out; here they follow.
+        items = schema.get("items", {"type": "object"})
+        return f"list of {_type_name(items, definitions)}{most}"
     return f"{schema.get('type', 'any')}{_bounds(schema)}"
 
 
