@@ -1,4 +1,4 @@
-"""Which words of a chunk are indexed, whatever the database."""
+"""Which words of a chunk are indexed, whatever the database, and that it is what it claims."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from citewell.core.words import text_words, words
 
 if TYPE_CHECKING:
-    from citewell.core.records import Chunk
+    from citewell.core.records import Chunk, PageDraft
 
 
 class IndexedWords(NamedTuple):
@@ -35,3 +35,15 @@ class WordIndex:
             heading = self._of_path[path] = words("\n".join(shown))
         body = text_words(chunk.text)
         return IndexedWords(" ".join(heading), " ".join(body), len(heading) + len(body))
+
+
+def check_slices(draft: PageDraft) -> None:
+    """Refuse a page whose chunks are not slices of its text.
+
+    Raises:
+        ValueError: a chunk is not the slice that it claims to be.
+    """
+    text = draft.extracted.text
+    for chunk in draft.chunks:
+        if text[chunk.start : chunk.end] != chunk.text:
+            raise ValueError(f"chunk {chunk.ordinal} is not the slice of the text it claims to be")

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from citewell.core.graph import Edge, GraphCounts, Node, NodeRef, entity_key
 from citewell.core.records import SearchFilter
+from citewell.store.edge_statements import (
+    EDGE_STATEMENTS,
+    MOST_SECTIONS_SHARING,
+    NODE_STATEMENTS,
+    SYMBOLS_OF_ONE_ENDING,
+    symbol_pattern,
+)
 from citewell.store.postgres import rows
 from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.filters import allowed_pages
@@ -15,49 +22,11 @@ if TYPE_CHECKING:
 
     from psycopg import AsyncConnection
 
-    from citewell.core.graph import EdgeKind, NodeKind
+    from citewell.core.graph import EdgeKind
     from citewell.core.records import PageDraft, StoredChunk
+    from citewell.store.edge_statements import EdgeStatement
 
     Session = AsyncConnection[dict[str, Any]]
-
-# Two sections that both name what sixty others name as well have little to do with each other.
-_MOST_SECTIONS_SHARING = 60
-_SYMBOLS_OF_ONE_ENDING = 5
-
-
-class _EdgeStatement(NamedTuple):
-    """A statement that finds edges of one kind from one kind of node to another."""
-
-    name: str
-    source: NodeKind
-    target: NodeKind
-    step: int = 0
-
-
-_EDGE_STATEMENTS: dict[EdgeKind, tuple[_EdgeStatement, ...]] = {
-    "child": (
-        _EdgeStatement("children_of_pages", "page", "section"),
-        _EdgeStatement("children_of_sections", "section", "section"),
-    ),
-    "parent": (
-        _EdgeStatement("parent_sections", "section", "section"),
-        _EdgeStatement("parent_pages", "section", "page"),
-    ),
-    "part_of": (_EdgeStatement("pages_of_sections", "section", "page"),),
-    "next": (_EdgeStatement("sections_beside", "section", "section", 1),),
-    "previous": (_EdgeStatement("sections_beside", "section", "section", -1),),
-    "links_to": (
-        _EdgeStatement("links_of_pages", "page", "page"),
-        _EdgeStatement("links_of_sections", "section", "page"),
-    ),
-    "linked_from": (_EdgeStatement("links_to_pages", "page", "section"),),
-    "mentions": (
-        _EdgeStatement("mentions_of_pages", "page", "entity"),
-        _EdgeStatement("mentions_of_sections", "section", "entity"),
-    ),
-    "mentioned_in": (_EdgeStatement("mentions_of_entities", "entity", "section"),),
-    "same_entity": (_EdgeStatement("sections_sharing_entities", "section", "section"),),
-}
 
 
 async def put_mentions(connection: Session, draft: PageDraft, *, source_id: int) -> None:
@@ -105,7 +74,7 @@ async def find_nodes(
     """Return the nodes in the order asked; those that are gone or hidden are left out."""
     view = {"project": where.project, "visible": await _visible(connection, where)}
     found: dict[NodeRef, Node] = {}
-    for kind, statement in _NODE_STATEMENTS.items():
+    for kind, statement in NODE_STATEMENTS.items():
         asked = [ref for ref in refs if ref.kind == kind]
         if asked:
             values = view | {
@@ -116,13 +85,6 @@ async def find_nodes(
                 node = rows.node(row, kind)
                 found[node.ref] = node
     return [found[ref] for ref in dict.fromkeys(refs) if ref in found]
-
-
-_NODE_STATEMENTS: dict[NodeKind, str] = {
-    "page": "page_nodes",
-    "section": "section_nodes",
-    "entity": "entity_nodes",
-}
 
 
 async def find_entities(
@@ -141,14 +103,13 @@ async def find_entities(
 
 
 async def _ending_with(connection: Session, name: str, *, project: str | None) -> list[int]:
-    last = name.strip().strip("`").removesuffix("()")
-    escaped = last.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    if not last:
+    pattern = symbol_pattern(name)
+    if pattern is None:
         return []
     values = {
         "project": project,
-        "pattern": f"%.{escaped}",
-        "limit": _SYMBOLS_OF_ONE_ENDING,
+        "pattern": pattern,
+        "limit": SYMBOLS_OF_ONE_ENDING,
     }
     found = await connection.execute(SQL["symbols_ending_with"], values)
     return [row["entity_id"] async for row in found]
@@ -171,13 +132,13 @@ async def edges_of(
         "ordinals": [ref.section for ref in sections],
         "entities": [ref.number for ref in seen if ref.kind == "entity"],
         "visible": await _visible(connection, where),
-        "most_sections": _MOST_SECTIONS_SHARING,
+        "most_sections": MOST_SECTIONS_SHARING,
         "limit": limit,
     }
     present = {ref.kind for ref in seen}
     edges: list[Edge] = []
     for kind in kinds:
-        for statement in _EDGE_STATEMENTS[kind]:
+        for statement in EDGE_STATEMENTS[kind]:
             if statement.source in present:
                 bound = values | {"step": statement.step}
                 found = await connection.execute(SQL[statement.name], bound)
@@ -185,9 +146,7 @@ async def edges_of(
     return edges
 
 
-def _edges(
-    found: Iterable[dict[str, Any]], kind: EdgeKind, statement: _EdgeStatement
-) -> list[Edge]:
+def _edges(found: Iterable[dict[str, Any]], kind: EdgeKind, statement: EdgeStatement) -> list[Edge]:
     return [
         Edge(
             source=NodeRef(statement.source, row["source"], row["source_section"]),

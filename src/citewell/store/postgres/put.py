@@ -9,7 +9,7 @@ from citewell.core.ids import content_hash
 from citewell.core.records import PutResult
 from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.graph import put_mentions
-from citewell.store.word_index import WordIndex
+from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ async def put_page(connection: Session, draft: PageDraft) -> PutResult:
     Raises:
         ValueError: a chunk is not the slice of the page's text that it claims to be.
     """
-    _check_slices(draft)
+    check_slices(draft)
     key = {"project": draft.project, "url": draft.url}
     before = await (await connection.execute(SQL["page_before"], key)).fetchone()
     text_hash = content_hash(draft.extracted.text)
@@ -46,13 +46,6 @@ async def put_page(connection: Session, draft: PageDraft) -> PutResult:
         chunks=len(draft.chunks),
         chunks_kept=kept,
     )
-
-
-def _check_slices(draft: PageDraft) -> None:
-    text = draft.extracted.text
-    for chunk in draft.chunks:
-        if text[chunk.start : chunk.end] != chunk.text:
-            raise ValueError(f"chunk {chunk.ordinal} is not the slice of the text it claims to be")
 
 
 async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str) -> int:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from citewell.core.graph import Edge, GraphCounts, Node, NodeRef, entity_key
 from citewell.core.records import SearchFilter
+from citewell.store.edge_statements import (
+    EDGE_STATEMENTS,
+    MOST_SECTIONS_SHARING,
+    NODE_STATEMENTS,
+    SYMBOLS_OF_ONE_ENDING,
+    symbol_pattern,
+)
 from citewell.store.sqlite import rows
 from citewell.store.sqlite.connection import SQL
 from citewell.store.sqlite.filters import allowed_pages
@@ -15,47 +22,9 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
 
-    from citewell.core.graph import EdgeKind, NodeKind
+    from citewell.core.graph import EdgeKind
     from citewell.core.records import PageDraft, StoredChunk
-
-# Two sections that both name what sixty others name as well have little to do with each other.
-_MOST_SECTIONS_SHARING = 60
-_SYMBOLS_OF_ONE_ENDING = 5
-
-
-class _EdgeStatement(NamedTuple):
-    """A statement that finds edges of one kind from one kind of node to another."""
-
-    name: str
-    source: NodeKind
-    target: NodeKind
-    step: int = 0
-
-
-_EDGE_STATEMENTS: dict[EdgeKind, tuple[_EdgeStatement, ...]] = {
-    "child": (
-        _EdgeStatement("children_of_pages", "page", "section"),
-        _EdgeStatement("children_of_sections", "section", "section"),
-    ),
-    "parent": (
-        _EdgeStatement("parent_sections", "section", "section"),
-        _EdgeStatement("parent_pages", "section", "page"),
-    ),
-    "part_of": (_EdgeStatement("pages_of_sections", "section", "page"),),
-    "next": (_EdgeStatement("sections_beside", "section", "section", 1),),
-    "previous": (_EdgeStatement("sections_beside", "section", "section", -1),),
-    "links_to": (
-        _EdgeStatement("links_of_pages", "page", "page"),
-        _EdgeStatement("links_of_sections", "section", "page"),
-    ),
-    "linked_from": (_EdgeStatement("links_to_pages", "page", "section"),),
-    "mentions": (
-        _EdgeStatement("mentions_of_pages", "page", "entity"),
-        _EdgeStatement("mentions_of_sections", "section", "entity"),
-    ),
-    "mentioned_in": (_EdgeStatement("mentions_of_entities", "entity", "section"),),
-    "same_entity": (_EdgeStatement("sections_sharing_entities", "section", "section"),),
-}
+    from citewell.store.edge_statements import EdgeStatement
 
 
 def put_mentions(connection: sqlite3.Connection, draft: PageDraft, *, source_id: int) -> None:
@@ -102,20 +71,13 @@ def find_nodes(
         "entity": [ref.number for ref in refs if ref.kind == "entity"],
     }
     found: dict[NodeRef, Node] = {}
-    for kind, statement in _NODE_STATEMENTS.items():
+    for kind, statement in NODE_STATEMENTS.items():
         if asked[kind]:
             values = view | {"asked": json.dumps(asked[kind])}
             for row in connection.execute(SQL[statement], values):
                 node = rows.node(row, kind)
                 found[node.ref] = node
     return [found[ref] for ref in dict.fromkeys(refs) if ref in found]
-
-
-_NODE_STATEMENTS: dict[NodeKind, str] = {
-    "page": "page_nodes",
-    "section": "section_nodes",
-    "entity": "entity_nodes",
-}
 
 
 def find_entities(
@@ -135,14 +97,13 @@ def find_entities(
 
 
 def _ending_with(connection: sqlite3.Connection, name: str, *, project: str | None) -> list[int]:
-    last = name.strip().strip("`").removesuffix("()")
-    escaped = last.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    if not last:
+    pattern = symbol_pattern(name)
+    if pattern is None:
         return []
     values = {
         "project": project,
-        "pattern": f"%.{escaped}",
-        "limit": _SYMBOLS_OF_ONE_ENDING,
+        "pattern": pattern,
+        "limit": SYMBOLS_OF_ONE_ENDING,
     }
     return [row["entity_id"] for row in connection.execute(SQL["symbols_ending_with"], values)]
 
@@ -164,13 +125,13 @@ def edges_of(
         ),
         "entities": json.dumps([ref.number for ref in seen if ref.kind == "entity"]),
         "visible": _visible(connection, where),
-        "most_sections": _MOST_SECTIONS_SHARING,
+        "most_sections": MOST_SECTIONS_SHARING,
         "limit": limit,
     }
     present = {ref.kind for ref in seen}
     edges: list[Edge] = []
     for kind in kinds:
-        for statement in _EDGE_STATEMENTS[kind]:
+        for statement in EDGE_STATEMENTS[kind]:
             if statement.source in present:
                 bound = values | {"step": statement.step}
                 row = connection.execute(SQL[statement.name], bound).fetchone()
@@ -181,7 +142,7 @@ def edges_of(
 def _edges(
     found: Iterable[tuple[int, int, int, int, float, int, int]],
     kind: EdgeKind,
-    statement: _EdgeStatement,
+    statement: EdgeStatement,
 ) -> list[Edge]:
     return [
         Edge(

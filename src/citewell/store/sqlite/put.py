@@ -11,7 +11,7 @@ from citewell.core.records import PutResult
 from citewell.store.sqlite.connection import SQL
 from citewell.store.sqlite.filters import timestamp
 from citewell.store.sqlite.graph import put_mentions
-from citewell.store.word_index import WordIndex
+from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,7 +26,7 @@ def put_page(connection: sqlite3.Connection, draft: PageDraft) -> PutResult:
     Raises:
         ValueError: a chunk is not the slice of the page's text that it claims to be.
     """
-    _check_slices(draft)
+    check_slices(draft)
     key = {"project": draft.project, "url": draft.url}
     before = connection.execute(SQL["page_before"], key).fetchone()
     text_hash = content_hash(draft.extracted.text)
@@ -42,13 +42,6 @@ def put_page(connection: sqlite3.Connection, draft: PageDraft) -> PutResult:
         chunks=len(draft.chunks),
         chunks_kept=kept,
     )
-
-
-def _check_slices(draft: PageDraft) -> None:
-    text = draft.extracted.text
-    for chunk in draft.chunks:
-        if text[chunk.start : chunk.end] != chunk.text:
-            raise ValueError(f"chunk {chunk.ordinal} is not the slice of the text it claims to be")
 
 
 def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash: str) -> int:
