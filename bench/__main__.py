@@ -26,6 +26,12 @@ PROGRAMS = (
     "kb_load",
     "graph_speed",
     "websites",
+    "docs_server",
+    "people",
+    "http_calls",
+    "render_pool",
+    "postgres",
+    "cluster",
 )
 
 

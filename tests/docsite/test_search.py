@@ -40,9 +40,27 @@ def test_the_page_with_the_heading_asked_for_is_first(tmp_path: Path) -> None:
     assert first(folder, "RATE LIMITING") == "z.md"
 
 
+def test_the_section_that_has_the_heading_asked_for_is_shown(tmp_path: Path) -> None:
+    text = "# Guide\n\nRate limiting is told below.\n\n## Rate limiting\n\nAt most ten.\n"
+    folder = open_folder(tmp_path, {"a.md": text + "\n## Rate limiting\n\n### Empty\n"})
+
+    hit = folder.search("rate  LIMITING").hits[0]
+    empty = folder.search("empty").hits[0]
+
+    assert (hit.section, hit.snippet) == ("Rate limiting", "At most ten.")
+    assert (empty.section, empty.snippet) == ("Empty", "Empty")
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("herosn", "herons"), ("hreons", "herons"), ("freze", "freeze"), ("waderz", "waders")],
+    [
+        ("herosn", "herons"),
+        ("hreons", "herons"),
+        ("jerons", "herons"),
+        ("erons", "herons"),
+        ("freze", "freeze"),
+        ("waderz", "waders"),
+    ],
 )
 def test_a_slip_of_the_keyboard_is_forgiven(birds: DocsFolder, typed: str, meant: str) -> None:
     results = birds.search(typed)

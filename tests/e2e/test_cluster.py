@@ -254,6 +254,23 @@ async def test_a_website_added_here_is_watched_and_queried_there(
     assert all("gold" in str(each["results"]) for each in found)
 
 
+async def test_why_a_page_cannot_be_read_is_told_whoever_tried(servers: Pair, site: Site) -> None:
+    codes: list[str] = []
+
+    async def process(number: int) -> None:
+        async with balanced(servers, "legacy") as client:
+            url = site.url(f"/missing-{number}")
+            result = await client.call_tool("rag_process_website", {"url": url})
+        assert result.structured_content is not None
+        codes.append(result.structured_content["error"]["code"])
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(4):
+            tasks.start_soon(process, number)
+
+    assert codes == ["NOT_FOUND"] * 4
+
+
 async def test_without_sessions_there_is_none_to_listen_to(servers: Pair) -> None:
     initialize = {
         "jsonrpc": "2.0",

@@ -205,12 +205,17 @@ async def test_a_failed_attempt_waits_for_its_retry_and_then_counts_on(jobs: Job
     held = await taken(jobs)
 
     await jobs.fail_job(
-        held.job_id, lease=held.lease, now=NOW, error="site down", retry_at=later(10)
+        held.job_id,
+        lease=held.lease,
+        now=NOW,
+        error="site down",
+        error_kind="HostUnreachable",
+        retry_at=later(10),
     )
 
     assert await take(jobs, now=later(9)) is None
     again = await taken(jobs, now=later(10))
-    assert (again.attempts, again.error) == (2, "site down")
+    assert (again.attempts, again.error, again.error_kind) == (2, "site down", "HostUnreachable")
 
 
 async def test_a_job_that_failed_for_good_is_not_taken_again(jobs: JobStore) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+logger = logging.getLogger(__name__)
 
 IN_MEMORY = "memory://"
 
@@ -20,17 +23,17 @@ class RateLimiter:
 
     In memory it is a token bucket: the requests of a whole window may come at once, further ones
     as the bucket fills. With the address of a Redis server several servers count together, in a
-    moving window; then a check waits for that server.
+    moving window; then a check waits for that server. While it does not answer, each server counts
+    for itself: limits are a protection, and no reason to turn everyone away.
 
     Raises:
         SettingsError: `storage_uri` names nothing that can count.
     """
 
     def __init__(self, requests: int, window_seconds: int, storage_uri: str = IN_MEMORY) -> None:
-        self._counter: RequestCounter
-        if storage_uri == IN_MEMORY:
-            self._counter = TokenBuckets(requests, window_seconds)
-        else:
+        self._own = TokenBuckets(requests, window_seconds)
+        self._counter: RequestCounter = self._own
+        if storage_uri != IN_MEMORY:
             # Imported for Redis only: the library takes a fifth of a second, in which a docs
             # server has answered its first question.
             from citewell.access.shared_window import SharedWindow
@@ -39,14 +42,22 @@ class RateLimiter:
 
     def check(self, identity: str) -> float | None:
         """Count a request; return the seconds to wait when it is one too many, else None."""
-        return self._counter.count(identity)
+        try:
+            return self._counter.count(identity)
+        except ConnectionError:
+            logger.warning("requests are counted by this server alone: the others' counter is down")
+            return self._own.count(identity)
 
 
 class RequestCounter(Protocol):
     """Counts requests, in this process or with others."""
 
     def count(self, identity: str) -> float | None:
-        """Count a request; return the seconds to wait when it is one too many, else None."""
+        """Count a request; return the seconds to wait when it is one too many, else None.
+
+        Raises:
+            ConnectionError: what counts for all does not answer.
+        """
 
 
 class TokenBuckets:

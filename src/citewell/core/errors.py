@@ -351,3 +351,14 @@ class RateLimited(CitewellError):
     code = "RATE_LIMITED"
     type = "RateLimited"
     suggestion = "Wait the stated seconds, then call again."
+
+
+def error_of_kind(kind: str | None, message: str) -> CitewellError:
+    """Return the error of the class called `kind`, as another process has met it."""
+    waiting: list[type[CitewellError]] = [CitewellError]
+    while waiting:
+        each = waiting.pop()
+        if each.__name__ == kind:
+            return each(message)
+        waiting += each.__subclasses__()
+    return CitewellError(message)

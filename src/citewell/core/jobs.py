@@ -79,6 +79,8 @@ class Job:
     """Why the last attempt failed."""
     created_at: datetime
     updated_at: datetime
+    error_kind: str | None = None
+    """The name of that error's class."""
 
     @property
     def is_finished(self) -> bool:

@@ -71,4 +71,4 @@ def _looks_english(words: list[str]) -> bool:
 
 
 def _common_share(words: list[str]) -> float:
-    return sum(word.lower() in _ENGLISH_WORDS for word in words) / len(words)
+    return sum(map(_ENGLISH_WORDS.__contains__, map(str.lower, words))) / len(words)

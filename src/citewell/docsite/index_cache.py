@@ -4,7 +4,7 @@ The file is one JSON object, written line by line so that a start reads no more 
 
     {"version": …, "checksum": …, "built_at": …, "docs_root": …, "docs_count": …,
     "pages": […],          one row for each page: what tells whether its file has changed
-    "postings": {…},
+    "postings": {…},       in the order of the words, searched as it is
     "spellings": …,
     "outlines": […],
     "index": {             path → {path, title, content, sections, mtime, size, word_count}
@@ -198,7 +198,7 @@ def _checksum(lines: list[bytes]) -> str:
 
 def _value_of(line: bytes) -> bytes:
     """Return the value of a line that holds `"name":value,`."""
-    return line[line.index(b":") + 1 :].rstrip()[:-1]
+    return line[line.index(b":") + 1 : -len(b",\n")]
 
 
 def _record_of(row: list[Any]) -> PageRecord:

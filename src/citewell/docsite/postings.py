@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Self
 
+from typing_extensions import override
+
 MAX_WEIGHT = 160
 """Heavier words count as this; it keeps the weight to one byte of memory."""
 
@@ -42,6 +44,7 @@ class Postings(Mapping[str, str]):
         ordered = dict(sorted(postings.items()))
         return cls(json.dumps(ordered, ensure_ascii=False, separators=(",", ":")).encode())
 
+    @override
     def __getitem__(self, word: str) -> str:
         encoded, wanted = self.encoded, word.encode()
         low, high = 1, len(encoded) - 1
@@ -58,9 +61,11 @@ class Postings(Mapping[str, str]):
                 high = start
         raise KeyError(word)
 
+    @override
     def __iter__(self) -> Iterator[str]:
         return iter(json.loads(self.encoded))
 
+    @override
     def __len__(self) -> int:
         return self.encoded.count(b":")
 

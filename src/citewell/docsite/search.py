@@ -127,13 +127,17 @@ class Searcher:
     def _score(self, term: Term) -> dict[int, float]:
         """Return what a term gives to each page; of several guesses the best one counts."""
         best: dict[int, float] = {}
+        norms = self._norms
         for word in term.words:
             found = decode_postings(self._index.table.postings.get(word, ""))
             rarity = term.share * self._rarity(len(found))
-            for page, weight in found:
-                score = rarity * weight * (_SATURATION + 1) / (weight + self._norms[page])
-                if score > best.get(page, 0.0):
-                    best[page] = score
+            scores = {
+                page: rarity * weight * (_SATURATION + 1) / (weight + norms[page])
+                for page, weight in found
+            }
+            for page in best.keys() & scores.keys():
+                scores[page] = max(best[page], scores[page])
+            best.update(scores)
         return best
 
     def _rarity(self, holding: int) -> float:

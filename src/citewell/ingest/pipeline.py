@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -283,9 +283,11 @@ class Ingester:
         read = (fetched, extracted)
         if admit is not None and not await admit(fetched, extracted):
             return IngestOutcome(url=fetched.url, page=stored, read=read, was_admitted=False)
-        # Two addresses that end at the same place are one page, under the name it had first.
-        known = stored or await self._store.find_page(fetched.final_url, project=project)
-        url = known.url if known is not None else canonical_url(fetched.url)
+        known, url = stored, canonical_url(fetched.url)
+        if known is None and fetched.final_url != url:
+            # Two addresses that end at the same place are one page, under the name it had first.
+            known = await self._store.find_page(fetched.final_url, project=project)
+        url = known.url if known is not None else url
         draft = PageDraft(
             url=url,
             fetched=fetched,
@@ -311,8 +313,10 @@ class Ingester:
         """Read a page in a thread, or in another process while many pages are being ingested."""
         if self._bulk_ingests:
             try:
+                # Its text is read from here on; sending the bytes as well would take as long again.
+                sent = replace(fetched, body=b"") if fetched.text else fetched
                 packed = await to_process.run_sync(
-                    _read_in_process, fetched, cancellable=True, limiter=self._processes
+                    _read_in_process, sent, cancellable=True, limiter=self._processes
                 )
                 return unpack_page(packed)
             except anyio.BrokenWorkerProcess:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
-from citewell.core.errors import CitewellError, NotFound, StoreError
+from citewell.core.errors import CitewellError, NotFound, StoreError, error_of_kind
 from citewell.core.ids import new_nonce
 from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.library_pages import Clock, utc_now
@@ -170,7 +170,8 @@ class JobRunner:
         """Return why the last attempt at the job failed, as it was raised where that was here."""
         if job.error is None:
             return None
-        return self._errors.get(job.job_id) or CitewellError(job.error)
+        here = self._errors.get(job.job_id)
+        return here or error_of_kind(job.error_kind, job.error)
 
     async def cancel(self, job_id: int) -> bool:
         """End an unfinished job, at once where this process works on it."""
@@ -330,7 +331,12 @@ class JobRunner:
             await work.confirm()
             await self._handlers[job.kind].note_failure(job, error, retry_at=retry_at)
             await self._jobs.fail_job(
-                job.job_id, lease=job.lease, now=now, error=error.message, retry_at=retry_at
+                job.job_id,
+                lease=job.lease,
+                now=now,
+                error=error.message,
+                error_kind=type(error).__name__,
+                retry_at=retry_at,
             )
         except StoreError as trouble:
             # It is taken again when the store can be written, or else when its lease has run out.

@@ -50,7 +50,7 @@ def session_user(key_hash: str) -> AuthenticatedUser:
 def refuse_unidentified(error: CitewellError) -> Response:
     """Return the answer to a request whose sender is not let in, or cannot be told."""
     if not isinstance(error, AccessRefused):
-        body = {"error": "unavailable", "error_description": error.message}
+        body = {"error": "unavailable", "error_description": error.message, "code": error.code}
         return JSONResponse(body, status_code=503, headers={"Retry-After": "5"})
     is_missing = isinstance(error, TokenMissing)
     challenge = _REALM if is_missing else f'{_REALM}, error="invalid_token"'

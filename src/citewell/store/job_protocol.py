@@ -67,9 +67,19 @@ class JobStore(Protocol):
         """Note that the work is done, with what it brought back as JSON."""
 
     async def fail_job(
-        self, job_id: int, *, lease: int, now: datetime, error: str, retry_at: datetime | None
+        self,
+        job_id: int,
+        *,
+        lease: int,
+        now: datetime,
+        error: str,
+        retry_at: datetime | None,
+        error_kind: str | None = None,
     ) -> bool:
-        """Note that the attempt failed: the job waits until `retry_at`, or has failed (None)."""
+        """Note that the attempt failed: the job waits until `retry_at`, or has failed (None).
+
+        `error` is for people, `error_kind` for programs: the name of its class.
+        """
 
     async def release_job(self, job_id: int, *, lease: int, now: datetime) -> bool:
         """Hand the job back: it waits again, and the attempt does not count."""

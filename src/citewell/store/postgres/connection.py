@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from contextlib import contextmanager
+import time
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import anyio
 import anyio.to_thread
@@ -17,7 +19,14 @@ from citewell.store.migrate import Migration, migrate
 from citewell.store.sql import load_statements
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Iterator,
+        Mapping,
+    )
     from typing import Self
 
     from psycopg import AsyncConnection, Connection
@@ -35,6 +44,9 @@ SQL = load_statements(PACKAGE)
 _MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
 _MOST_CONNECTIONS = 10
 _CONNECT_TIMEOUT_SECONDS = 5
+_PATIENCE_WHILE_AWAY_SECONDS = 1.0
+# How long a connection that has just served is taken to be whole.
+_TRUSTED_SECONDS = 0.5
 _CONNECTING: dict[str, Any] = {
     "autocommit": True,
     "row_factory": dict_row,
@@ -51,6 +63,8 @@ _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 1.0
 # A write that lost against another one changes nothing, and may be tried again.
 _ATTEMPTS = 4
+# Trying at once again would only take as long again.
+_NOT_BROKEN = (PoolTimeout, PoolClosed, psycopg.errors.QueryCanceled)
 _LOST = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
 
@@ -59,6 +73,10 @@ class Database:
 
     def __init__(self, address: str, *, busy_timeout_seconds: float) -> None:
         self._address = address
+        self._is_away = False
+        self._used_at: WeakKeyDictionary[AsyncConnection[dict[str, Any]], float] = (
+            WeakKeyDictionary()
+        )
         self._pool: AsyncConnectionPool[AsyncConnection[dict[str, Any]]] = AsyncConnectionPool(
             address,
             open=False,
@@ -68,7 +86,7 @@ class Database:
             # After this the pool lets go, and the next who asks starts anew: with its own patience
             # of minutes it would sleep on long after the server is back.
             reconnect_timeout=1.0,
-            check=AsyncConnectionPool.check_connection,
+            check=self._check,
             configure=_configure,
             kwargs=_CONNECTING,
         )
@@ -82,27 +100,65 @@ class Database:
             await database._pool.open()
         return database
 
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection[dict[str, Any]]]:
+        """Give a connection; while there is none to be had, only the first to ask wait for long."""
+        patience = _PATIENCE_WHILE_AWAY_SECONDS if self._is_away else None
+        try:
+            async with self._pool.connection(timeout=patience) as connection:
+                self._is_away = False
+                yield connection
+                self._used_at[connection] = time.monotonic()
+        except PoolTimeout:
+            self._is_away = True
+            raise
+
+    async def _check(self, connection: AsyncConnection[dict[str, Any]]) -> None:
+        """Refuse a connection that has broken; asking costs a journey, so not each time."""
+        if time.monotonic() - self._used_at.get(connection, 0.0) > _TRUSTED_SECONDS:
+            await AsyncConnectionPool.check_connection(connection)
+
+    async def look(self, work: Work[Result]) -> Result:
+        """Return what `work`, a single statement that only reads, makes of the database.
+
+        One that met a connection that had broken unnoticed is run again.
+        """
+        with store_errors():
+            try:
+                async with self._connection() as connection:
+                    return await work(connection)
+            except psycopg.OperationalError as error:
+                if isinstance(error, _NOT_BROKEN):
+                    raise
+                logger.info("a connection had broken; reading again")
+            async with self._connection() as connection:
+                return await work(connection)
+
     async def read(self, work: Work[Result]) -> Result:
         """Return what `work` makes of one unchanging view of the database."""
-        with store_errors():
-            async with self._pool.connection() as connection:
-                await connection.set_read_only(True)
-                await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
-                try:
-                    async with connection.transaction():
-                        return await work(connection)
-                finally:
-                    if not connection.closed:
-                        await connection.set_read_only(None)
-                        await connection.set_isolation_level(None)
+
+        async def in_one_view(connection: AsyncConnection[dict[str, Any]]) -> Result:
+            await connection.set_read_only(True)
+            await connection.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+            try:
+                async with connection.transaction():
+                    return await work(connection)
+            finally:
+                if not connection.closed:
+                    await connection.set_read_only(None)
+                    await connection.set_isolation_level(None)
+
+        return await self.look(in_one_view)
 
     async def query(
         self, statement: str, values: Mapping[str, object] | None = None
     ) -> list[dict[str, Any]]:
         """Return the rows of one named statement that only reads."""
-        with store_errors():
-            async with self._pool.connection() as connection:
-                return await (await connection.execute(SQL[statement], values)).fetchall()
+
+        async def work(connection: AsyncConnection[dict[str, Any]]) -> list[dict[str, Any]]:
+            return await (await connection.execute(SQL[statement], values)).fetchall()
+
+        return await self.look(work)
 
     async def change(self, statement: str, values: Mapping[str, object]) -> int:
         """Run one named statement; return how many rows it changed."""
@@ -120,7 +176,7 @@ class Database:
         with store_errors():
             for attempt in range(1, _ATTEMPTS + 1):
                 try:
-                    async with self._pool.connection() as connection, connection.transaction():
+                    async with self._connection() as connection, connection.transaction():
                         return await work(connection)
                 except _LOST:
                     if attempt == _ATTEMPTS:
@@ -131,7 +187,7 @@ class Database:
     async def run_alone(self, work: Work[Result]) -> Result:
         """Return what `work` returns outside of any transaction, as some commands demand."""
         with store_errors():
-            async with self._pool.connection() as connection:
+            async with self._connection() as connection:
                 await connection.execute(SQL["no_time_limit"])
                 try:
                     return await work(connection)

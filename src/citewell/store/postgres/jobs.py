@@ -81,7 +81,14 @@ class PostgresJobs:
         return await self._database.change("finish_job", values) > 0
 
     async def fail_job(
-        self, job_id: int, *, lease: int, now: datetime, error: str, retry_at: datetime | None
+        self,
+        job_id: int,
+        *,
+        lease: int,
+        now: datetime,
+        error: str,
+        retry_at: datetime | None,
+        error_kind: str | None = None,
     ) -> bool:
         """Note that the attempt failed: the job waits until `retry_at`, or has failed (None)."""
         values = {
@@ -89,6 +96,7 @@ class PostgresJobs:
             "lease": lease,
             "now": now,
             "error": error,
+            "error_kind": error_kind,
             "retry_at": retry_at,
         }
         return await self._change_and_tell("fail_job", values)
@@ -225,6 +233,7 @@ def _job(row: Mapping[str, Any]) -> Job:
         progress=progress_from_json(row["progress"]),
         result=row["result"],
         error=row["error"],
+        error_kind=row["error_kind"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

@@ -80,7 +80,8 @@ WHERE job_id = %(job_id)s AND lease = %(lease)s AND state = 'running';
 
 -- name: finish_job
 UPDATE job SET
-    state = 'done', result = %(result)s, error = NULL, worker = NULL, leased_until = NULL,
+    state = 'done', result = %(result)s, error = NULL, error_kind = NULL, worker = NULL,
+    leased_until = NULL,
     updated_at = %(now)s
 WHERE job_id = %(job_id)s AND lease = %(lease)s AND state = 'running';
 
@@ -89,6 +90,7 @@ UPDATE job SET
     state = CASE WHEN %(retry_at)s::timestamptz IS NULL THEN 'failed' ELSE 'waiting' END,
     run_at = coalesce(%(retry_at)s, run_at),
     error = %(error)s,
+    error_kind = %(error_kind)s,
     worker = NULL,
     leased_until = NULL,
     updated_at = %(now)s
@@ -106,7 +108,8 @@ WHERE job_id = %(job_id)s AND state IN ('waiting', 'running');
 
 -- name: retry_job
 UPDATE job SET
-    state = 'waiting', attempts = 0, run_at = %(now)s, error = NULL, result = NULL,
+    state = 'waiting', attempts = 0, run_at = %(now)s, error = NULL, error_kind = NULL,
+    result = NULL,
     updated_at = %(now)s
 WHERE job_id = %(job_id)s
     AND state IN ('failed', 'cancelled')

@@ -47,20 +47,16 @@ async def page_info(connection: Session, source_id: int, *, model: str | None) -
 
 async def get_page(connection: Session, source_id: int, *, model: str | None) -> Page | None:
     """Return the page with its text and structure, or None when it is not there."""
-    info = await page_info(connection, source_id, model=model)
-    if info is None:
+    values = {"source_id": source_id, "model": model}
+    row = await (await connection.execute(SQL["whole_page"], values)).fetchone()
+    if row is None:
         return None
-    key = {"source_id": source_id}
-
-    async def load(statement: str) -> list[dict[str, Any]]:
-        return await (await connection.execute(SQL[statement], key)).fetchall()
-
     return Page(
-        info=info,
-        text=(await load("page_text"))[0]["text"],
-        sections=tuple(map(rows.section, await load("page_sections"))),
-        links=tuple(map(rows.link, await load("page_links"))),
-        images=tuple(map(rows.image, await load("page_images"))),
+        info=rows.page_info(row),
+        text=row["whole_text"],
+        sections=tuple(map(rows.section, row["all_sections"] or ())),
+        links=tuple(map(rows.link, row["all_links"] or ())),
+        images=tuple(map(rows.image, row["all_images"] or ())),
     )
 
 

@@ -176,23 +176,39 @@ WHERE source_id > %(after_source_id)s
 ORDER BY source_id
 LIMIT %(limit)s;
 
--- name: page_text
-SELECT text FROM page_body WHERE source_id = %(source_id)s;
-
--- name: page_sections
-SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
-WHERE source_id = %(source_id)s
-ORDER BY ordinal;
-
--- name: page_links
-SELECT url, text, context, section, start_offset FROM link
-WHERE source_id = %(source_id)s
-ORDER BY ordinal;
-
--- name: page_images
-SELECT url, alt, caption, section, start_offset FROM image
-WHERE source_id = %(source_id)s
-ORDER BY ordinal;
+-- name: whole_page
+-- One statement, and so one view and one journey: a search reads dozens of pages.
+SELECT
+    page.*,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                %(model)s::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+            )
+    ) AS embedded_chunks,
+    (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
+    (
+        SELECT json_agg(each ORDER BY ordinal) FROM (
+            SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset
+            FROM section WHERE section.source_id = page.source_id
+        ) AS each
+    ) AS all_sections,
+    (
+        SELECT json_agg(each ORDER BY ordinal) FROM (
+            SELECT ordinal, url, text, context, section, start_offset
+            FROM link WHERE link.source_id = page.source_id
+        ) AS each
+    ) AS all_links,
+    (
+        SELECT json_agg(each ORDER BY ordinal) FROM (
+            SELECT ordinal, url, alt, caption, section, start_offset
+            FROM image WHERE image.source_id = page.source_id
+        ) AS each
+    ) AS all_images
+FROM page
+WHERE source_id = %(source_id)s;
 
 -- name: corpus_stats
 SELECT

@@ -95,7 +95,7 @@ class PostgresStore:
 
     async def get_page(self, source_id: int) -> Page | None:
         """Return a page with its text, sections, links and images."""
-        return await self._database.read(
+        return await self._database.look(
             partial(pages.get_page, source_id=source_id, model=self._model)
         )
 
@@ -139,13 +139,13 @@ class PostgresStore:
 
     async def load_chunks(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return the chunks with these ids, in the order asked; ids that are gone are left out."""
-        return await self._database.read(partial(pages.load_chunks, chunk_ids=chunk_ids))
+        return await self._database.look(partial(pages.load_chunks, chunk_ids=chunk_ids))
 
     async def chunks_of_page(
         self, source_id: int, *, first_ordinal: int = 0, last_ordinal: int | None = None
     ) -> list[StoredChunk]:
         """Return a page's chunks from `first_ordinal` through `last_ordinal`, in order."""
-        return await self._database.read(
+        return await self._database.look(
             partial(
                 pages.chunks_of_page,
                 source_id=source_id,
@@ -188,7 +188,7 @@ class PostgresStore:
 
     async def embedded_texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
         """Return what the embedder should see of these chunks."""
-        return await self._database.read(partial(vector_search.embedded_texts, chunk_ids=chunk_ids))
+        return await self._database.look(partial(vector_search.embedded_texts, chunk_ids=chunk_ids))
 
     async def find_nodes(self, refs: Sequence[NodeRef], *, where: SearchFilter) -> list[Node]:
         """Return the nodes in the order asked; those that are gone or hidden are left out."""

@@ -80,7 +80,14 @@ class SqliteJobs:
         return await self._change("finish_job", values)
 
     async def fail_job(
-        self, job_id: int, *, lease: int, now: datetime, error: str, retry_at: datetime | None
+        self,
+        job_id: int,
+        *,
+        lease: int,
+        now: datetime,
+        error: str,
+        retry_at: datetime | None,
+        error_kind: str | None = None,
     ) -> bool:
         """Note that the attempt failed: the job waits until `retry_at`, or has failed (None)."""
         values = {
@@ -88,6 +95,7 @@ class SqliteJobs:
             "lease": lease,
             "now": timestamp(now),
             "error": error,
+            "error_kind": error_kind,
             "retry_at": None if retry_at is None else timestamp(retry_at),
         }
         return await self._change("fail_job", values)
@@ -220,6 +228,7 @@ def _job(row: sqlite3.Row) -> Job:
         progress=progress_from_json(row["progress"]),
         result=row["result"],
         error=row["error"],
+        error_kind=row["error_kind"],
         created_at=datetime.fromisoformat(row["created_at"]),
         updated_at=datetime.fromisoformat(row["updated_at"]),
     )

@@ -70,7 +70,8 @@ WHERE job_id = :job_id AND lease = :lease AND state = 'running';
 
 -- name: finish_job
 UPDATE job SET
-    state = 'done', result = :result, error = NULL, worker = NULL, leased_until = NULL,
+    state = 'done', result = :result, error = NULL, error_kind = NULL, worker = NULL,
+    leased_until = NULL,
     updated_at = :now
 WHERE job_id = :job_id AND lease = :lease AND state = 'running';
 
@@ -79,6 +80,7 @@ UPDATE job SET
     state = CASE WHEN :retry_at IS NULL THEN 'failed' ELSE 'waiting' END,
     run_at = coalesce(:retry_at, run_at),
     error = :error,
+    error_kind = :error_kind,
     worker = NULL,
     leased_until = NULL,
     updated_at = :now
@@ -96,7 +98,8 @@ WHERE job_id = :job_id AND state IN ('waiting', 'running');
 
 -- name: retry_job
 UPDATE job SET
-    state = 'waiting', attempts = 0, run_at = :now, error = NULL, result = NULL, updated_at = :now
+    state = 'waiting', attempts = 0, run_at = :now, error = NULL, error_kind = NULL,
+    result = NULL, updated_at = :now
 WHERE job_id = :job_id
     AND state IN ('failed', 'cancelled')
     AND NOT EXISTS (

@@ -52,7 +52,12 @@ class BlockRenderer:
         blocks: list[str] = []
         run: list[Element | str] = []
         for child in element.children:
-            if isinstance(child, str) or not _is_block(child):
+            if isinstance(child, str):
+                # White space alone begins no text.
+                if run or not child.isspace():
+                    run.append(child)
+                continue
+            if not _is_block(child):
                 run.append(child)
                 continue
             if run:
@@ -99,8 +104,6 @@ class BlockRenderer:
         self._needs_continuation = True
 
     def _text_run(self, run: Sequence[Element | str]) -> list[str]:
-        if all(isinstance(child, str) and not child.strip() for child in run):
-            return []
         paragraphs = self.paragraphs(run)
         if self._needs_continuation and paragraphs:
             paragraphs[0] = self._continued(paragraphs[0])

@@ -72,7 +72,11 @@ _FREE_TAGS = frozenset(
 
 def is_documentation_chrome(element: Element) -> bool:
     """Return whether the element only serves finding one's way in a documentation site."""
-    if element.tag in _TAGS or element.attributes.get("role") in _ROLES:
+    if element.tag in _TAGS:
+        return True
+    if not element.attributes:
+        return False
+    if element.attributes.get("role") in _ROLES:
         return True
     # The id of a section is made from its heading: a chapter on copyright is no colophon.
     names = f" {element.attribute('class')} ".lower() if element.tag == "section" else element.names

@@ -46,7 +46,11 @@ class Element:
     def has_class(self, *names: str) -> bool:
         """Return whether the element has one of the class names (or that id)."""
         own = self.names
-        return bool(own) and any(f" {name} " in own for name in names)
+        if own:
+            for name in names:
+                if f" {name} " in own:
+                    return True
+        return False
 
     def elements(self) -> list[Element]:
         """Return the child elements."""

@@ -199,7 +199,9 @@ def _has_permalink_name(names: str) -> bool:
 
 
 def _inline_code(element: Element) -> str:
-    text = collapse_spaces(code_text(element))
+    children = element.children
+    is_plain = len(children) == 1 and isinstance(children[0], str)
+    text = collapse_spaces(str(children[0]) if is_plain else code_text(element))
     if not text:
         return ""
     if "`" not in text:

@@ -91,10 +91,10 @@ def find_main_content(document: Document) -> MainContent:
 
 
 def _documentation_container(document: Document) -> Element | None:
+    names = "".join(element.names for element in document.elements)
     for pattern in _DOCUMENTATION_CONTAINERS:
-        for element in document.elements:
-            if element.names and pattern.search(element.names):
-                return element
+        if pattern.search(names):
+            return next(element for element in document.elements if pattern.search(element.names))
     generator = document.parsed.css_first('meta[name="generator"]')
     name = (generator.attributes.get("content") or "").lower() if generator is not None else ""
     is_documentation = re.match(
@@ -332,15 +332,15 @@ def _prune(root: Element, is_unwanted: Callable[[Element], bool]) -> bool:
     stack = [root]
     while stack:
         parent = stack.pop()
-        kept: list[Element | str] = []
+        unwanted: set[Element | str] = set()
         for child in parent.children:
             if isinstance(child, str):
-                kept.append(child)
-            elif not is_unwanted(child):
-                kept.append(child)
-                if child.children:
-                    stack.append(child)
-        if len(kept) != len(parent.children):
-            parent.children = kept
+                continue
+            if is_unwanted(child):
+                unwanted.add(child)
+            elif child.children:
+                stack.append(child)
+        if unwanted:
+            parent.children = [child for child in parent.children if child not in unwanted]
             pruned = True
     return pruned

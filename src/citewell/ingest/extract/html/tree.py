@@ -63,11 +63,6 @@ def parse_document(html: str) -> Document:
         sheets = [style.text() for style in parsed.css("style")]
         body.attributes = root.attributes
         _read_children(root, body, elements=elements, hidden=hidden_names(sheets))
-    for element in reversed(elements):
-        if element.parent is not None and (element.has_block or element.tag in BLOCK_TAGS):
-            element.parent.has_block = True
-            if element.has_heading or element.tag in HEADING_TAGS:
-                element.parent.has_heading = True
     return Document(parsed=parsed, body=body, elements=elements)
 
 
@@ -98,6 +93,8 @@ def _read_children(
             continue
         parent.children.append(element)
         elements.append(element)
+        if tag in BLOCK_TAGS:
+            _tell_ancestors(element)
         if element.children or element.tag in _VOID_TAGS:
             node = node.next
             continue
@@ -106,14 +103,28 @@ def _read_children(
         node = node.first_child
 
 
+def _tell_ancestors(block: Element) -> None:
+    """Note with the elements around a block that they hold one; some may know already."""
+    around = block.parent
+    while around is not None and not around.has_block:
+        around.has_block = True
+        around = around.parent
+    if block.tag in HEADING_TAGS:
+        around = block.parent
+        while around is not None and not around.has_heading:
+            around.has_heading = True
+            around = around.parent
+
+
 def _read_element(
     tag: str, node: LexborNode, parent: Element, *, hidden: HiddenNames
 ) -> Element | None:
     """Return the element, or None when no reader sees it; program text has its text already."""
     if (tag in _NEVER_READ and not _is_math(tag, node)) or tag[0] == "-":
         return None
-    element = Element(tag, node.attributes, parent)
-    if element.attributes and _is_invisible(element, node, hidden=hidden):
+    attributes = node.attributes
+    element = Element(tag, attributes, parent)
+    if attributes and (is_hidden(element) or (hidden and _is_ruled_out(element, node, hidden))):
         return None
     if tag in _CODE_TAGS and not _MARKED_UP_CODE.search(node.inner_html or ""):
         # Highlighting takes one element per token: a third of all elements of a reference manual.
@@ -122,10 +133,9 @@ def _read_element(
     return element
 
 
-def _is_invisible(element: Element, node: LexborNode, *, hidden: HiddenNames) -> bool:
-    if is_hidden(element):
-        return True
-    if not hidden or not is_hidden_by_sheet(element, hidden):
+def _is_ruled_out(element: Element, node: LexborNode, hidden: HiddenNames) -> bool:
+    """Return whether a rule of the page's style sheets hides the element for good."""
+    if not is_hidden_by_sheet(element, hidden):
         return False
     # What holds much of the page is hidden only until a script has run.
     body = node.parser.body
