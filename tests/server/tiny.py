@@ -135,6 +135,7 @@ class TinyServices:
     meter: Meter
     rates: Rates
     scratch: ScratchStore
+    web_search: None = None
 
 
 @asynccontextmanager

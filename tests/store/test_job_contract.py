@@ -318,3 +318,13 @@ async def test_old_finished_jobs_are_forgotten(jobs: JobStore) -> None:
     assert await jobs.prune_jobs(before=later(1)) == 1
 
     assert [job.job_id for job in await jobs.list_jobs()] == [waiting.job_id]
+
+
+async def test_unfinished_jobs_are_counted_by_state(jobs: JobStore) -> None:
+    for key in ("1", "2", "3", "4"):
+        await add(jobs, key)
+    first = await taken(jobs)
+    await taken(jobs)
+    await jobs.finish_job(first.job_id, lease=first.lease, now=NOW, result="{}")
+
+    assert await jobs.count_jobs() == {"waiting": 2, "running": 1}

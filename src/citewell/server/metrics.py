@@ -52,6 +52,15 @@ class Metrics:
             "citewell_scratch_expiries_total", "Passages dropped after their time."
         )
         self._usage = self._gauge("citewell_usage_waiting", "Calls not yet written to the store.")
+        self._jobs = Gauge(
+            "citewell_jobs", "Unfinished background jobs.", ("state",), registry=self._registry
+        )
+        self._searches = Gauge(
+            "citewell_web_searches_total",
+            "Web searches, sent or found among those sent lately.",
+            ("answered_by",),
+            registry=self._registry,
+        )
 
     def count_call(self, tool: str, outcome: str, *, seconds: float) -> None:
         """Count one tool call."""
@@ -78,6 +87,11 @@ class Metrics:
         self._evictions.set(vitals.scratch_evictions)
         self._expiries.set(vitals.scratch_expiries)
         self._usage.set(vitals.usage_records_waiting)
+        self._jobs.labels("waiting").set(vitals.jobs_waiting)
+        self._jobs.labels("running").set(vitals.jobs_running)
+        sent = vitals.web_searches - vitals.web_searches_remembered
+        self._searches.labels("engine").set(sent)
+        self._searches.labels("cache").set(vitals.web_searches_remembered)
         return generate_latest(self._registry)
 
     def _gauge(self, name: str, about: str) -> Gauge:

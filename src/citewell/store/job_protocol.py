@@ -111,6 +111,9 @@ class JobStore(Protocol):
     ) -> list[Job]:
         """Return jobs, newest first."""
 
+    async def count_jobs(self) -> dict[JobState, int]:
+        """Return how many unfinished jobs there are of each state, of all projects."""
+
     async def next_due(self, *, now: datetime, lease_seconds: float) -> datetime | None:
         """Return when the next job can be taken, which may be past; None when there is none."""
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals:
-    """What the store and the caches hold at a moment; `evictions` only grow."""
+    """What the store and the caches hold at a moment.
+
+    Evictions, expiries and searches are those of this process so far.
+    """
 
     pages: int
     chunks: int
@@ -23,6 +26,10 @@ class Vitals:
     scratch_evictions: int
     scratch_expiries: int
     usage_records_waiting: int
+    jobs_waiting: int
+    jobs_running: int
+    web_searches: int
+    web_searches_remembered: int
 
 
 async def check_ready(services: Services) -> None:
@@ -41,7 +48,9 @@ async def take_vitals(services: Services) -> Vitals:
         StoreError: the store cannot be read.
     """
     corpus = await services.store.corpus_stats(SearchFilter())
+    jobs = await services.store.jobs.count_jobs()
     scratch = services.scratch.stats()
+    web = services.web_search
     return Vitals(
         pages=corpus.pages,
         chunks=corpus.chunks,
@@ -51,4 +60,8 @@ async def take_vitals(services: Services) -> Vitals:
         scratch_evictions=scratch.evicted,
         scratch_expiries=scratch.expired,
         usage_records_waiting=services.meter.waiting,
+        jobs_waiting=jobs.get("waiting", 0),
+        jobs_running=jobs.get("running", 0),
+        web_searches=web.asked if web is not None else 0,
+        web_searches_remembered=web.remembered if web is not None else 0,
     )

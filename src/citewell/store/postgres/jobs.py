@@ -137,6 +137,10 @@ class PostgresJobs:
         }
         return [_job(row) for row in await self._database.query("list_jobs", values)]
 
+    async def count_jobs(self) -> dict[JobState, int]:
+        """Return how many unfinished jobs there are of each state, of all projects."""
+        return {row["state"]: row["jobs"] for row in await self._database.query("count_jobs")}
+
     async def next_due(self, *, now: datetime, lease_seconds: float) -> datetime | None:
         """Return when the next job can be taken, which may be past; None when there is none."""
         values = {"now": now, "farthest": _farthest(now, lease_seconds)}

@@ -137,6 +137,9 @@ WHERE (%(project)s::text IS NULL OR project = %(project)s)
 ORDER BY job_id DESC
 LIMIT %(limit)s;
 
+-- name: count_jobs
+SELECT state, count(*) AS jobs FROM job WHERE state IN ('waiting', 'running') GROUP BY state;
+
 -- name: next_due
 SELECT min(due) AS due FROM (
     SELECT min(CASE WHEN updated_at > %(farthest)s THEN %(now)s ELSE run_at END) AS due

@@ -138,6 +138,14 @@ class SqliteJobs:
             lambda connection: [_job(row) for row in connection.execute(SQL["list_jobs"], values)]
         )
 
+    async def count_jobs(self) -> dict[JobState, int]:
+        """Return how many unfinished jobs there are of each state, of all projects."""
+        return await self._database.read(
+            lambda connection: {
+                row["state"]: row["jobs"] for row in connection.execute(SQL["count_jobs"])
+            }
+        )
+
     async def next_due(self, *, now: datetime, lease_seconds: float) -> datetime | None:
         """Return when the next job can be taken, which may be past; None when there is none."""
         values = {"now": timestamp(now), "farthest": _farthest(now, lease_seconds)}

@@ -126,6 +126,9 @@ WHERE (:project IS NULL OR project = :project)
 ORDER BY job_id DESC
 LIMIT :limit;
 
+-- name: count_jobs
+SELECT state, count(*) AS jobs FROM job WHERE state IN ('waiting', 'running') GROUP BY state;
+
 -- name: next_due
 SELECT min(due) FROM (
     SELECT min(CASE WHEN updated_at > :farthest THEN :now ELSE run_at END) AS due FROM job

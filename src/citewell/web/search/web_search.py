@@ -45,6 +45,10 @@ class WebSearch:
         self.engines = tuple(engines)
         self._cache_seconds = cache_seconds
         self._close = close
+        self.asked = 0
+        """How many searches there were."""
+        self.remembered = 0
+        """How many of them were not sent, for the same had been found lately."""
         self._lately: OrderedDict[tuple[str, int], tuple[float, FoundPages]] = OrderedDict()
 
     async def search(self, query: str, *, limit: int = 10) -> FoundPages:
@@ -55,7 +59,9 @@ class WebSearch:
         """
         key = (" ".join(query.split()).casefold(), limit)
         known = self._lately.get(key)
+        self.asked += 1
         if known is not None and anyio.current_time() < known[0]:
+            self.remembered += 1
             return known[1]
         found = await self._ask(query, limit=limit)
         self._lately[key] = (anyio.current_time() + self._cache_seconds, found)
