@@ -93,6 +93,19 @@ async def test_a_page_comes_back_as_it_was_put(store: Store) -> None:
     assert (info.chunks, info.tokens, info.embedded_chunks) == (2, 5, 0)
 
 
+async def test_several_pages_come_back_each_as_alone(store: Store) -> None:
+    put = [
+        await store.put_page(draft(f"https://{name}.org/", *texts))
+        for name, texts in (("a", ("Herons.", "Egrets.")), ("b", ("Owls.",)))
+    ]
+    ids = [each.source_id for each in put]
+
+    found = await store.get_pages([*ids, 9_999])
+
+    assert found == {each: await store.get_page(each) for each in ids}
+    assert await store.get_pages([]) == {}
+
+
 async def test_a_chunk_comes_back_with_what_is_needed_to_cite_it(store: Store) -> None:
     page = draft("https://a.org/", "Herons wade.", "Egrets fly.", title="Birds", heading="Waders")
     put = await store.put_page(page)

@@ -96,8 +96,7 @@ def _cite(run: ResearchRun, blocks: Sequence[Block], pages: dict[int, Page]) -> 
 
 
 async def _pages(run: ResearchRun, source_ids: set[int]) -> dict[int, Page]:
-    pages = [await run.parts.store.get_page(source_id) for source_id in sorted(source_ids)]
-    return {page.info.source_id: page for page in pages if page is not None}
+    return await run.parts.store.get_pages(sorted(source_ids))
 
 
 async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:

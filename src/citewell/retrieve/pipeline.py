@@ -128,12 +128,7 @@ async def _find_all(
 
 
 async def _pages_of(plans: Sequence[BlockPlan], *, store: Store) -> dict[int, Page]:
-    pages: dict[int, Page] = {}
-    for source_id in dict.fromkeys(plan.source_id for plan in plans):
-        page = await store.get_page(source_id)
-        if page is not None:
-            pages[source_id] = page
-    return pages
+    return await store.get_pages(list(dict.fromkeys(plan.source_id for plan in plans)))
 
 
 def _best_cosines(asked: Sequence[Query], gathered: Sequence[Candidates]) -> dict[str, float]:

@@ -79,6 +79,9 @@ class Store(GraphStore, Protocol):
     async def get_page(self, source_id: int) -> Page | None:
         """Return a page with its text, sections, links and images."""
 
+    async def get_pages(self, source_ids: Sequence[int]) -> dict[int, Page]:
+        """Return these pages with all that get_page gives; those that are gone are left out."""
+
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:

@@ -45,19 +45,22 @@ async def page_info(connection: Session, source_id: int, *, model: str | None) -
     return rows.page_info(row) if row else None
 
 
-async def get_page(connection: Session, source_id: int, *, model: str | None) -> Page | None:
-    """Return the page with its text and structure, or None when it is not there."""
-    values = {"source_id": source_id, "model": model}
-    row = await (await connection.execute(SQL["whole_page"], values)).fetchone()
-    if row is None:
-        return None
-    return Page(
-        info=rows.page_info(row),
-        text=row["whole_text"],
-        sections=tuple(map(rows.section, row["all_sections"] or ())),
-        links=tuple(map(rows.link, row["all_links"] or ())),
-        images=tuple(map(rows.image, row["all_images"] or ())),
-    )
+async def get_pages(
+    connection: Session, source_ids: Sequence[int], *, model: str | None
+) -> dict[int, Page]:
+    """Return the pages that are there, with their text and structure."""
+    values = {"source_ids": [*source_ids], "model": model}
+    found = await connection.execute(SQL["whole_pages"], values)
+    return {
+        row["source_id"]: Page(
+            info=rows.page_info(row),
+            text=row["whole_text"],
+            sections=tuple(map(rows.section, row["all_sections"] or ())),
+            links=tuple(map(rows.link, row["all_links"] or ())),
+            images=tuple(map(rows.image, row["all_images"] or ())),
+        )
+        async for row in found
+    }
 
 
 async def list_pages(

@@ -176,8 +176,8 @@ WHERE source_id > %(after_source_id)s
 ORDER BY source_id
 LIMIT %(limit)s;
 
--- name: whole_page
--- One statement, and so one view and one journey: a search reads dozens of pages.
+-- name: whole_pages
+-- One statement, and so one view and one journey: a search reads dozens.
 SELECT
     page.*,
     (
@@ -208,7 +208,7 @@ SELECT
         ) AS each
     ) AS all_images
 FROM page
-WHERE source_id = %(source_id)s;
+WHERE source_id = ANY (%(source_ids)s);
 
 -- name: corpus_stats
 SELECT

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def page_info(row: Row) -> PageInfo:
-    """Return the page that a row of `page_info`, `whole_page` or `list_pages` holds."""
+    """Return the page that a row of `page_info`, `whole_pages` or `list_pages` holds."""
     return PageInfo(
         source_id=row["source_id"],
         url=row["url"],
@@ -66,7 +66,7 @@ def stored_chunk(row: Row) -> StoredChunk:
 
 
 def section(row: Row) -> Section:
-    """Return the section that one of the `all_sections` of `whole_page` holds."""
+    """Return the section that one of the `all_sections` of `whole_pages` holds."""
     return Section(
         ordinal=row["ordinal"],
         parent=row["parent"],
@@ -79,7 +79,7 @@ def section(row: Row) -> Section:
 
 
 def link(row: Row) -> Link:
-    """Return the link that one of the `all_links` of `whole_page` holds."""
+    """Return the link that one of the `all_links` of `whole_pages` holds."""
     return Link(
         url=row["url"],
         text=row["text"],
@@ -90,7 +90,7 @@ def link(row: Row) -> Link:
 
 
 def image(row: Row) -> Image:
-    """Return the image that one of the `all_images` of `whole_page` holds."""
+    """Return the image that one of the `all_images` of `whole_pages` holds."""
     return Image(
         url=row["url"],
         alt=row["alt"],

@@ -95,8 +95,12 @@ class PostgresStore:
 
     async def get_page(self, source_id: int) -> Page | None:
         """Return a page with its text, sections, links and images."""
+        return (await self.get_pages([source_id])).get(source_id)
+
+    async def get_pages(self, source_ids: Sequence[int]) -> dict[int, Page]:
+        """Return these pages with all that get_page gives; those that are gone are left out."""
         return await self._database.look(
-            partial(pages.get_page, source_id=source_id, model=self._model)
+            partial(pages.get_pages, source_ids=source_ids, model=self._model)
         )
 
     async def list_pages(

@@ -73,6 +73,14 @@ def get_page(connection: sqlite3.Connection, source_id: int, *, model: str | Non
     )
 
 
+def get_pages(
+    connection: sqlite3.Connection, source_ids: Sequence[int], *, model: str | None
+) -> dict[int, Page]:
+    """Return the pages that are there."""
+    found = {each: get_page(connection, each, model=model) for each in source_ids}
+    return {source_id: page for source_id, page in found.items() if page is not None}
+
+
 def list_pages(
     connection: sqlite3.Connection,
     where: SearchFilter,

@@ -102,6 +102,12 @@ class SqliteStore:
             partial(pages.get_page, source_id=source_id, model=self._model)
         )
 
+    async def get_pages(self, source_ids: Sequence[int]) -> dict[int, Page]:
+        """Return these pages with all that get_page gives; those that are gone are left out."""
+        return await self._database.read(
+            partial(pages.get_pages, source_ids=source_ids, model=self._model)
+        )
+
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:
