@@ -7,7 +7,8 @@ import pytest
 from tests.web.search_apis import PAGES, SearchApis, running_search_apis
 
 from citewell.core.errors import SettingsError, WebSearchFailed, WebSearchQuotaUsed
-from citewell.web.search.open import EngineAccess, chosen_engines, open_web_search
+from citewell.web.search.choice import EngineAccess, chosen_engines
+from citewell.web.search.open import open_web_search
 from citewell.web.search.web_search import WebSearch
 
 pytestmark = pytest.mark.anyio

@@ -28,11 +28,12 @@ from citewell.store.open import open_store
 from citewell.tools.docs_folder import open_docs
 from citewell.tools.live_pages import LivePages
 from citewell.tools.scratch import ScratchStore
+from citewell.tools.search_engines import engine_access
 from citewell.web.fetcher import Fetcher
 from citewell.web.render.open import open_renderer, what_rendering_lacks
 from citewell.web.render.pool import PoolLimits
 from citewell.web.render.second_look import SecondLook
-from citewell.web.search.open import EngineAccess, open_web_search
+from citewell.web.search.open import open_web_search
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -278,16 +279,4 @@ def access_terms(settings: Settings) -> AccessTerms:
         requests_per_key=settings.rate_limit_per_key,
         requests_per_address=settings.rate_limit_per_address,
         rate_limit_storage=settings.rate_limit_storage,
-    )
-
-
-def engine_access(settings: Settings) -> EngineAccess:
-    """Return the keys and addresses of the search engines as they are set."""
-    return EngineAccess(
-        google_api_key=settings.web_search_google_api_key,
-        google_cx=settings.web_search_google_cx,
-        brave_api_key=settings.web_search_brave_api_key,
-        tavily_api_key=settings.web_search_tavily_api_key,
-        searxng_url=settings.web_search_searxng_url,
-        urls=settings.web_search_urls,
     )

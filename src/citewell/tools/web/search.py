@@ -11,8 +11,8 @@ from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.schemas import ROWS
-from citewell.tools.services import engine_access
-from citewell.web.search.open import chosen_engines
+from citewell.tools.search_engines import engine_access
+from citewell.web.search.choice import chosen_engines
 
 if TYPE_CHECKING:
     from citewell.core.settings import Settings
