@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
     from citewell.core.records import Chunk, PageDraft
-    from citewell.store.word_index import IndexedWords
 
     Session = AsyncConnection[dict[str, Any]]
 
@@ -180,7 +179,7 @@ async def _add_chunks(
         connection,
         "copy_words",
         (
-            (chunk_id, source_id, indexed.total, indexed.heading, indexed.body, _once(indexed))
+            (chunk_id, source_id, indexed.total, indexed.heading, indexed.body)
             for chunk_id, indexed in (
                 (chunk_id, index.words_of(chunk)) for chunk_id, chunk in numbered
             )
@@ -200,7 +199,6 @@ async def _reword_chunk(
         "total": indexed.total,
         "heading": indexed.heading,
         "body": indexed.body,
-        "words": _once(indexed),
     }
     await connection.execute(SQL["reword_chunk"], values)
     await connection.execute(SQL["replace_words"], values)
@@ -217,11 +215,6 @@ def _place(chunk: Chunk) -> dict[str, object]:
         "has_code": chunk.has_code,
         "anchor": chunk.anchor,
     }
-
-
-def _once(indexed: IndexedWords) -> list[str]:
-    """Return each word of the chunk once, as the index of words takes them."""
-    return list({*indexed.heading.split(), *indexed.body.split()})
 
 
 async def _copy(connection: Session, statement: str, rows: Iterable[tuple[object, ...]]) -> None:

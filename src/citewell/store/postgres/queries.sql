@@ -245,7 +245,7 @@ COPY chunk (
 ) FROM STDIN;
 
 -- name: copy_words
-COPY chunk_words (chunk_id, source_id, total, heading, body, words) FROM STDIN;
+COPY chunk_words (chunk_id, source_id, total, heading, body) FROM STDIN;
 
 -- name: move_chunk
 -- A chunk whose embedded text is unchanged; its vector stays.
@@ -259,7 +259,7 @@ UPDATE chunk SET heading_path = %(heading_path)s, text = %(text)s WHERE chunk_id
 
 -- name: replace_words
 UPDATE chunk_words SET
-    total = %(total)s, heading = %(heading)s, body = %(body)s, words = %(words)s
+    total = %(total)s, heading = %(heading)s, body = %(body)s
 WHERE chunk_id = %(chunk_id)s;
 
 -- name: remove_chunks
@@ -328,12 +328,13 @@ SELECT count(*) AS chunks, coalesce(sum(total), 0)::bigint AS words FROM chunk_w
 SELECT
     most_common_elems::text::text[] AS words, most_common_elem_freqs::float8[] AS shares
 FROM pg_stats
-WHERE schemaname = current_schema() AND tablename = 'chunk_words' AND attname = 'words';
+WHERE schemaname = current_schema() AND tablename = 'chunk_words_by_word';
 
 -- name: word_frequencies
 -- Reads each word's whole list of chunks, so callers remember the answer.
 SELECT asked.word, (
-    SELECT count(*) FROM chunk_words WHERE words @> ARRAY[asked.word]
+    SELECT count(*) FROM chunk_words
+    WHERE string_to_array(heading || ' ' || body, ' ') @> ARRAY[asked.word]
 ) AS chunks
 FROM unnest(%(words)s::text[]) AS asked (word);
 
@@ -345,7 +346,7 @@ SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     FROM unnest(%(words)s::text[], %(weights)s::float8[]) AS asked (word, weight)
     CROSS JOIN LATERAL (
         SELECT chunk_id FROM chunk_words
-        WHERE words @> ARRAY[asked.word]
+        WHERE string_to_array(heading || ' ' || body, ' ') @> ARRAY[asked.word]
             AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
     ) AS found
     GROUP BY found.chunk_id

@@ -102,19 +102,19 @@ CREATE INDEX chunk_by_model ON chunk (model_id, chunk_id);
 -- A vector stands beside its row, not in a table of long values: a scan reads them all.
 ALTER TABLE chunk ALTER COLUMN vector SET STORAGE PLAIN;
 
--- Words made by core/words.py: joined by spaces for ranking, each once for finding.
+-- Words made by core/words.py, joined by spaces.
 CREATE TABLE chunk_words (
     chunk_id BIGINT PRIMARY KEY REFERENCES chunk ON DELETE CASCADE,
     source_id BIGINT NOT NULL,
     total INTEGER NOT NULL,
     heading TEXT NOT NULL,
-    body TEXT NOT NULL,
-    words TEXT[] NOT NULL
+    body TEXT NOT NULL
 );
-CREATE INDEX chunk_words_by_word ON chunk_words USING gin (words);
+CREATE INDEX chunk_words_by_word ON chunk_words
+USING gin (string_to_array(heading || ' ' || body, ' '));
 CREATE INDEX chunk_words_by_page ON chunk_words (source_id);
 -- Ten times as many of the most common words are counted by ANALYZE, which word search relies on.
-ALTER TABLE chunk_words ALTER COLUMN words SET STATISTICS 1000;
+ALTER INDEX chunk_words_by_word ALTER COLUMN 1 SET STATISTICS 1000;
 
 -- One name within a project. `key` is what all its spellings share (core/graph.py).
 CREATE TABLE entity (
