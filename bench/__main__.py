@@ -31,6 +31,7 @@ PROGRAMS = (
     "http_calls",
     "render_pool",
     "postgres",
+    "postgres_quality",
     "cluster",
 )
 

@@ -97,7 +97,7 @@ async def open_set(
     store = await open_store(f"sqlite://{path.absolute()}", model=embedder.name)
     try:
         if not ingested.exists():
-            await _ingest(_pages(name, data=data, sites=sites), store)
+            await ingest_pages(judged_pages(name, data=data, sites=sites), store)
             ingested.touch()
         if name in _EMBEDDED_WHOLE:
             await _embed_all(store, embedder)
@@ -107,7 +107,7 @@ async def open_set(
         await store.aclose()
 
 
-async def _ingest(pages: Iterator[FetchedPage], store: Store) -> None:
+async def ingest_pages(pages: Iterator[FetchedPage], store: Store) -> None:
     skipped = 0
     for fetched in pages:
         try:
@@ -133,7 +133,7 @@ async def _embed_all(store: Store, embedder: CachedEmbedder) -> None:
         await store.put_vectors(dict(zip(ids, vectors, strict=True)), model=embedder.name)
 
 
-def _pages(name: str, *, data: Path, sites: Path) -> Iterator[FetchedPage]:
+def judged_pages(name: str, *, data: Path, sites: Path) -> Iterator[FetchedPage]:
     if name in SITE_SETS:
         root = sites / SITE_SETS[name]
         for file in sorted(root.rglob("*.html")):

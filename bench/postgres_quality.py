@@ -1,0 +1,73 @@
+"""Whether PostgreSQL ranks as SQLite does: nDCG@10 of judged sets, by words and reranker, on both.
+
+python -m bench.postgres_quality [--sets anthropic_docs,k8s_glossary_en,k8s_glossary_ja]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+import anyio
+from bench.judged_sets import (
+    DEFAULT_DATA,
+    DEFAULT_SITES,
+    JudgedQuery,
+    ingest_pages,
+    judged_pages,
+    judged_queries,
+)
+from bench.quality import EVERYWHERE, ndcg
+from tests.postgres import empty_database
+
+from citewell.inference.calibrated_reranker import CalibratedReranker
+from citewell.retrieve.pipeline import retrieve
+from citewell.store.open import open_store
+from citewell.store.protocol import Store
+
+
+async def mean_ndcg(store: Store, queries: Sequence[JudgedQuery]) -> float:
+    total = 0.0
+    for query in queries:
+        found = await retrieve(
+            query.text,
+            store=store,
+            embedder=None,
+            reranker=CalibratedReranker(),
+            where=EVERYWHERE,
+            limit=20,
+        )
+        pages = list(dict.fromkeys(ranked.chunk.url for ranked in found.ranked))
+        total += ndcg(pages, query.gains)
+    return total / len(queries)
+
+
+async def measure(name: str) -> None:
+    queries = tuple(judged_queries(name, data=DEFAULT_DATA))
+    scores: list[float] = []
+    with empty_database() as address:
+        for place in ("sqlite://", address):
+            store = await open_store(place)
+            try:
+                pages = judged_pages(name, data=DEFAULT_DATA, sites=DEFAULT_SITES)
+                await ingest_pages(pages, store)
+                scores.append(await mean_ndcg(store, queries))
+            finally:
+                await store.aclose()
+    print(
+        f"{name:<18} {len(queries):5} queries   SQLite {scores[0]:.4f}   PostgreSQL {scores[1]:.4f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sets", default="anthropic_docs,k8s_glossary_en,k8s_glossary_ja")
+    for name in parser.parse_args().sets.split(","):
+        if not DEFAULT_DATA.exists():
+            print(f"no data at {DEFAULT_DATA}")
+            return
+        anyio.run(measure, name)
+
+
+if __name__ == "__main__":
+    main()
