@@ -199,6 +199,7 @@ def test_a_result_of_a_deeper_page_leads_there(tab: Tab) -> None:
     tab.page.locator(".search-results a").first.click()
 
     tab.page.wait_for_url(lambda url: f"{PREFIX}/python-library.html" in url)
+    expect(tab.page.locator("h1").first).to_contain_text("library")
 
 
 def test_the_search_page_of_a_static_site_fills_itself(tab: Tab) -> None:

@@ -176,12 +176,12 @@ async def test_when_the_database_cannot_be_opened_the_docs_are_still_there(tmp_p
 async def test_changed_files_are_found_while_the_server_runs(tmp_path: Path) -> None:
     async with browsing_docs(tmp_path, watch=True) as client:
         write_folder(tmp_path, {"new.md": "# Bitterns\n\nThey boom.\n"})
+        search = call("search_docs", query="bitterns")
         with anyio.fail_after(15):
-            while (
-                "new.md"
-                not in (await client.post("/mcp", json=call("search_docs", query="bitterns"))).text
-            ):
+            while "new.md" not in (found := await client.post("/mcp", json=search)).text:
                 await anyio.lowlevel.checkpoint()
+
+    assert "They boom." in found.text
 
 
 async def test_the_folder_becomes_part_of_the_corpus(tmp_path: Path) -> None:

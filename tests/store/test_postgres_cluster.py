@@ -84,8 +84,10 @@ async def test_after_a_broken_connection_jobs_are_told_again(pair: tuple[Store, 
             break_connections()
             # What was told in between may be lost, so the reader is told to look.
             await anext(changes)
-            await here.jobs.add_job(JOB, now=NOW)
+            job, _ = await here.jobs.add_job(JOB, now=NOW)
             await anext(changes)
+
+    assert await there.jobs.get_job(job.job_id) == job
 
 
 async def test_pauses_hold_for_all_processes_together(pair: tuple[Store, Store]) -> None:
@@ -129,23 +131,29 @@ async def test_slots_hold_for_all_processes_together(pair: tuple[Store, Store]) 
 
 async def test_the_slots_of_a_process_that_is_gone_are_free(address: str) -> None:
     gone, here = await open_store(address), await open_store(address)
+    visits: list[str] = []
     try:
         with anyio.fail_after(10):
             async with limiter(gone, concurrency=1).turn("heron.test"):
                 break_connections()
                 async with limiter(here, concurrency=1).turn("heron.test"):
-                    pass
+                    visits.append("here")
             async with limiter(gone, concurrency=1).turn("heron.test"):
-                pass
+                visits.append("back again")
     finally:
         await gone.aclose()
         await here.aclose()
+
+    assert visits == ["here", "back again"]
 
 
 async def test_a_host_is_visited_when_the_database_is_away(pair: tuple[Store, Store]) -> None:
     store, _ = pair
     await store.aclose()
 
+    is_visited = False
     with anyio.fail_after(10):
         async with limiter(store).turn("heron.test", delay_seconds=0.01):
-            pass
+            is_visited = True
+
+    assert is_visited
