@@ -40,6 +40,7 @@ from citewell.inference import calibrated_reranker
 from citewell.inference.calibrated_reranker import (
     WEIGHTS_FILE,
     RerankerWeights,
+    odds_terms,
     weights_to_json,
 )
 from citewell.inference.open import open_embedder
@@ -62,7 +63,7 @@ FOLDS = 3
 MAX_QUERIES = 250
 """Per set; more of the large sets would not move the fit, only slow it."""
 FALLING = frozenset({"word_missing", "vector_below_best", "listing_page", "link_density"})
-FREE = frozenset({"vector_missing", "query_length", "first_chunk"})
+FREE = frozenset({"vector_missing", "query_length", "first_chunk", "bigram_share"})
 """All other features may only raise the odds: more of a match is never worse."""
 _CHUNKS_PER_PAGE = 3
 
@@ -97,8 +98,7 @@ def fit(groups: Mapping[str, Sequence[Group]]) -> RerankerWeights:
                 (page_scores(trees, group), group.right, 1.0 / len(members))
                 for group in members[fold::FOLDS]
             )
-    own, whole, base = calibrate(seen)
-    return replace(fit_trees(groups), own_weight=own, list_weight=whole, base=base)
+    return calibrate(fit_trees(groups), seen)
 
 
 def fit_trees(groups: Mapping[str, Sequence[Group]]) -> RerankerWeights:
@@ -175,30 +175,30 @@ def _flatten(trees: Sequence[dict[str, Any]]) -> RerankerWeights:
         bias=START,
         own_weight=1.0,
         list_weight=0.0,
+        lead_weight=0.0,
         base=0.0,
     )
 
 
 def calibrate(
-    lists: Sequence[tuple[Matrix, npt.NDArray[np.bool_], float]],
-) -> tuple[float, float, float]:
-    """Return the weights of own score, whole list and constant that fit (scores, right, weight)."""
+    trees: RerankerWeights, lists: Sequence[tuple[Matrix, npt.NDArray[np.bool_], float]]
+) -> RerankerWeights:
+    """Return `trees` calibrated on lists of (scores, right, weight)."""
     columns, right, weight = [], [], []
     for scores, correct, share in lists:
-        whole = np.log(np.exp(scores - scores.max()).sum()) + scores.max()
-        columns.append(np.column_stack([scores, np.full(len(scores), whole), np.ones(len(scores))]))
+        columns.append(odds_terms(scores, scores))
         right.append(correct)
         weight.append(np.full(len(scores), share))
     table, truth = np.concatenate(columns), np.concatenate(right).astype(float)
     shares = np.concatenate(weight) / sum(each.sum() for each in weight)
-    found = np.array([1.0, 0.0, 0.0])
+    found = np.array([1.0, 0.0, 0.0, 0.0])
     for _ in range(30):
         told = 1 / (1 + np.exp(-table @ found))
         slope = table.T @ (shares * (told - truth))
-        curve = (table * (shares * told * (1 - told))[:, None]).T @ table + 1e-6 * np.eye(3)
+        curve = (table * (shares * told * (1 - told))[:, None]).T @ table + 1e-6 * np.eye(4)
         found = found - np.linalg.solve(curve, slope)
-    own, whole, base = (float(each) for each in found)
-    return own, whole, base
+    own, whole, lead, base = (float(each) for each in found)
+    return replace(trees, own_weight=own, list_weight=whole, lead_weight=lead, base=base)
 
 
 def _best_rows(values: Matrix, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
@@ -311,11 +311,16 @@ def cross_validate(groups: Mapping[str, Sequence[Group]]) -> dict[str, list[Matr
     }
 
 
-def leave_out(groups: Mapping[str, Sequence[Group]], name: str) -> list[Matrix]:
-    """Return the odds of a model that saw nothing of the set's family."""
-    rest = {other: members for other, members in groups.items() if _family(other) != _family(name)}
-    weights = fit(rest)
-    return [page_odds(weights, group) for group in groups[name]]
+def leave_out(groups: Mapping[str, Sequence[Group]]) -> dict[str, list[Matrix]]:
+    """Return, per set and query, the odds of a model that saw nothing of the set's family."""
+    weights = {
+        family: fit({name: each for name, each in groups.items() if _family(name) != family})
+        for family in {_family(name) for name in groups}
+    }
+    return {
+        name: [page_odds(weights[_family(name)], group) for group in members]
+        for name, members in groups.items()
+    }
 
 
 def _family(name: str) -> str:
@@ -327,9 +332,9 @@ def _family(name: str) -> str:
 def report(fitted: Mapping[str, Sequence[Group]], held_out: Mapping[str, Sequence[Group]]) -> None:
     """Print nDCG@10 and the calibration error of the first result, per set and over all."""
     print(f"{'set':34}{'fusion':>8}{'cross-validated':>16}{'family left out':>17}", flush=True)
-    validated = cross_validate(fitted)
+    validated, left_out = cross_validate(fitted), leave_out(fitted)
     for name, groups in fitted.items():
-        told = judge(validated[name], groups) + judge(leave_out(fitted, name), groups)
+        told = judge(validated[name], groups) + judge(left_out[name], groups)
         print(f"{name:34}{fused_ndcg(groups):8.3f}{told}", flush=True)
     weights = fit(fitted)
     for name, groups in held_out.items():

@@ -51,14 +51,19 @@ def test_wide_letters_are_the_same_as_narrow_ones() -> None:
     assert words("ＡＰＩ") == words("API")
 
 
-@pytest.mark.parametrize("word", ["pod", "os.path", "日本", "ーバ", "한국"])
-def test_a_word_counts_in_full_without_hiragana(word: str) -> None:
+@pytest.mark.parametrize("word", ["pod", "os.path", "1989"])
+def test_a_word_between_spaces_counts_in_full(word: str) -> None:
     assert weight_of(word) == 1.0
 
 
-@pytest.mark.parametrize("word", ["する", "語の", "の"])
-def test_a_particle_or_an_ending_counts_less(word: str) -> None:
-    assert weight_of(word) < 1.0
+@pytest.mark.parametrize("bigram", ["日本", "ーバ", "한국", "第"])
+def test_a_bigram_counts_less_than_a_word(bigram: str) -> None:
+    assert weight_of(bigram) < weight_of("pod")
+
+
+@pytest.mark.parametrize("bigram", ["する", "語の", "の"])
+def test_a_particle_or_an_ending_counts_least(bigram: str) -> None:
+    assert weight_of(bigram) < weight_of("日本")
 
 
 def test_content_words_leave_stop_words_out() -> None:

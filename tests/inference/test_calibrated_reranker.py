@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 from tests.drafts import FETCHED_AT
 
 from citewell.core.records import StoredChunk
 from citewell.core.words import text_words
-from citewell.inference.calibrated_reranker import CalibratedReranker
+from citewell.inference.calibrated_reranker import (
+    CalibratedReranker,
+    load_weights,
+    weights_from_json,
+    weights_to_json,
+)
 from citewell.inference.reranker_features import FEATURES, feature_rows
 
 pytestmark = pytest.mark.anyio
@@ -156,3 +163,31 @@ def test_a_row_has_a_column_per_feature() -> None:
     rows = feature_rows("heron", [found("A heron.")])
 
     assert rows.shape == (1, len(FEATURES))
+
+
+def test_written_weights_rank_as_they_did_before() -> None:
+    weights = load_weights()
+    # Just under 0: what parts the best of a list from the rest.
+    fine = replace(weights, threshold=np.full_like(weights.threshold, -1e-35))
+    rows = np.zeros((1, len(FEATURES)))
+
+    read = weights_from_json(json.loads(json.dumps(weights_to_json(fine))))
+
+    assert read.score(rows) == pytest.approx(fine.score(rows), abs=1e-3)
+
+
+def test_a_page_far_ahead_of_the_second_is_more_likely_right() -> None:
+    weights = load_weights()
+
+    near = weights.odds(np.array([2.0]), np.array([2.0, 1.9]))
+    far = weights.odds(np.array([2.0]), np.array([2.0, -2.0]))
+
+    assert far > near
+
+
+def test_japanese_put_otherwise_is_found_by_its_letters() -> None:
+    rows = feature_rows("大会の優勝者", [found("優れた者が勝つ会。"), found("別の話をする。")])
+
+    shared = rows[:, FEATURES.index("letter_coverage")]
+
+    assert shared[0] > shared[1]

@@ -10,34 +10,42 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections import Counter
 from functools import lru_cache
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import Stemmer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _CJK = (
     r"\u3041-\u3096\u30a1-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     r"\uac00-\ud7af\U00020000-\U0003134f々〆"
 )
-_TOKEN = re.compile(
-    rf"[{_CJK}]+"
-    r"|(?:__)?[^\W_]+(?:(?:\._*|_+)[^\W_]+)*(?:__)?(?:'[^\W_]+)?"
-)
+# A token begins with one class of letters (of those in _CJK, `・` alone is not in \w), and what may
+# follow looks back at it: what lies between tokens is then skipped at twice the speed.
+_REST = r"(?:(?:\._*|_+)[^\W_]+)*(?:__)?(?:'[^\W_]+)?"
+_TOKEN = re.compile(rf"[\w・](?:(?<=[{_CJK}])[{_CJK}]*|(?<!_)[^\W_]*{_REST}|(?<=_)_[^\W_]+{_REST})")
 # The same for ASCII text, in classes that are quicker to match.
 _ASCII_TOKEN = re.compile(
-    r"(?:__)?[A-Za-z0-9]+(?:(?:\._*|_+)[A-Za-z0-9]+)*(?:__)?(?:'[A-Za-z0-9]+)?"
+    r"\w(?:(?<!_)[A-Za-z0-9]*|(?<=_)_[A-Za-z0-9]+)"
+    r"(?:(?:\._*|_+)[A-Za-z0-9]+)*(?:__)?(?:'[A-Za-z0-9]+)?",
+    re.ASCII,
 )
 _CJK_RUN = re.compile(rf"[{_CJK}]")
-_NOT_CJK_SPLIT = re.compile(rf"([{_CJK}]+)")
+_CJK_SPLIT = re.compile(rf"([{_CJK}]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SYMBOL = re.compile(r"(?P<name>[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)(?P<call>\([^()]*\))?")
 _SYMBOL_JOINT = re.compile(r"::|->|#")
 _MAX_WORD_CHARACTERS = 64
 _HIRAGANA = re.compile(r"[\u3041-\u3096]")
-# Found by words, nDCG@10 with 1 and with a half: Kubernetes glossary .720, .757; JSQuAD .943, .949;
-# FastAPI's sections by their first sentence .764, .787. Anything from .3 to .6 does as well.
-_HIRAGANA_WEIGHT = 0.5
+# What a bigram counts beside a word between spaces: a Japanese word makes two or three of them,
+# among which one name or number would drown. Found by words, nDCG@10 with 1 and with a half:
+# Kubernetes glossary .757, .776; JSQuAD .949, .952; FastAPI's sections by a sentence .787, .800.
+_BIGRAM_WEIGHT = 0.5
+# With 1 and with a half of that: .720, .757; .943, .949; .764, .787. From .3 to .6 does as well.
+_HIRAGANA_WEIGHT = 0.25
 # The address of a Markdown link or image: nobody searches for its words, and they would crowd
 # out those that readers see.
 _LINK_TARGET = re.compile(r"\]\((?:https?:|mailto:|data:)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*[^()]*\)")
@@ -54,12 +62,21 @@ _stemmers = threading.local()
 
 def words(text: str) -> list[str]:
     """Return the search words of `text`, in order, repeats included."""
-    return list(chain.from_iterable(map(_split, _forms(text))))
+    return list(search_words(written_words(text)))
 
 
-def count_forms(text: str) -> dict[str, int]:
-    """Return how often each word stands in `text` as it is written; for `words_of_form`."""
-    return Counter(_forms(text))
+def written_words(text: str) -> list[str]:
+    """Return the words of `text` as they are written, in order, repeats included."""
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text)
+    # A line that is normal already, as most are, is given back unread; nothing joins two lines.
+    lines = [unicodedata.normalize("NFKC", line) for line in text.split("\n")]
+    return _TOKEN.findall("\n".join(lines))
+
+
+def search_words(written: Iterable[str]) -> Iterator[str]:
+    """Return the search words of words as they are written."""
+    return chain.from_iterable(map(_split, written))
 
 
 def text_words(markdown: str) -> list[str]:
@@ -76,10 +93,12 @@ def content_words(text: str) -> list[str]:
 def weight_of(word: str) -> float:
     """Return what a search word counts beside others that are as rare.
 
-    A bigram with hiragana is mostly a particle or an ending, which says how the query is put rather
-    than what it is about; and a phrase has more of such bigrams than of others.
+    Several bigrams make one word. Those with hiragana count least: they are mostly particles and
+    endings, which say how the query is put rather than what it is about.
     """
-    return _HIRAGANA_WEIGHT if _HIRAGANA.search(word) else 1.0
+    if not _CJK_RUN.match(word):
+        return 1.0
+    return _HIRAGANA_WEIGHT if _HIRAGANA.search(word) else _BIGRAM_WEIGHT
 
 
 def as_symbol(text: str) -> str | None:
@@ -96,20 +115,19 @@ def as_symbol(text: str) -> str | None:
     return _SYMBOL_JOINT.sub(".", name).lower() if looks_like_code else None
 
 
-def _forms(text: str) -> list[str]:
-    """Return the words of `text` as they are written."""
-    if text.isascii():
-        return _ASCII_TOKEN.findall(text)
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text))
-
-
 @lru_cache(maxsize=65_536)
 def _split(token: str) -> tuple[str, ...]:
+    if token.isascii():
+        return _latin_parts(token)
     if _CJK_RUN.match(token):
         return _bigrams(token)
     if _CJK_RUN.search(token):
-        pieces = [piece for piece in _NOT_CJK_SPLIT.split(token) if piece]
+        pieces = [piece for piece in _CJK_SPLIT.split(token) if piece]
         return tuple(word for piece in pieces for word in _split(piece.strip("._")) if word)
+    return _latin_parts(token)
+
+
+def _latin_parts(token: str) -> tuple[str, ...]:
     joint = "." if "." in token else "_"
     if joint in token:
         whole = token.lower()[:_MAX_WORD_CHARACTERS]
@@ -120,8 +138,10 @@ def _split(token: str) -> tuple[str, ...]:
 def _latin(token: str) -> tuple[str, ...]:
     plain = token.split("'")[0] if "'" in token else token
     whole = _stem(plain.lower()[:_MAX_WORD_CHARACTERS])
+    if plain.islower() or len(plain) > _MAX_WORD_CHARACTERS:
+        return (whole,)
     humps = _CAMEL.split(plain)
-    if len(humps) < 2 or len(plain) > _MAX_WORD_CHARACTERS:
+    if len(humps) < 2:
         return (whole,)
     return (whole, *(_stem(hump.lower()) for hump in humps if len(hump) > 1))
 
@@ -136,11 +156,9 @@ def _stem(word: str) -> str:
     # A stemmer keeps state between calls, so each thread has its own.
     stemmer = getattr(_stemmers, "english", None)
     if stemmer is None:
-        stemmer = _stemmers.english = Stemmer.Stemmer("english")
+        # `_split` remembers; a second memory here would cost more than it saves.
+        stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
     return str(stemmer.stemWord(word))
 
-
-words_of_form = _split
-"""Returns the search words of one word as it is written; remembers those it was asked for."""
 
 STOP_STEMS = STOP_WORDS | {_stem(word) for word in STOP_WORDS}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from anyio.to_thread import run_sync
 
 from citewell.core.errors import InferenceError
 from citewell.inference.reranker_features import FEATURES, feature_rows
@@ -27,7 +26,9 @@ if TYPE_CHECKING:
 
 WEIGHTS_FILE = "calibrated_reranker.json"
 _NODE_FIELDS = ("feature", "threshold", "left", "right", "value")
-_NUMBER_FIELDS = ("blend_weight", "bias", "own_weight", "list_weight", "base")
+_NUMBER_FIELDS = ("blend_weight", "bias", "own_weight", "list_weight", "lead_weight", "base")
+# The lead of a page that has no other beside it: about what a first page has over the second.
+_LONE_LEAD = 1.0
 
 Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -37,8 +38,9 @@ Places = npt.NDArray[np.int64]
 class RerankerWeights:
     """The fitted trees, all their nodes in one row; a leaf's children are itself.
 
-    The last three numbers turn scores into probabilities: a candidate is the more likely right the
-    higher its own score, and the less likely the more the rest of the list has.
+    The last four numbers turn scores into probabilities: a candidate is the more likely right the
+    higher its own score, the less likely the more the whole list has, and the more likely the
+    further it is ahead of the second page.
     """
 
     features: tuple[str, ...]
@@ -54,6 +56,7 @@ class RerankerWeights:
     bias: float
     own_weight: float
     list_weight: float
+    lead_weight: float
     base: float
 
     def score(self, rows: Matrix) -> Matrix:
@@ -69,10 +72,19 @@ class RerankerWeights:
 
     def odds(self, scores: Matrix, page_scores: Matrix) -> Matrix:
         """Return calibrated log-odds; `page_scores` are the best score of each page of the list."""
-        highest = page_scores.max()
-        whole = np.log(np.exp(page_scores - highest).sum()) + highest
-        odds: Matrix = self.own_weight * scores + self.list_weight * whole + self.base
+        terms = odds_terms(scores, page_scores)
+        odds: Matrix = terms @ [self.own_weight, self.list_weight, self.lead_weight, self.base]
         return np.clip(odds, -30.0, 30.0)
+
+
+def odds_terms(scores: Matrix, page_scores: Matrix) -> Matrix:
+    """Return a row per score: itself, what the list has in all, its lead on the second page, 1."""
+    highest = page_scores.max()
+    whole = np.log(np.exp(page_scores - highest).sum()) + highest
+    second = np.partition(page_scores, -2)[-2] if len(page_scores) > 1 else highest - _LONE_LEAD
+    lead = np.maximum(scores - second, 0.0)
+    ones = np.ones(len(scores))
+    return np.column_stack([scores, whole * ones, lead, ones])
 
 
 class CalibratedReranker:
@@ -84,7 +96,8 @@ class CalibratedReranker:
         Raises:
             InferenceError: the fitted weights are missing or do not fit the features.
         """
-        return await run_sync(_probabilities, query, candidates, load_weights())
+        # A few milliseconds of plain Python, which would hold up others in a thread as well.
+        return _probabilities(query, candidates, load_weights())
 
     async def aclose(self) -> None:
         """Hold nothing that needs freeing."""
@@ -132,12 +145,13 @@ def weights_from_json(fields: Mapping[str, object]) -> RerankerWeights:
         bias=float(values("bias")),
         own_weight=float(values("own_weight")),
         list_weight=float(values("list_weight")),
+        lead_weight=float(values("lead_weight")),
         base=float(values("base")),
     )
 
 
 def weights_to_json(weights: RerankerWeights) -> dict[str, object]:
-    """Return the weights as plain lists and numbers, rounded to what matters."""
+    """Return the weights as plain lists and numbers, rounded where it does not matter."""
     fields: dict[str, object] = {
         "features": list(weights.features),
         "depth": weights.depth,
@@ -145,6 +159,8 @@ def weights_to_json(weights: RerankerWeights) -> dict[str, object]:
     }
     for name in _NODE_FIELDS:
         fields[name] = np.round(getattr(weights, name), 5).tolist()
+    # A threshold just under 0 or 1 parts a list's best from the rest; rounded, it would not.
+    fields["threshold"] = weights.threshold.tolist()
     for name in _NUMBER_FIELDS:
         fields[name] = round(getattr(weights, name), 5)
     return fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ FEATURES = (
     "vector_score",  # cosine, 0 when missing
     "vector_missing",
     "vector_below_best",  # cosine under the list's best
-    "blend",  # word score less the distance to the best cosine: better than fusing ranks
+    "blend",  # word score less the distance to the best cosine; in Japanese, letters in common too
     "coverage",  # of the query's words, rare ones counting more: title, headings and text together
     "text_coverage",
     "window_coverage",  # the best stretch of about a sentence or two
@@ -53,12 +53,21 @@ FEATURES = (
     "link_density",
     "listing_page",  # release notes, indexes, source listings: they mention everything
     "query_length",
+    "letter_coverage",  # of the query's kanji and katakana; as coverage where there are none
+    "bigram_share",  # of the query's words: how far it is Chinese, Japanese or Korean
 )
 
 # A cosine that is 0.2 lower weighs as much as all of the word score. Alone the blend beats rank
 # fusion on SciFact (.741, .730) and HotpotQA (.873, .857) and loses on the Python labels (.924,
 # .933) and the Kubernetes glossary (.70, .707); the trees make up for those.
 _COSINE_WEIGHT = 5.0
+# Many a kanji is a word, and words put differently share letters where they share no bigram. With
+# both weights JSQuAD's nDCG@10 rises from .947 to .952 on the even questions, by which they were
+# chosen, and from .957 to .963 on odd ones; more of either costs on the Kubernetes glossary.
+_LETTER_WEIGHT = 0.3
+_WINDOW_WEIGHT = 0.2
+_LETTER = re.compile(r"[\u30a1-\u30f6\u3400-\u4dbf\u4e00-\u9fff々]")
+_MOST_LETTERS = 64
 _NO_SECOND = -0.5
 _WINDOW_WORDS = 30
 _LISTING_URL = re.compile(
@@ -86,19 +95,33 @@ class _Asked:
     index: dict[str, int]
     pairs: frozenset[tuple[int, int]]
     symbol: str | None
+    names: dict[str, frozenset[int]] = field(default_factory=dict)
+    """What titles and headings hold of the query: candidates share most of theirs."""
+
+    def held_in(self, name: str) -> frozenset[int]:
+        """Return which of the query's words stand in a title or heading."""
+        held = self.names.get(name)
+        if held is None:
+            found = _content(name)
+            held = frozenset([at for word, at in self.index.items() if word in found])
+            self.names[name] = held
+        return held
 
 
 @dataclass(slots=True, kw_only=True)
 class _Seen:
     """One candidate: which of the query's words it holds, and where."""
 
-    text: list[tuple[int, int]]
+    matches: list[tuple[int, int]]
     """(position, query word) of each match in the chunk's text, in order."""
+    text: frozenset[int]
     heading: frozenset[int]
     heading_length: int
     title: frozenset[int]
     title_length: int
     path: frozenset[int]
+    anywhere: frozenset[int]
+    """In the text, the title or a heading."""
 
 
 def feature_rows(query: str, candidates: Sequence[Candidate]) -> Matrix:
@@ -115,9 +138,12 @@ def feature_rows(query: str, candidates: Sequence[Candidate]) -> Matrix:
         return rows
     _put_scores(rows, candidates)
     rows[:, _MATCHES] = [_matches(asked, found, weights) for found in seen]
+    _put_letters(rows, query, candidates)
     _put_place(rows, asked, candidates)
     _put_page(rows, candidates, seen, weights)
     rows[:, _AT["query_length"]] = math.log2(1 + len(asked.words))
+    bigrams = [word for word in asked.words if weight_of(word) < 1.0]
+    rows[:, _AT["bigram_share"]] = len(bigrams) / max(1, len(asked.words))
     return rows
 
 
@@ -147,21 +173,21 @@ def _words_of(text: str) -> tuple[str, ...]:
 def _look(asked: _Asked, chunk: StoredChunk) -> _Seen:
     index = asked.index
     tokens = _words_of(chunk.text) if chunk.words is None else chunk.words.split()
-    heading = _content(chunk.heading_path[-1]) if chunk.heading_path else frozenset[str]()
-    title = _content(chunk.title)
-    named = title.union(*map(_content, chunk.heading_path))
+    matches = [(at, index[word]) for at, word in enumerate(tokens) if word in index]
+    text = frozenset([word for _, word in matches])
+    title = asked.held_in(chunk.title)
+    above = [asked.held_in(heading) for heading in chunk.heading_path]
+    path = title.union(*above)
     return _Seen(
-        text=[(at, index[word]) for at, word in enumerate(tokens) if word in index],
-        heading=_held(heading, index),
-        heading_length=len(heading),
-        title=_held(title, index),
-        title_length=len(title),
-        path=_held(named, index),
+        matches=matches,
+        text=text,
+        heading=above[-1] if above else frozenset(),
+        heading_length=len(_content(chunk.heading_path[-1])) if above else 0,
+        title=title,
+        title_length=len(_content(chunk.title)),
+        path=path,
+        anywhere=text | path,
     )
-
-
-def _held(found: frozenset[str], index: dict[str, int]) -> frozenset[int]:
-    return frozenset([index[word] for word in index.keys() & found])
 
 
 @lru_cache(maxsize=4096)
@@ -173,7 +199,7 @@ def _rarity(asked: _Asked, seen: Sequence[_Seen]) -> list[float]:
     """Return a weight per query word, higher for words fewer candidates hold; they sum to 1."""
     counts = [0] * len(asked.words)
     for found in seen:
-        for word in found.path.union(word for _, word in found.text):
+        for word in found.anywhere:
             counts[word] += 1
     weights = [
         weight_of(word) * math.log1p((len(seen) + 1) / (count + 0.5))
@@ -201,22 +227,21 @@ def _put_scores(rows: Matrix, candidates: Sequence[Candidate]) -> None:
 
 def _matches(asked: _Asked, found: _Seen, weights: Sequence[float]) -> tuple[float, ...]:
     """Return the columns of _MATCHES."""
-    in_text = {word for _, word in found.text}
     return (
-        _share(in_text | found.path, weights),
-        _share(in_text, weights),
-        _window_coverage(found.text, weights),
+        _share(found.anywhere, weights),
+        _share(found.text, weights),
+        _window_coverage(found.matches, weights),
         _share(found.heading, weights),
         len(found.heading) / max(1, found.heading_length),
         _share(found.title, weights),
         len(found.title) / max(1, found.title_length),
         _share(found.path, weights),
-        _phrase_share(found.text, asked),
+        _phrase_share(found.matches, asked),
         len(found.heading) == found.heading_length == len(asked.words),
     )
 
 
-def _share(held: set[int] | frozenset[int], weights: Sequence[float]) -> float:
+def _share(held: frozenset[int], weights: Sequence[float]) -> float:
     return sum([weights[word] for word in held])
 
 
@@ -248,6 +273,20 @@ def _phrase_share(matches: Sequence[tuple[int, int]], asked: _Asked) -> float:
     return len(met & asked.pairs) / len(asked.pairs)
 
 
+def _put_letters(rows: Matrix, query: str, candidates: Sequence[Candidate]) -> None:
+    """Fill in the share of the query's letters and let the blend know of it."""
+    letters = list(dict.fromkeys(_LETTER.findall(query)))[:_MOST_LETTERS]
+    if not letters:
+        rows[:, _AT["letter_coverage"]] = rows[:, _AT["coverage"]]
+        return
+    texts = [f"{candidate.chunk.title} {candidate.chunk.text}" for candidate in candidates]
+    held = np.array([[letter in text for letter in letters] for text in texts])
+    rarity = np.log1p((len(texts) + 1) / (held.sum(axis=0) + 0.5))
+    rows[:, _AT["letter_coverage"]] = held @ rarity / rarity.sum()
+    rows[:, _AT["blend"]] += _LETTER_WEIGHT * rows[:, _AT["letter_coverage"]]
+    rows[:, _AT["blend"]] += _WINDOW_WEIGHT * rows[:, _AT["window_coverage"]]
+
+
 def _put_place(rows: Matrix, asked: _Asked, candidates: Sequence[Candidate]) -> None:
     chunks = [candidate.chunk for candidate in candidates]
     if asked.symbol is not None:
@@ -261,7 +300,11 @@ def _put_place(rows: Matrix, asked: _Asked, candidates: Sequence[Candidate]) -> 
 
 def _defines(chunk: StoredChunk, symbol: str) -> bool:
     names = [chunk.anchor or "", chunk.title]
-    names += [_SIGNATURE_END.split(part.strip("`* "), maxsplit=1)[0] for part in chunk.heading_path]
+    names += [
+        _SIGNATURE_END.split(part.strip("`* "), maxsplit=1)[0]
+        for part in chunk.heading_path
+        if symbol in part.lower()
+    ]
     return any(_same_symbol(name.lower(), symbol) for name in names)
 
 
@@ -284,8 +327,7 @@ def _put_page(
     blend = rows[:, _AT["blend"]].tolist()
     highest = max(blend)
     for chunks in members.values():
-        held = {word for at in chunks for word in seen[at].path}
-        held |= {word for at in chunks for _, word in seen[at].text}
+        held = frozenset[int]().union(*(seen[at].anywhere for at in chunks))
         best, second, *_ = (*sorted([blend[at] for at in chunks], reverse=True), _NO_SECOND)
         rows[chunks, _AT["page_coverage"]] = _share(held, weights)
         rows[chunks, _AT["page_best"]] = best - highest
