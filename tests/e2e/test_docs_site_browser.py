@@ -211,7 +211,9 @@ def test_the_search_page_of_a_static_site_fills_itself(tab: Tab) -> None:
     expect(tab.page.locator(".result-list a").first).to_contain_text("Channels")
 
 
-def test_the_browser_ranks_as_the_server_does(tab: Tab, folder: DocsFolder) -> None:
+def test_the_browser_finds_the_pages_and_places_that_the_server_does(
+    tab: Tab, folder: DocsFolder
+) -> None:
     titles = list(folder.titles.values())
     queries = [*titles, "how do I install it", "rule", "instalation", "yaml fil", "ルール", "設定"]
     queries += [
@@ -228,13 +230,17 @@ def test_the_browser_ranks_as_the_server_does(tab: Tab, folder: DocsFolder) -> N
     found = tab.page.evaluate(
         """(queries) => {
             const ranking = window.docsRanking(window.docsSearchIndex);
-            return queries.map((query) => ranking.search(query, 5).map((hit) => hit.path));
+            return queries.map((query) =>
+                ranking.search(query, 5).map((hit) => [hit.path, hit.section, hit.snippet]));
         }""",
         queries,
     )
 
     expected = [
-        [hit.path for hit in folder.search(query, limit=5, as_you_type=True).hits]
+        [
+            [hit.path, hit.section, hit.snippet]
+            for hit in folder.search(query, limit=5, as_you_type=True).hits
+        ]
         for query in queries
     ]
     assert dict(zip(queries, found, strict=True)) == dict(zip(queries, expected, strict=True))

@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 DEFAULT_SNIPPET_LENGTH = 200
 
+_FEWEST_HITS = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit:
@@ -79,7 +81,7 @@ class DocsFolder:
     ) -> None:
         self.root = root
         self._cache_root = cache_root
-        self._snippet_length = snippet_length
+        self.snippet_length = snippet_length
         self._refreshing = threading.Lock()
         before = None
         if cache_root is not None and not debug:
@@ -191,14 +193,21 @@ class DocsFolder:
             logger.warning("cannot read %s: %s", path, error.strerror)
             return None
 
-    def search(self, query: str, *, limit: int = 10, as_you_type: bool = False) -> SearchResults:
-        """Return the pages that match best, each with the place in it that does."""
+    def search(
+        self, query: str, *, limit: int = 10, least_share: float = 0.0, as_you_type: bool = False
+    ) -> SearchResults:
+        """Return the pages that match best, each with the place in it that does.
+
+        Beyond three, those that score less than `least_share` of what the first does are left out.
+        """
         snapshot = self._snapshot
         ranking = snapshot.searcher.rank(query, as_you_type=as_you_type)
-        finder = PlaceFinder(query, ranking.terms, length=self._snippet_length)
+        finder = PlaceFinder(query, ranking.terms, length=self.snippet_length)
         hits: list[SearchHit] = []
+        least = least_share * ranking.ranked[0].score if ranking.ranked else 0.0
         for ranked in ranking.ranked:
-            if len(hits) == limit:
+            is_enough = len(hits) >= _FEWEST_HITS and ranked.score < least
+            if is_enough or len(hits) == limit:
                 break
             hit = self._show(snapshot, ranked, finder)
             if hit is not None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
-from citewell.core.words import STOP_STEMS, count_forms, words, words_of_form
+from citewell.core.words import STOP_STEMS, search_words, words, written_words
 from citewell.docsite.files import decode_doc, read_doc
 from citewell.docsite.outline import encode_outline
 from citewell.docsite.pages import DocPage, parse_page
@@ -39,7 +40,7 @@ HEADING_WEIGHT = 5
 # word begins with this mark.
 HEADING_MARK = "="
 
-_SPELLING_LENGTHS = range(4, 25)
+_MIN_SPELLING, _MAX_SPELLING = 4, 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +157,10 @@ class _Builder:
     def add(self, file: DocFile, content: str, *, content_hash: str) -> None:
         """Read a page that is new or has changed."""
         page = parse_page(file.path, content, mtime=file.mtime_ns / 1e9, size=file.size)
-        forms = count_forms(content)
-        weights = weigh_words(page, forms)
+        written = written_words(content)
+        weights = weigh_words(page, written)
         add_page(self._postings, len(self._records), weights)
-        self._forms.update(forms)
+        self._forms.update(written)
         self._outlines.append(encode_outline(page))
         self._read[page.path] = page
         self._records.append(
@@ -217,16 +218,13 @@ class _Builder:
                 self._outlines[number] = outline
 
 
-def weigh_words(page: DocPage, forms: Mapping[str, int]) -> dict[str, int]:
+def weigh_words(page: DocPage, written: Iterable[str]) -> dict[str, int]:
     """Return the search words of a page and how much each counts, whole headings among them.
 
-    `forms` are those of its content. Words that are everywhere count only where they stand in a
-    title or heading.
+    `written` are the words of its content. Words that are everywhere count only where they stand
+    in a title or heading.
     """
-    weights: dict[str, int] = {}
-    for form, times in forms.items():
-        for word in words_of_form(form):
-            weights[word] = weights.get(word, 0) + times
+    weights = Counter(search_words(written))
     for word in STOP_STEMS & weights.keys():
         del weights[word]
     headings = [section.heading for section in page.sections]
@@ -243,7 +241,11 @@ def weigh_words(page: DocPage, forms: Mapping[str, int]) -> dict[str, int]:
 
 
 def _spellings(forms: Iterable[str]) -> set[str]:
-    return {form.lower() for form in forms if len(form) in _SPELLING_LENGTHS and form.isalpha()}
+    return {
+        form.lower()
+        for form in forms
+        if _MIN_SPELLING <= len(form) <= _MAX_SPELLING and form.isalpha()
+    }
 
 
 def heading_key(text: str) -> str:

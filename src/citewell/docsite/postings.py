@@ -41,8 +41,8 @@ class Postings(Mapping[str, str]):
     @classmethod
     def of(cls, postings: Mapping[str, str]) -> Self:
         """Return those of a dictionary in any order."""
-        ordered = dict(sorted(postings.items()))
-        return cls(json.dumps(ordered, ensure_ascii=False, separators=(",", ":")).encode())
+        pairs = [f'"{word}":"{postings[word]}"' for word in sorted(postings)]
+        return cls(f"{{{','.join(pairs)}}}".encode())
 
     @override
     def __getitem__(self, word: str) -> str:

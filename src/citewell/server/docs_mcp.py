@@ -135,7 +135,15 @@ class DocsMcpEndpoint:
             response = _fault(Fault(code=INTERNAL_ERROR, message=text, status=503))
             await response(scope, receive, send)
             return
-        await whole.app(scope, receive, send)
+        await whole.app(_accepting(scope), receive, send)
+
+
+def _accepting(scope: Scope) -> Scope:
+    """Return the scope of a request that says what it accepts: without a word, anything."""
+    headers = scope["headers"]
+    if any(name == b"accept" for name, _ in headers):
+        return scope
+    return {**scope, "headers": [*headers, (b"accept", b"*/*")]}
 
 
 def _is_plain(request: Request) -> bool:

@@ -16,7 +16,7 @@ from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
 from citewell.tools.catalog import open_registry
-from citewell.tools.docs.corpus import store_docs
+from citewell.tools.docs_corpus import store_docs
 from citewell.tools.services import open_services
 
 if TYPE_CHECKING:

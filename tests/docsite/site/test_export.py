@@ -44,6 +44,7 @@ def test_every_file_of_the_site_is_written(folder: DocsFolder, tmp_path: Path) -
         ".nojekyll",
         "404.html",
         "assets/citewell/favicon.svg",
+        "assets/citewell/places.js",
         "assets/citewell/ranking.js",
         "assets/citewell/search-index.js",
         "assets/citewell/search.js",
@@ -61,7 +62,7 @@ def test_every_file_of_the_site_is_written(folder: DocsFolder, tmp_path: Path) -
         "search.html",
         "sitemap.xml",
     ]
-    assert (report.pages, report.files) == (2, 20)
+    assert (report.pages, report.files) == (2, 21)
     assert report.broken_links == tuple(
         BrokenLink(path="guide/radio.md", target=target)
         for target in ("gone.md", "../index.md#no", "#nor")

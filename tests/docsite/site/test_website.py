@@ -191,7 +191,7 @@ def test_the_site_map_lists_every_page(website: Website) -> None:
     assert page.count("<loc>https://docs.example/") == 4
 
 
-def test_a_long_menu_shows_what_is_near(tmp_path: Path) -> None:
+def test_a_long_menu_shows_what_is_near_and_the_list_of_pages_all(tmp_path: Path) -> None:
     for group in range(30):
         (tmp_path / f"group{group:02}").mkdir()
         for number in range(15):
@@ -200,7 +200,9 @@ def test_a_long_menu_shows_what_is_near(tmp_path: Path) -> None:
     website = Website(DocsFolder.open(tmp_path), base_url="")
 
     page = text_of(website.get("/group03/page04.html"))
+    contents = text_of(website.get("/"))
 
+    assert contents.count('.html">Page ') == 30 * 15
     assert '<a href="page05.html">Page 3 5</a>' in page
     assert 'href="../group04/page00.html"' in page
     assert "group04/page05.html" not in page

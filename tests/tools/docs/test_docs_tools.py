@@ -54,6 +54,20 @@ async def test_nothing_found_says_what_to_do(tmp_path: Path) -> None:
     assert result.structured == {"results": [], "total_matches": 0}
 
 
+async def test_pages_far_behind_the_best_are_shown_to_who_asks_for_them(tmp_path: Path) -> None:
+    passing = {f"diary/{day}.md": f"# Day {day}\n\nRain. " + "Mud. " * day for day in range(4, 12)}
+    mentions = {path: text + "A bittern called.\n" for path, text in passing.items()}
+    desk = Desk(tmp_path, {"bitterns.md": "# Bittern calls\n\nThe bittern calls.\n", **mentions})
+
+    short = await desk.call("search_docs", query="bittern calls")
+    long = await desk.call("search_docs", query="bittern calls", limit=10)
+
+    assert short.structured["results"][0]["path"] == "bitterns.md"
+    assert len(short.structured["results"]) == 3
+    assert short.text.endswith("\n\n6 more pages match less well.")
+    assert len(long.structured["results"]) == short.structured["total_matches"] == 9
+
+
 async def test_the_server_may_allow_fewer_results_than_are_asked_for(tmp_path: Path) -> None:
     desk = Desk(tmp_path, mcp_max_search_results=1)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from citewell.docsite.navigation import Navigation, NavItem
     from citewell.docsite.site.links import PageAddresses
 
-# A longer menu shows only what is near the page, else it would outweigh the text.
+# A longer menu would outweigh the text.
 MAX_ENTRIES = 150
 
 
@@ -28,11 +28,18 @@ class MenuEntry:
 
 
 def menu_entries(
-    navigation: Navigation, path: str | None, *, addresses: PageAddresses
+    navigation: Navigation,
+    path: str | None,
+    *,
+    addresses: PageAddresses,
+    is_whole: bool = False,
 ) -> list[MenuEntry]:
-    """Return the menu with the page at `path` marked and the groups around it open."""
+    """Return the menu with the page at `path` marked and the groups around it open.
+
+    Of a long menu only what is near the page is shown, unless `is_whole`.
+    """
     trail = navigation.trail(path) if path is not None else ()
-    is_long = _count(navigation.items) > MAX_ENTRIES
+    is_long = not is_whole and _count(navigation.items) > MAX_ENTRIES
     return [
         _entry(item, path, addresses=addresses, trail=trail, is_long=is_long)
         for item in navigation.items

@@ -132,7 +132,7 @@ class PageWriter:
     def contents(self) -> str:
         """Return a front page for a folder that has none: the list of its pages."""
         addresses = self._addresses("")
-        entries = menu_entries(self._folder.navigation, None, addresses=addresses)
+        entries = menu_entries(self._folder.navigation, None, addresses=addresses, is_whole=True)
         contents = Markup(_template("menu.html", items=entries))
         return self._write("contents.html", addresses, title=self._folder.title, contents=contents)
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from citewell.core.errors import InvalidArgument
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
-from citewell.tools.docs_folder import base_url, lacks_docs
+from citewell.tools.docs_folder import base_url
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 
 if TYPE_CHECKING:
@@ -219,5 +219,5 @@ TOOL = Tool(
     render=render,
     example={"path": "index.md", "sections": ["Install"]},
     in_default=False,
-    requires=lacks_docs,
+    requires="docs_folder",
 )

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from citewell.core.errors import InvalidArgument
 from citewell.tools.docs.served import served_docs
-from citewell.tools.docs_folder import lacks_docs
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 
 if TYPE_CHECKING:
@@ -136,5 +135,5 @@ TOOL = Tool(
     render=render,
     example={},
     in_default=False,
-    requires=lacks_docs,
+    requires="docs_folder",
 )

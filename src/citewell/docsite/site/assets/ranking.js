@@ -10,7 +10,6 @@ window.docsRanking = (index) => {
   const HEADING_BONUS = 2;
   const MAX_GUESSES = 8;
   const MAX_WORD = 64;
-  const SNIPPET_LENGTH = 200;
   // The offset of numbers in postings, see docsite/postings.py.
   const FIRST = 93;
 
@@ -166,49 +165,19 @@ window.docsRanking = (index) => {
     );
   }
 
-  function matchesIn(text, terms) {
-    const matches = [];
-    for (const token of text.matchAll(TOKEN)) {
-      const found = splitToken(token[0]);
-      terms.forEach((term, at) => {
-        if (term.words.some((word) => found.includes(word))) matches.push([token.index, at]);
-      });
-    }
-    return matches;
-  }
-
-  // The section that holds most of the terms, in its heading or in its text.
-  function placeOf(page, terms) {
-    let best = { score: -1 };
-    for (const [heading, anchor, text] of page.sections) {
-      const above = new Set(matchesIn(heading, terms).map((match) => match[1]));
-      const matches = matchesIn(text, terms);
-      const within = new Set(matches.map((match) => match[1]));
-      const every = new Set([...above, ...within]).size;
-      const score = every * 4 + within.size + 2 * above.size;
-      if (score > best.score) best = { score, heading, anchor, text, at: matches[0]?.[0] ?? 0 };
-    }
-    return best;
-  }
-
-  function cut(text, at) {
-    const start = Math.max(0, at - SNIPPET_LENGTH / 4);
-    const from = start ? text.indexOf(" ", start) + 1 || start : 0;
-    const piece = text.slice(from, from + SNIPPET_LENGTH).trim();
-    return (from ? "… " : "") + piece + (from + SNIPPET_LENGTH < text.length ? " …" : "");
-  }
-
   function search(query, limit) {
     const terms = termsOf(query);
+    const places = window.docsPlaces(query, terms, index.snippet_length);
     return rank(query, terms).slice(0, limit).map((at) => {
       const page = index.pages[at];
-      const place = placeOf(page, terms);
+      const place = places.find(page);
       return {
         path: page.path,
         title: page.title,
-        url: page.url + (place.anchor ? `#${encodeURIComponent(place.anchor)}` : ""),
+        // The first heading is the page itself: its address needs no anchor.
+        url: page.url + (place.level > 1 ? `#${encodeURIComponent(place.anchor)}` : ""),
         section: place.heading ?? "",
-        snippet: place.text ? cut(place.text, place.at) : "",
+        snippet: place.snippet,
       };
     });
   }
