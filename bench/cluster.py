@@ -23,6 +23,7 @@ import anyio
 import psycopg
 from bench.cluster_load import SITE_PAGES, EndlessSite, Ledger, Load
 from bench.cluster_processes import Caller, Cluster, Process, running_cluster
+from bench.cluster_search import Searched, search_at_once
 from tests.site import running_site
 
 from citewell.core.records import SearchFilter
@@ -31,6 +32,7 @@ from citewell.store.open import open_store
 OUTAGE_SECONDS = 20.0
 WELL_WITHIN_SECONDS = 5.0
 SETTLE_SECONDS = 120.0
+ONE_THREAD = {"INFERENCE_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 async def kill_at_random(cluster: Cluster, rng: random.Random, *, until: float) -> Counter[str]:
@@ -187,47 +189,31 @@ async def measure_outage(folder: Path, *, seed: int) -> bool:
     return is_clear and late <= WELL_WITHIN_SECONDS and not faults
 
 
-async def searches_per_second(caller: Caller, *, at_once: int, seconds: float) -> float:
-    """The rate of `search` by so many callers."""
-    end = time.monotonic() + seconds
-    done = 0
-
-    async def search(number: int) -> None:
-        nonlocal done
-        while time.monotonic() < end:
-            number += at_once
-            outcome = await caller.call("search", query=f"heron number {number} eats fish")
-            assert outcome.code == "ok", outcome
-            done += 1
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(at_once):
-            tasks.start_soon(search, number)
-    return done / seconds
-
-
 async def measure_throughput(folder: Path, *, pages: int, seconds: float) -> bool:
     """Search with one process and with two, in turns; return whether two do 1.5 times as much."""
     with running_site({}) as site:
         site.pages = EndlessSite()
-        async with running_cluster(folder, servers=2, workers=0) as cluster:
+        # One thread a server: else one alone may use both cores.
+        async with running_cluster(folder, servers=2, workers=0, **ONE_THREAD) as cluster:
             async with Caller(cluster.servers) as both:
                 for first in range(0, pages, 20):
                     urls = [site.url(f"/page-{n}") for n in range(first, first + 20)]
                     assert (await both.call("ingest", url=urls)).code == "ok"
-            rates: dict[int, list[float]] = {1: [], 2: []}
+            turns: dict[int, list[Searched]] = {1: [], 2: []}
             for turn in range(7):
                 count = 1 + turn % 2
-                async with Caller(cluster.servers[:count]) as caller:
-                    rate = await searches_per_second(caller, at_once=8, seconds=seconds)
+                searched = await search_at_once(cluster, servers=count, at_once=8, seconds=seconds)
                 # The first turn only warms up.
                 if turn:
-                    rates[count].append(rate)
-    one, two = statistics.median(rates[1]), statistics.median(rates[2])
+                    turns[count].append(searched)
+    one, two = (statistics.median(each.rate for each in turns[count]) for count in (1, 2))
     print(
         f"search, {pages} pages, 8 callers: {one:.0f}/s with one server process, {two:.0f}/s with "
         f"two: {two / one:.2f} times"
     )
+    for count, searched in turns.items():
+        for each in searched:
+            print(f"  {count} servers: {each.rate:.1f}/s, ms of a core: {each.per_search()}")
     return two >= 1.5 * one
 
 

@@ -22,13 +22,14 @@ import httpx2
 import psycopg
 
 _CITEWELL = [sys.executable, "-m", "citewell"]
-_HEADERS = {"Authorization": "Bearer ann:helper@sk-bench-0000000000000000"}
+AUTHORIZATION = "Bearer ann:helper@sk-bench-0000000000000000"
 
 
 class Postgres:
     """A PostgreSQL of its own, which can be stopped and started."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         with warnings.catch_warnings():
             # It warns of a missing runtime folder, which it does without.
             warnings.simplefilter("ignore")
@@ -42,6 +43,12 @@ class Postgres:
     def address(self) -> str:
         """Its DATABASE_URL."""
         return str(self._server.get_uri())
+
+    @property
+    def process_id(self) -> int:
+        """That of the process which starts all others."""
+        first_line, _, _ = (self._folder / "postmaster.pid").read_text("utf-8").partition("\n")
+        return int(first_line)
 
     def stop(self) -> None:
         """End every connection and stop."""
@@ -182,7 +189,7 @@ class Caller:
         self.outcomes: list[Outcome] = []
         self._next = cycle(servers)
         self._http = httpx2.AsyncClient(
-            headers=_HEADERS,
+            headers={"Authorization": AUTHORIZATION},
             timeout=60,
             limits=httpx2.Limits(max_connections=200, max_keepalive_connections=100),
         )

@@ -63,6 +63,7 @@ async def open_shelf(
     pace: Pace = QUICK,
     clock: Clock | None = None,
     max_retries: int = 0,
+    embeds_left: bool = False,
 ) -> AsyncIterator[Shelf]:
     """Open a library that may fetch from `site`, with a word-hashing embedder."""
     events: list[tuple[str, Mapping[str, object]]] = []
@@ -84,7 +85,14 @@ async def open_shelf(
         if clock is not None:
             parts = LibraryParts(store=store, ingester=ingester, fetcher=fetcher, clock=clock)
         library = await stack.enter_async_context(
-            open_library(parts, polls=polls, stale_after_days=30, pace=pace, emit=emit)
+            open_library(
+                parts,
+                polls=polls,
+                stale_after_days=30,
+                pace=pace,
+                emit=emit,
+                embeds_left_for=embedder.name if embeds_left else None,
+            )
         )
         yield Shelf(library=library, store=store, ingester=ingester, events=events)
 

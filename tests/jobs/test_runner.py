@@ -187,6 +187,21 @@ async def test_work_that_another_process_cancels_stops_at_the_next_beat(store: S
     assert (await got(store, job)).state == "cancelled"
 
 
+async def test_a_cancel_by_another_process_is_noticed_within_a_second_of_a_long_lease(
+    store: Store,
+) -> None:
+    job, steps = await add(store), Steps()
+
+    async with runner(store, steps, pace=Pace(lease_seconds=600)) as running:
+        with anyio.fail_after(5):
+            await steps.begun.wait()
+        await store.jobs.cancel_job(job.job_id, now=utc_now())
+        with anyio.fail_after(1):
+            await running.run_until_idle()
+
+    assert (await got(store, job)).state == "cancelled"
+
+
 async def test_a_failure_that_may_pass_is_tried_again(store: Store) -> None:
     job, steps = await add(store), Steps()
     steps.errors = [FetchTimeout("too slow"), FetchTimeout("too slow")]

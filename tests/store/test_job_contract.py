@@ -251,6 +251,19 @@ async def test_a_cancelled_job_tells_its_worker_and_takes_no_outcome(jobs: JobSt
     assert not await jobs.cancel_job(held.job_id, now=NOW)
 
 
+async def test_a_worker_can_ask_whether_its_job_is_still_its_own(jobs: JobStore) -> None:
+    job = await add(jobs, "7")
+    first = await taken(jobs)
+    states = [await jobs.lease_state(job.job_id, lease=first.lease)]
+    second = await taken(jobs, now=later(LEASE_SECONDS + 1))
+    states.append(await jobs.lease_state(job.job_id, lease=first.lease))
+    await jobs.cancel_job(job.job_id, now=later(LEASE_SECONDS + 2))
+    states.append(await jobs.lease_state(job.job_id, lease=second.lease))
+    states.append(await jobs.lease_state(job.job_id + 1, lease=1))
+
+    assert states == ["held", "lost", "cancelled", "lost"]
+
+
 async def test_a_failed_job_can_be_tried_again_by_hand(jobs: JobStore) -> None:
     await add(jobs, "7")
     held = await taken(jobs)

@@ -15,8 +15,9 @@ from tests.drafts import FETCHED_AT, draft
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.errors import StoreError
+from citewell.core.graph import NodeRef
 from citewell.core.ids import content_hash
-from citewell.core.records import CorpusStats, Image, Link, SearchFilter, StoredChunk
+from citewell.core.records import CorpusStats, Image, Link, PageText, SearchFilter, StoredChunk
 from citewell.core.words import text_words, words
 from citewell.store.protocol import Store
 
@@ -100,10 +101,25 @@ async def test_several_pages_come_back_each_as_alone(store: Store) -> None:
     ]
     ids = [each.source_id for each in put]
 
-    found = await store.get_pages([*ids, 9_999])
+    found = await store.page_texts([*ids, 9_999])
 
-    assert found == {each: await store.get_page(each) for each in ids}
-    assert await store.get_pages([]) == {}
+    alone = [page for each in ids if (page := await store.get_page(each)) is not None]
+    assert found == {
+        page.info.source_id: PageText(info=page.info, text=page.text, images=page.images)
+        for page in alone
+    }
+    assert await store.page_texts([]) == {}
+
+
+async def test_a_chunk_carries_the_tags_of_its_page_whoever_asks_for_it(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "Herons wade.", tags=("birds", "zoo")))
+    [of_page] = await store.chunks_of_page(put.source_id)
+    section = NodeRef("section", put.source_id, of_page.section)
+
+    [loaded] = await store.load_chunks([of_page.chunk_id])
+    [of_section] = await store.chunks_of_sections([section], limit=1)
+
+    assert of_page.tags == loaded.tags == of_section.tags == ("birds", "zoo")
 
 
 async def test_a_chunk_comes_back_with_what_is_needed_to_cite_it(store: Store) -> None:

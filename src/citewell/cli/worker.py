@@ -22,13 +22,16 @@ logger = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Do the background work of the library: websites that were added with --background or by a server,
-sites that are half read, refreshes that are due. Several workers and servers share the work of
-one database. SIGINT or SIGTERM ends it; what is not finished by then is handed back."""
+sites that are half read, refreshes that are due (ingest), vectors that others left to be made
+(embed), and pages that servers with RENDER_IN=workers want shown in a browser (render). Several
+workers and servers share the work of one database. SIGINT or SIGTERM ends it; what is not finished
+by then is handed back."""
 
 EXAMPLES = """\
   citewell worker
   citewell worker --concurrency 8
-  citewell worker --kinds process_website,refresh_website
+  citewell worker --kinds ingest,embed
+  citewell worker --kinds render        # on a machine with Chromium
   citewell worker --until-idle          # do what is due, then end"""
 
 
@@ -44,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--kinds",
         dest="jobs_kinds",
         metavar="KIND,…",
-        help="do only such jobs: process_website, process_site, refresh_website (JOBS_KINDS)",
+        help="do only such work: ingest, embed, render (JOBS_KINDS)",
     )
     parser.add_argument(
         "--until-idle", action="store_true", help="end when nothing is due any more"
@@ -64,7 +67,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _work(settings: Settings, *, until_idle: bool) -> None:
     loop = asyncio.get_running_loop()
-    async with open_services(settings) as services:
+    async with open_services(settings, is_worker=True) as services:
         logger.info("worker started: at most %d jobs at once", settings.jobs_concurrency)
         # Only what is inside the scope is cancelled: the services are to close in good order.
         with (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-JobKind = Literal["process_website", "process_site", "refresh_website"]
+JobKind = Literal["process_website", "process_site", "refresh_website", "embed_page"]
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 

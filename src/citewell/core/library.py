@@ -77,6 +77,8 @@ class WebsiteDraft:
     options: CrawlOptions = field(default_factory=CrawlOptions)
     refresh_seconds: float | None = None
     """How often to refresh it by itself; None for never."""
+    source_id: int | None = None
+    """The id it had in another store; kept if it is new here and the id is free."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -212,6 +212,18 @@ class Page:
     sections: tuple[Section, ...]
     links: tuple[Link, ...]
     images: tuple[Image, ...]
+    canonical_url: str | None
+    description: str
+    structured_data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageText:
+    """A stored page as it is quoted from: a page may have a thousand links, which take longest."""
+
+    info: PageInfo
+    text: str
+    images: tuple[Image, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,6 +262,8 @@ class StoredChunk:
     has_code: bool
     page_chunks: int
     """How many chunks its page has."""
+    tags: tuple[str, ...] = ()
+    """Those of its page."""
     words: str | None = None
     """The search words of its text, joined by spaces, where the store keeps them."""
 

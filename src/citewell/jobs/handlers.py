@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from citewell.core.errors import NotFound
+from citewell.core.jobs import JobProgress
+from citewell.jobs.embedding import embed_pages
 from citewell.jobs.page_jobs import process_page, refresh_page
 from citewell.jobs.site_jobs import crawl_site
 
@@ -47,6 +50,7 @@ def library_handlers(parts: LibraryParts, *, emit: Emit | None = None) -> dict[J
         "process_website": processing,
         "process_site": processing,
         "refresh_website": refreshing,
+        "embed_page": EmbedHandler(parts),
     }
 
 
@@ -120,6 +124,27 @@ class RefreshHandler:
         )
         if retry_at is None:
             _tell_failure(self._emit, job, website, error, ends=_REFRESH)
+
+
+class EmbedHandler:
+    """Makes the vectors that a page lacks; its words are found all the while."""
+
+    def __init__(self, parts: LibraryParts) -> None:
+        self._parts = parts
+
+    async def run(self, work: Work) -> str:
+        """Make them and return how many chunks the page has, as JSON."""
+        page = await self._parts.store.get_page(int(work.job.key))
+        chunks = 0 if page is None else page.info.chunks
+        await work.tell(JobProgress(stage="embedding", pages_total=1, chunks=chunks, percent=0))
+        if page is not None:
+            await embed_pages(work, self._parts.ingester, [page.info.source_id])
+        return json.dumps({"chunks": chunks})
+
+    async def note_failure(
+        self, job: Job, error: CitewellError, *, retry_at: datetime | None
+    ) -> None:
+        """Leave the library as it is: what lacks vectors is seen again."""
 
 
 async def _website_of(parts: LibraryParts, job: Job) -> Website:

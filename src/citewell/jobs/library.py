@@ -37,6 +37,9 @@ _ASKED_PRIORITY = 10
 # Nobody waits for a whole site, and a page is soon done.
 _SITE_PRIORITY = 5
 _CHORES_SECONDS = 30.0
+# Whoever stored a page mostly embeds it, too; after this long it has left that to others.
+_LEFT_AFTER_SECONDS = 10.0
+_CHUNKS_TO_EMBED_AT_ONCE = 2_000
 _DUE_AT_ONCE = 100
 _LISTED_AT_ONCE = 200
 _KEPT_JOBS_DAYS = 14
@@ -321,30 +324,42 @@ async def open_library(
     stale_after_days: float,
     pace: Pace | None = None,
     emit: Emit | None = None,
+    embeds_left_for: str | None = None,
 ) -> AsyncIterator[Library]:
-    """Open the library with its runner, which takes all due work when it `polls`."""
+    """Open the library with its runner, which takes all due work when it `polls`.
+
+    Pages that others left without vectors of the model `embeds_left_for` become jobs, too.
+    """
     runner = JobRunner(
         parts.store.jobs,
         library_handlers(parts, emit=emit),
         polls=polls,
         pace=pace,
         clock=parts.clock,
-        chores=Chores(parts),
+        chores=Chores(parts, embeds_left_for=embeds_left_for),
     )
     async with runner:
         yield Library(parts, runner, stale_after_days=stale_after_days)
 
 
 class Chores:
-    """What a runner does between jobs: refreshes that are due, and old jobs to forget."""
+    """What a runner does between jobs: finds pages that lack vectors and refreshes that are due."""
 
-    def __init__(self, parts: LibraryParts) -> None:
+    def __init__(self, parts: LibraryParts, *, embeds_left_for: str | None = None) -> None:
         self._parts = parts
+        self._model = embeds_left_for
         self._done_at: datetime | None = None
 
     async def __call__(self) -> None:
-        """Do them, unless they were done a moment ago."""
+        """Do them, those that are not urgent only now and then."""
         now, store = self._parts.clock(), self._parts.store
+        if self._model is not None:
+            await store.jobs.add_embedding_jobs(
+                model=self._model,
+                now=now,
+                stored_before=now - timedelta(seconds=_LEFT_AFTER_SECONDS),
+                limit=_CHUNKS_TO_EMBED_AT_ONCE,
+            )
         pause = timedelta(seconds=_CHORES_SECONDS)
         # A clock that was set back must not keep them waiting until it has caught up.
         if self._done_at is not None and timedelta() <= now - self._done_at < pause:

@@ -104,6 +104,7 @@ class JobRunner:
         self._errors: OrderedDict[int, CitewellError] = OrderedDict()
         self._wake = anyio.Event()
         self._changed = anyio.Event()
+        self._has_looked = anyio.Event()
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -183,6 +184,8 @@ class JobRunner:
 
     async def run_until_idle(self) -> None:
         """Return once no job is due or running in this process."""
+        # Chores may add jobs that nobody knew of.
+        await self._has_looked.wait()
         while True:
             due = await self._next_due()
             if not self._running and (due is None or due > self._clock()):
@@ -209,6 +212,7 @@ class JobRunner:
                 logger.warning("jobs wait for the store: %s", error.message)
                 pause = trouble_seconds
                 trouble_seconds = min(2 * trouble_seconds, _LONGEST_TROUBLE_SECONDS)
+            self._has_looked.set()
             with anyio.move_on_after(pause):
                 await self._wake.wait()
             self._wake = anyio.Event()

@@ -10,6 +10,7 @@ from citewell.core.jobs import JobProgress
 from citewell.core.library import ChangeReport
 from citewell.ingest.crawl import SiteCrawler
 from citewell.jobs.embedding import embed_pages
+from citewell.jobs.remote_renderer import nobody_waits
 from citewell.store.library_json import report_to_json
 from citewell.web.urls import split_url
 
@@ -37,10 +38,11 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
     crawler = SiteCrawler(parts, website, job_id=work.job.job_id, is_refresh=is_refresh)
     await work.tell(JobProgress(stage="discovering"))
     await crawler.start()
-    while True:
-        await work.tell(await _reading(parts, website))
-        if not await crawler.read_some(_URLS_AT_ONCE):
-            break
+    with nobody_waits():
+        while True:
+            await work.tell(await _reading(parts, website))
+            if not await crawler.read_some(_URLS_AT_ONCE):
+                break
     await _embed(work, parts, website)
     await work.confirm()
     report = await _report(parts, website)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BEATS_PER_LEASE = 4
+# A cancel from another process is noticed after this long.
+_LOOK_SECONDS = 0.5
 # Often enough for whoever watches, and not a write for each page.
 _SECONDS_BETWEEN_TELLINGS = 0.25
 
@@ -78,16 +80,29 @@ class Work:
             progress=self.progress,
         )
         self._leased_until = now + timedelta(seconds=self._lease_seconds)
-        if self.lease_state != "held":
-            logger.info("job %d is %s; stopping", self.job.job_id, self.lease_state)
-            self.scope.cancel()
+        self._stop_unless_held()
 
     async def keep_lease(self) -> None:
-        """Prolong the lease until cancelled."""
+        """Prolong the lease until cancelled; meanwhile look whether the job is still ours."""
+        beat_seconds = self._lease_seconds / _BEATS_PER_LEASE
         while True:
-            await anyio.sleep(self._lease_seconds / _BEATS_PER_LEASE)
+            await anyio.sleep(min(_LOOK_SECONDS, beat_seconds))
             try:
-                await self.renew()
+                # Looking writes nothing, so it can be done far more often.
+                if anyio.current_time() - self._told_at >= beat_seconds:
+                    await self.renew()
+                else:
+                    await self._look()
             except StoreError as error:
                 # The next beat may get through; if none does, another worker takes over.
                 logger.warning("job %d keeps no lease: %s", self.job.job_id, error.message)
+
+    async def _look(self) -> None:
+        job = self.job
+        self.lease_state = await self._jobs.lease_state(job.job_id, lease=job.lease)
+        self._stop_unless_held()
+
+    def _stop_unless_held(self) -> None:
+        if self.lease_state != "held":
+            logger.info("job %d is %s; stopping", self.job.job_id, self.lease_state)
+            self.scope.cancel()

@@ -37,6 +37,15 @@ class JobStore(Protocol):
         One that is there keeps its payload, but takes the higher priority and the earlier time.
         """
 
+    async def add_embedding_jobs(
+        self, *, model: str, now: datetime, stored_before: datetime, limit: int
+    ) -> int:
+        """Add an `embed_page` job for each page that lacks vectors of `model`; return how many.
+
+        Pages that came after `stored_before` are left to whoever stored them. `limit` counts
+        chunks: those beyond it have their turn when the first are embedded.
+        """
+
     async def take_job(
         self,
         worker: str,
@@ -62,6 +71,9 @@ class JobStore(Protocol):
         progress: JobProgress | None = None,
     ) -> LeaseState:
         """Prolong the lease, note the progress, and return whether the worker may go on."""
+
+    async def lease_state(self, job_id: int, *, lease: int) -> LeaseState:
+        """Return whether the worker may go on; writes nothing, so it may be asked often."""
 
     async def finish_job(self, job_id: int, *, lease: int, now: datetime, result: str) -> bool:
         """Note that the work is done, with what it brought back as JSON."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Page,
         PageDraft,
         PageInfo,
+        PageText,
         PutResult,
         SearchFilter,
         StoredChunk,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from citewell.store.library_protocol import LibraryStore
     from citewell.store.material_protocol import MaterialStore
     from citewell.store.people_protocol import PeopleStore
+    from citewell.store.render_protocol import RenderStore
 
 
 class Store(GraphStore, Protocol):
@@ -51,6 +53,8 @@ class Store(GraphStore, Protocol):
     """How far each site of the library has been gone through."""
     jobs: JobStore
     """Work in the background."""
+    renders: RenderStore
+    """Pages that one process asks for and another one renders."""
     hosts: HostStore | None
     """Turns on websites' hosts; None where the database is one machine's own."""
 
@@ -79,8 +83,8 @@ class Store(GraphStore, Protocol):
     async def get_page(self, source_id: int) -> Page | None:
         """Return a page with its text, sections, links and images."""
 
-    async def get_pages(self, source_ids: Sequence[int]) -> dict[int, Page]:
-        """Return these pages with all that get_page gives; those that are gone are left out."""
+    async def page_texts(self, source_ids: Sequence[int]) -> dict[int, PageText]:
+        """Return these pages as they are quoted from; those that are gone are left out."""
 
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0

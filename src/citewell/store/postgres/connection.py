@@ -16,6 +16,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from citewell.core.errors import StoreBusy, StoreError
 from citewell.store.migrate import Migration, migrate
+from citewell.store.postgres.real_numbers import send_arrays_as_reals
 from citewell.store.sql import load_statements
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ _CONNECTING: dict[str, Any] = {
     "row_factory": dict_row,
     "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
     "application_name": "citewell",
+    # Planning takes longer than most statements run, and connections take turns.
+    "prepare_threshold": 1,
 }
 # Nothing is sent on a connection that lasts, so the operating system has to notice its end.
 _LASTING: dict[str, Any] = {
@@ -231,7 +234,8 @@ class Database:
 
 
 async def _configure(connection: AsyncConnection[dict[str, Any]]) -> None:
-    await connection.execute(SQL["limit_time"])
+    send_arrays_as_reals(connection)
+    await connection.execute(SQL["set_up_session"])
 
 
 @contextmanager

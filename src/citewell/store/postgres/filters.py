@@ -27,7 +27,15 @@ async def allowed_pages(
     """Return the pages that pass `where`, or None when all of them do."""
     if await _restricts_nothing(connection, where):
         return None
-    values = {
+    found = await connection.execute(SQL["pages_passing"], filter_values(where))
+    row = await found.fetchone()
+    assert row is not None, "an aggregate has a row"
+    return AllowedPages(source_ids=row["source_ids"], chunks=row["chunks"])
+
+
+def filter_values(where: SearchFilter) -> dict[str, object]:
+    """Return what statements that apply a filter by themselves are given."""
+    return {
         "project": where.project,
         "content_type": where.content_type,
         "updated_after": where.updated_after,
@@ -35,9 +43,6 @@ async def allowed_pages(
         "tags": list(where.tags) or None,
         "source_ids": list(where.source_ids) if where.source_ids is not None else None,
     }
-    row = await (await connection.execute(SQL["pages_passing"], values)).fetchone()
-    assert row is not None, "an aggregate has a row"
-    return AllowedPages(source_ids=row["source_ids"], chunks=row["chunks"])
 
 
 async def _restricts_nothing(

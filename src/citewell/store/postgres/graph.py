@@ -29,11 +29,15 @@ if TYPE_CHECKING:
     Session = AsyncConnection[dict[str, Any]]
 
 
-async def put_mentions(connection: Session, draft: PageDraft, *, source_id: int) -> None:
-    """Write which entities the page names, in place of what it named before.
+async def put_mentions(
+    connection: Session, draft: PageDraft, *, source_id: int, is_new: bool
+) -> None:
+    """Write which entities the page names, in place of what it named before unless it is new.
 
     An entity that is still named keeps its id: those that nothing names are removed last.
     """
+    if is_new and not draft.entities:
+        return
     keyed = [(entity_key(mention.name), mention) for mention in draft.entities]
     strongest = dict(sorted(keyed, key=_weakest_first))
     values: dict[str, object] = {
@@ -46,7 +50,10 @@ async def put_mentions(connection: Session, draft: PageDraft, *, source_id: int)
         await connection.execute(SQL["put_entities"], values)
     found = await connection.execute(SQL["entity_ids"], values)
     ids = {row["key"]: row["entity_id"] for row in await found.fetchall()}
-    forgotten = await connection.execute(SQL["forget_mentions_of_page"], {"source_id": source_id})
+    forgotten = 0
+    if not is_new:
+        key = {"source_id": source_id}
+        forgotten = (await connection.execute(SQL["forget_mentions_of_page"], key)).rowcount
     if keyed:
         mentions = {
             "source_id": source_id,
@@ -57,7 +64,7 @@ async def put_mentions(connection: Session, draft: PageDraft, *, source_id: int)
         }
         await connection.execute(SQL["put_mentions"], mentions)
         await connection.execute(SQL["count_mentions"], {"source_id": source_id})
-    if forgotten.rowcount:
+    if forgotten:
         await connection.execute(SQL["remove_unnamed_entities"])
 
 

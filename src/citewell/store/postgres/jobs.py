@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     Session = AsyncConnection[dict[str, Any]]
 
 
+_LEASE_OF_STATE: Mapping[str, LeaseState] = {"running": "held", "cancelled": "cancelled"}
+
+
 class PostgresJobs:
     """Jobs in one PostgreSQL database; see JobStore for what each method promises."""
 
@@ -36,6 +39,26 @@ class PostgresJobs:
         return await self._database.write(
             partial(_add_job, draft=draft, now=now, run_at=run_at or now)
         )
+
+    async def add_embedding_jobs(
+        self, *, model: str, now: datetime, stored_before: datetime, limit: int
+    ) -> int:
+        """Add an `embed_page` job for each page that lacks vectors of `model`; return how many."""
+        values = {
+            "model": model,
+            "stored_before": stored_before,
+            "limit": limit,
+            "progress": progress_to_json(JobProgress()),
+            "now": now,
+        }
+
+        async def work(connection: Session) -> int:
+            added = (await connection.execute(SQL["add_embedding_jobs"], values)).rowcount
+            if added:
+                await connection.execute(SQL["tell_of_job"])
+            return added
+
+        return await self._database.write(work)
 
     async def take_job(
         self,
@@ -74,6 +97,11 @@ class PostgresJobs:
             "progress": None if progress is None else progress_to_json(progress),
         }
         return await self._database.write(partial(_heartbeat, values=values))
+
+    async def lease_state(self, job_id: int, *, lease: int) -> LeaseState:
+        """Return whether the worker may go on; writes nothing, so it may be asked often."""
+        rows = await self._database.query("job_lease", {"job_id": job_id})
+        return _lease_state(rows[0] if rows else None, lease)
 
     async def finish_job(self, job_id: int, *, lease: int, now: datetime, result: str) -> bool:
         """Note that the work is done, with what it brought back as JSON."""
@@ -216,8 +244,13 @@ async def _heartbeat(connection: Session, *, values: Mapping[str, object]) -> Le
     if (await connection.execute(SQL["heartbeat"], values)).rowcount > 0:
         return "held"
     row = await (await connection.execute(SQL["job_lease"], values)).fetchone()
-    is_own = row is not None and row["lease"] == values["lease"]
-    return "cancelled" if is_own and row is not None and row["state"] == "cancelled" else "lost"
+    return _lease_state(row, values["lease"])
+
+
+def _lease_state(row: Mapping[str, Any] | None, lease: object) -> LeaseState:
+    if row is None or row["lease"] != lease:
+        return "lost"
+    return _LEASE_OF_STATE.get(row["state"], "lost")
 
 
 def _job(row: Mapping[str, Any]) -> Job:

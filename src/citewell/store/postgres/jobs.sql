@@ -27,6 +27,27 @@ INSERT INTO job (
 ON CONFLICT (project, md5(key), kind) WHERE state IN ('waiting', 'running') DO NOTHING
 RETURNING *;
 
+-- name: add_embedding_jobs
+-- By model, so that the index on it finds the few that wait among many that do not.
+INSERT INTO job (
+    project, kind, key, payload, priority, run_at, progress, created_at, updated_at
+)
+SELECT DISTINCT
+    page.project, 'embed_page', page.source_id::text, '{}', -1, %(now)s::timestamptz,
+    %(progress)s, %(now)s::timestamptz, %(now)s::timestamptz
+FROM (
+    SELECT 0 AS model_id
+    UNION ALL
+    SELECT model_id FROM embedding_model WHERE name <> %(model)s
+) AS other
+CROSS JOIN LATERAL (
+    SELECT source_id FROM chunk WHERE chunk.model_id = other.model_id
+    ORDER BY chunk_id LIMIT %(limit)s
+) AS waiting
+JOIN page USING (source_id)
+WHERE page.fetched_at < %(stored_before)s
+ON CONFLICT (project, md5(key), kind) WHERE state IN ('waiting', 'running') DO NOTHING;
+
 -- name: hasten_job
 UPDATE job SET
     priority = greatest(priority, %(priority)s),

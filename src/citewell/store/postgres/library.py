@@ -193,16 +193,25 @@ class PostgresLibrary:
         )
 
 
+async def _reserve_number(connection: Session, draft: WebsiteDraft) -> int:
+    given = {"source_id": draft.source_id}
+    if draft.source_id is not None:
+        free = await (await connection.execute(SQL["is_free_number"], given)).fetchone()
+        if free is not None and free["is_free"]:
+            await connection.execute(SQL["pass_page_number"], given)
+            return draft.source_id
+    drawn = await (await connection.execute(SQL["reserve_page_number"])).fetchone()
+    assert drawn is not None, "a sequence has a next number"
+    return int(drawn["source_id"])
+
+
 async def _add_website(
     connection: Session, draft: WebsiteDraft, *, now: datetime
 ) -> tuple[Website, bool]:
     key = {"project": draft.project, "url": draft.url}
     page = await (await connection.execute(SQL["find_page_as_website"], key)).fetchone()
-    if page is None:
-        page = await (await connection.execute(SQL["reserve_page_number"])).fetchone()
-    assert page is not None, "a sequence has a next number"
     values = key | {
-        "source_id": page["source_id"],
+        "source_id": page["source_id"] if page else await _reserve_number(connection, draft),
         "kind": draft.kind,
         "content_type": draft.content_type,
         "tags": list(draft.tags),

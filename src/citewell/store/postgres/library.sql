@@ -3,12 +3,9 @@
 -- name: reserve_page_number
 SELECT nextval(pg_get_serial_sequence('page', 'source_id')) AS source_id;
 
--- name: join_page_of_website
--- A page put under the URL of an entry belongs to it, whoever put it.
-INSERT INTO website_page (website_id, source_id)
-SELECT source_id, %(source_id)s FROM website
-WHERE project = %(project)s AND md5(url) = md5(%(url)s)
-ON CONFLICT (website_id, source_id) DO NOTHING;
+-- name: is_free_number
+SELECT NOT EXISTS (SELECT 1 FROM page WHERE source_id = %(source_id)s)
+    AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = %(source_id)s) AS is_free;
 
 -- name: add_website
 -- None comes back when another process has added the entry meanwhile.

@@ -8,7 +8,6 @@ import numpy as np
 
 from citewell.core.materials import Material
 from citewell.store.postgres.connection import SQL
-from citewell.store.postgres.vector_search import vector_literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,11 +84,14 @@ class PostgresMaterials:
         model: str,
     ) -> None:
         """Give pieces their vectors; those of a material that is gone are dropped."""
+        if not vectors:
+            return
         values = {
             "material_id": material_id,
             "model": model,
             "ordinals": list(vectors),
-            "vectors": [vector_literal(vector) for vector in vectors.values()],
+            "numbers": np.concatenate([*vectors.values()]),
+            "dimensions": len(next(iter(vectors.values()))),
         }
         await self._database.change("put_material_vectors", values)
 

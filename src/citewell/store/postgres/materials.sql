@@ -40,6 +40,11 @@ DELETE FROM material WHERE material_id IN (
 );
 
 -- name: put_material_vectors
-UPDATE material_piece SET model = %(model)s, vector = given.vector::halfvec
-FROM unnest(%(ordinals)s::integer[], %(vectors)s::text[]) AS given (ordinal, vector)
+-- The numbers of all vectors come one after the other.
+UPDATE material_piece SET
+    model = %(model)s,
+    vector = (%(numbers)s::real[])[
+        (given.place - 1) * %(dimensions)s + 1 : given.place * %(dimensions)s
+    ]::halfvec
+FROM unnest(%(ordinals)s::integer[]) WITH ORDINALITY AS given (ordinal, place)
 WHERE material_id = %(material_id)s AND material_piece.ordinal = given.ordinal;

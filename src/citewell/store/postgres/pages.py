@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from citewell.core.records import CorpusStats, Page
+from citewell.core.records import CorpusStats, Page, PageText
 from citewell.store.postgres import rows
 from citewell.store.postgres.connection import SQL
-from citewell.store.postgres.filters import allowed_pages
+from citewell.store.postgres.filters import allowed_pages, filter_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,18 +45,34 @@ async def page_info(connection: Session, source_id: int, *, model: str | None) -
     return rows.page_info(row) if row else None
 
 
-async def get_pages(
+async def get_page(connection: Session, source_id: int, *, model: str | None) -> Page | None:
+    """Return the page with its text and structure, or None when it is not there."""
+    values = {"source_id": source_id, "model": model}
+    row = await (await connection.execute(SQL["whole_page"], values)).fetchone()
+    if row is None:
+        return None
+    return Page(
+        info=rows.page_info(row),
+        text=row["whole_text"],
+        sections=tuple(map(rows.section, row["all_sections"] or ())),
+        links=tuple(map(rows.link, row["all_links"] or ())),
+        images=tuple(map(rows.image, row["all_images"] or ())),
+        canonical_url=row["canonical_url"],
+        description=row["description"],
+        structured_data=row["structured_data"],
+    )
+
+
+async def page_texts(
     connection: Session, source_ids: Sequence[int], *, model: str | None
-) -> dict[int, Page]:
-    """Return the pages that are there, with their text and structure."""
+) -> dict[int, PageText]:
+    """Return the pages that are there, each with its text and images."""
     values = {"source_ids": [*source_ids], "model": model}
-    found = await connection.execute(SQL["whole_pages"], values)
+    found = await connection.execute(SQL["page_texts"], values)
     return {
-        row["source_id"]: Page(
+        row["source_id"]: PageText(
             info=rows.page_info(row),
             text=row["whole_text"],
-            sections=tuple(map(rows.section, row["all_sections"] or ())),
-            links=tuple(map(rows.link, row["all_links"] or ())),
             images=tuple(map(rows.image, row["all_images"] or ())),
         )
         async for row in found
@@ -87,11 +103,7 @@ async def corpus_stats(
     connection: Session, where: SearchFilter, *, model: str | None
 ) -> CorpusStats:
     """Return how much passes `where`."""
-    allowed = await allowed_pages(connection, where)
-    values = {
-        "source_ids": allowed.source_ids if allowed is not None else None,
-        "model": model,
-    }
+    values = filter_values(where) | {"model": model}
     row = await (await connection.execute(SQL["corpus_stats"], values)).fetchone()
     assert row is not None, "an aggregate has a row"
     return CorpusStats(

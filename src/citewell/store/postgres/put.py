@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.ids import content_hash
 from citewell.core.records import PutResult
@@ -12,7 +13,7 @@ from citewell.store.postgres.graph import put_mentions
 from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from psycopg import AsyncConnection
 
@@ -31,23 +32,36 @@ async def put_page(connection: Session, draft: PageDraft) -> PutResult:
     key = {"project": draft.project, "url": draft.url}
     before = await (await connection.execute(SQL["page_before"], key)).fetchone()
     text_hash = content_hash(draft.extracted.text)
-    source_id = await _put_page_row(connection, draft, text_hash=text_hash)
-    await connection.execute(SQL["join_page_of_website"], key | {"source_id": source_id})
-    await _put_parts(connection, draft, source_id=source_id)
-    same_title = before is not None and before["title"] == draft.extracted.title
-    kept = await _put_chunks(connection, draft, source_id=source_id, same_title=same_title)
+    put = await _put_page_row(connection, draft, text_hash=text_hash)
+    await _put_parts(connection, draft, put=put)
+    index = WordIndex(draft.extracted.title)
+    new, kept = list(draft.chunks), 0
+    if not put.created:
+        same_title = before is not None and before["title"] == draft.extracted.title
+        new = await _keep_chunks(
+            connection, draft, source_id=put.source_id, index=index, same_title=same_title
+        )
+        kept = len(draft.chunks) - len(new)
+    await _add_chunks(connection, new, source_id=put.source_id, index=index)
     # Last, since it locks rows that the pages of other writers name too.
-    await put_mentions(connection, draft, source_id=source_id)
+    await put_mentions(connection, draft, source_id=put.source_id, is_new=put.created)
     return PutResult(
-        source_id=source_id,
-        created=before is None,
+        source_id=put.source_id,
+        created=put.created,
         text_changed=before is None or before["text_hash"] != text_hash,
         chunks=len(draft.chunks),
         chunks_kept=kept,
     )
 
 
-async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str) -> int:
+class _PutRow(NamedTuple):
+    """The page's row, and whether there was none before."""
+
+    source_id: int
+    created: bool
+
+
+async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str) -> _PutRow:
     fetched, extracted = draft.fetched, draft.extracted
     values = {
         "source_id": draft.source_id,
@@ -73,50 +87,64 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
     assert row is not None, "an upsert returns its row"
     if row["source_id"] == draft.source_id:
         await connection.execute(SQL["pass_page_number"], {"source_id": draft.source_id})
-    return int(row["source_id"])
+    return _PutRow(**row)
 
 
-async def _put_parts(connection: Session, draft: PageDraft, *, source_id: int) -> None:
+async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> None:
     """Replace what hangs on the page and has no identity of its own."""
     extracted = draft.extracted
-    body = {
-        "source_id": source_id,
+    if not put.created:
+        await connection.execute(SQL["remove_parts"], {"source_id": put.source_id})
+    sections = [
+        {
+            "ordinal": section.ordinal,
+            "parent": section.parent,
+            "level": section.level,
+            "heading": section.heading,
+            "anchor": section.anchor,
+            "start_offset": section.start,
+            "end_offset": section.end,
+        }
+        for section in extracted.sections
+    ]
+    links = [
+        {
+            "ordinal": ordinal,
+            "url": link.url,
+            "text": link.text,
+            "context": link.context,
+            "section": link.section,
+            "start_offset": link.start,
+        }
+        for ordinal, link in enumerate(extracted.links)
+    ]
+    images = [
+        {
+            "ordinal": ordinal,
+            "url": image.url,
+            "alt": image.alt,
+            "caption": image.caption,
+            "section": image.section,
+            "start_offset": image.start,
+        }
+        for ordinal, image in enumerate(extracted.images)
+    ]
+    values = {
+        "source_id": put.source_id,
+        "sections": _rows(sections),
+        "links": _rows(links),
+        "images": _rows(images),
         "description": extracted.description,
         "structured_data": extracted.structured_data,
         "text": extracted.text,
     }
-    await connection.execute(SQL["put_page_body"], body)
-    await connection.execute(SQL["remove_parts"], {"source_id": source_id})
-    await _copy(
-        connection,
-        "copy_sections",
-        (
-            (source_id, at.ordinal, at.parent, at.level, at.heading, at.anchor, at.start, at.end)
-            for at in extracted.sections
-        ),
-    )
-    await _copy(
-        connection,
-        "copy_links",
-        (
-            (source_id, ordinal, link.url, link.text, link.context, link.section, link.start)
-            for ordinal, link in enumerate(extracted.links)
-        ),
-    )
-    await _copy(
-        connection,
-        "copy_images",
-        (
-            (source_id, ordinal, image.url, image.alt, image.caption, image.section, image.start)
-            for ordinal, image in enumerate(extracted.images)
-        ),
-    )
+    await connection.execute(SQL["add_parts"], values)
 
 
-async def _put_chunks(
-    connection: Session, draft: PageDraft, *, source_id: int, same_title: bool
-) -> int:
-    """Write the chunks and return how many were there before.
+async def _keep_chunks(
+    connection: Session, draft: PageDraft, *, source_id: int, index: WordIndex, same_title: bool
+) -> list[Chunk]:
+    """Bring the chunks that the page keeps up to date, drop others; return those to be added.
 
     A chunk whose embedded text was there before keeps its row, and with it its id and vector.
     """
@@ -124,26 +152,21 @@ async def _put_chunks(
     found = await connection.execute(SQL["chunks_before"], {"source_id": source_id})
     async for row in found:
         before[row["embedded_text"]].append(row)
-    index = WordIndex(draft.extracted.title)
     new: list[Chunk] = []
-    kept: list[tuple[Chunk, dict[str, Any]]] = []
     for chunk in draft.chunks:
         same = before.get(chunk.embedded_text)
-        if same:
-            kept.append((chunk, same.pop(0)))
-        else:
+        if not same:
             new.append(chunk)
-    for chunk, old in kept:
-        values = _place(chunk) | {"chunk_id": old["chunk_id"]}
-        await connection.execute(SQL["move_chunk"], values)
+            continue
+        old = same.pop(0)
+        await connection.execute(SQL["move_chunk"], _place(chunk) | {"chunk_id": old["chunk_id"]})
         unchanged = old["text"] == chunk.text and tuple(old["heading_path"]) == chunk.heading_path
         if not (same_title and unchanged):
             await _reword_chunk(connection, chunk, chunk_id=old["chunk_id"], index=index)
-    await _add_chunks(connection, new, source_id=source_id, index=index)
     gone = [row["chunk_id"] for rows in before.values() for row in rows]
     if gone:
         await connection.execute(SQL["remove_chunks"], {"chunk_ids": gone})
-    return len(kept)
+    return new
 
 
 async def _add_chunks(
@@ -151,54 +174,29 @@ async def _add_chunks(
 ) -> None:
     if not chunks:
         return
-    drawn = await connection.execute(SQL["next_chunk_ids"], {"count": len(chunks)})
-    ids = [row["chunk_id"] for row in await drawn.fetchall()]
-    numbered = list(zip(ids, chunks, strict=True))
-    await _copy(
-        connection,
-        "copy_chunks",
-        (
-            (
-                chunk_id,
-                source_id,
-                chunk.ordinal,
-                chunk.section,
-                chunk.start,
-                chunk.end,
-                chunk.tokens,
-                chunk.has_code,
-                chunk.anchor,
-                list(chunk.heading_path),
-                chunk.text,
-                chunk.embedded_text,
-            )
-            for chunk_id, chunk in numbered
-        ),
-    )
-    await _copy(
-        connection,
-        "copy_words",
-        (
-            (chunk_id, source_id, indexed.total, indexed.heading, indexed.body)
-            for chunk_id, indexed in (
-                (chunk_id, index.words_of(chunk)) for chunk_id, chunk in numbered
-            )
-        ),
-    )
+    given = [
+        _place(chunk)
+        | {
+            "heading_path": chunk.heading_path,
+            "text": chunk.text,
+            "embedded_text": chunk.embedded_text,
+        }
+        | index.words_of(chunk)._asdict()
+        for chunk in chunks
+    ]
+    values = {"source_id": source_id, "chunks": _rows(given)}
+    await connection.execute(SQL["add_chunks"], values)
 
 
 async def _reword_chunk(
     connection: Session, chunk: Chunk, *, chunk_id: int, index: WordIndex
 ) -> None:
     """Index anew a chunk that the embedder sees as before but whose words may differ."""
-    indexed = index.words_of(chunk)
     values = {
         "chunk_id": chunk_id,
         "heading_path": list(chunk.heading_path),
         "text": chunk.text,
-        "total": indexed.total,
-        "heading": indexed.heading,
-        "body": indexed.body,
+        **index.words_of(chunk)._asdict(),
     }
     await connection.execute(SQL["reword_chunk"], values)
     await connection.execute(SQL["replace_words"], values)
@@ -209,15 +207,14 @@ def _place(chunk: Chunk) -> dict[str, object]:
     return {
         "ordinal": chunk.ordinal,
         "section": chunk.section,
-        "start": chunk.start,
-        "end": chunk.end,
+        "start_offset": chunk.start,
+        "end_offset": chunk.end,
         "tokens": chunk.tokens,
         "has_code": chunk.has_code,
         "anchor": chunk.anchor,
     }
 
 
-async def _copy(connection: Session, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
-    async with connection.cursor() as cursor, cursor.copy(SQL[statement]) as copy:
-        for row in rows:
-            await copy.write_row(row)
+def _rows(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return the rows as json_to_recordset reads them."""
+    return json.dumps(rows, ensure_ascii=False)

@@ -15,8 +15,17 @@ SELECT coalesce(max(version), 0) FROM migration;
 -- name: note_migration
 INSERT INTO migration (version, name) VALUES (%(version)s, %(name)s);
 
--- name: limit_time
-SET statement_timeout = '30s';
+-- name: set_up_session
+-- An index of words takes in what is new as far as it fits in work_mem: with 16 MB in a third less
+-- time than with the usual 4. Compiling a statement takes longer than any statement here runs.
+-- Vectors are searched so widely that a filter still leaves enough of them.
+SELECT
+    set_config('statement_timeout', '30s', FALSE),
+    set_config('work_mem', '16MB', FALSE),
+    set_config('jit', 'off', FALSE),
+    set_config('hnsw.ef_search', '200', FALSE),
+    set_config('hnsw.iterative_scan', 'strict_order', FALSE),
+    set_config('hnsw.max_scan_tuples', '40000', FALSE);
 
 -- name: no_time_limit
 SET statement_timeout = 0;
@@ -54,70 +63,93 @@ FOR UPDATE;
 
 -- name: put_page
 -- The page of a website takes the id that was promised for it; a copied one that which it had,
--- where it is free; else the next one.
-INSERT INTO page (
-    source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash, chunks, tokens,
-    fetched_at, etag, last_modified, published_at, modified_at, canonical_url
-) VALUES (
-    coalesce(
-        (SELECT source_id FROM website WHERE project = %(project)s AND md5(url) = md5(%(url)s)),
-        CASE
-            WHEN NOT EXISTS (SELECT 1 FROM page WHERE source_id = %(source_id)s::bigint)
-                AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = %(source_id)s::bigint)
-            THEN %(source_id)s::bigint
-        END,
-        nextval(pg_get_serial_sequence('page', 'source_id'))
-    ),
-    %(project)s, %(url)s, %(final_url)s, %(title)s, %(kind)s, %(language)s, %(content_type)s,
-    %(tags)s, %(text_hash)s, %(chunks)s, %(tokens)s, %(fetched_at)s, %(etag)s, %(last_modified)s,
-    %(published_at)s, %(modified_at)s, %(canonical_url)s
+-- where it is free; else the next one. A page put under the URL of a website belongs to it, whoever
+-- put it.
+WITH put AS (
+    INSERT INTO page (
+        source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash,
+        chunks, tokens, fetched_at, etag, last_modified, published_at, modified_at, canonical_url
+    ) VALUES (
+        coalesce(
+            (SELECT source_id FROM website WHERE project = %(project)s AND md5(url) = md5(%(url)s)),
+            CASE
+                WHEN NOT EXISTS (SELECT 1 FROM page WHERE source_id = %(source_id)s::bigint)
+                    AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = %(source_id)s::bigint)
+                THEN %(source_id)s::bigint
+            END,
+            nextval(pg_get_serial_sequence('page', 'source_id'))
+        ),
+        %(project)s, %(url)s, %(final_url)s, %(title)s, %(kind)s, %(language)s, %(content_type)s,
+        %(tags)s, %(text_hash)s, %(chunks)s, %(tokens)s, %(fetched_at)s, %(etag)s, %(last_modified)s,
+        %(published_at)s, %(modified_at)s, %(canonical_url)s
+    )
+    ON CONFLICT (project, md5(url)) DO UPDATE SET
+        final_url = excluded.final_url,
+        title = excluded.title,
+        kind = excluded.kind,
+        language = excluded.language,
+        content_type = excluded.content_type,
+        tags = excluded.tags,
+        text_hash = excluded.text_hash,
+        chunks = excluded.chunks,
+        tokens = excluded.tokens,
+        fetched_at = excluded.fetched_at,
+        etag = excluded.etag,
+        last_modified = excluded.last_modified,
+        published_at = excluded.published_at,
+        modified_at = excluded.modified_at,
+        canonical_url = excluded.canonical_url
+    -- A row that was there has been locked by this transaction before it was changed.
+    RETURNING source_id, xmax = 0 AS created
+),
+joined AS (
+    INSERT INTO website_page (website_id, source_id)
+    SELECT website.source_id, put.source_id FROM put
+    JOIN website ON website.project = %(project)s AND md5(website.url) = md5(%(url)s)
+    ON CONFLICT (website_id, source_id) DO NOTHING
 )
-ON CONFLICT (project, md5(url)) DO UPDATE SET
-    final_url = excluded.final_url,
-    title = excluded.title,
-    kind = excluded.kind,
-    language = excluded.language,
-    content_type = excluded.content_type,
-    tags = excluded.tags,
-    text_hash = excluded.text_hash,
-    chunks = excluded.chunks,
-    tokens = excluded.tokens,
-    fetched_at = excluded.fetched_at,
-    etag = excluded.etag,
-    last_modified = excluded.last_modified,
-    published_at = excluded.published_at,
-    modified_at = excluded.modified_at,
-    canonical_url = excluded.canonical_url
-RETURNING source_id;
+SELECT source_id, created FROM put;
 
 -- name: pass_page_number
 -- An id that was given is not drawn again.
 SELECT setval(sequence, greatest(nextval(sequence), %(source_id)s::bigint))
 FROM pg_get_serial_sequence('page', 'source_id') AS sequence;
 
--- name: put_page_body
-INSERT INTO page_body (source_id, description, structured_data, text)
-VALUES (%(source_id)s, %(description)s, %(structured_data)s, %(text)s)
-ON CONFLICT (source_id) DO UPDATE SET
-    description = excluded.description,
-    structured_data = excluded.structured_data,
-    text = excluded.text;
-
 -- name: remove_parts
 WITH
+    body AS (DELETE FROM page_body WHERE source_id = %(source_id)s),
     sections AS (DELETE FROM section WHERE source_id = %(source_id)s),
     links AS (DELETE FROM link WHERE source_id = %(source_id)s)
 DELETE FROM image WHERE source_id = %(source_id)s;
 
--- name: copy_sections
-COPY section (source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset)
-FROM STDIN;
-
--- name: copy_links
-COPY link (source_id, ordinal, url, text, context, section, start_offset) FROM STDIN;
-
--- name: copy_images
-COPY image (source_id, ordinal, url, alt, caption, section, start_offset) FROM STDIN;
+-- name: add_parts
+-- Rows come as JSON, as those of chunks do: one value a table, whatever its columns.
+WITH
+    sections AS (
+        INSERT INTO section (
+            source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
+        )
+        SELECT %(source_id)s, given.* FROM json_to_recordset(%(sections)s::json) AS given (
+            ordinal integer, parent integer, level integer, heading text, anchor text,
+            start_offset integer, end_offset integer
+        )
+    ),
+    links AS (
+        INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset)
+        SELECT %(source_id)s, given.* FROM json_to_recordset(%(links)s::json) AS given (
+            ordinal integer, url text, text text, context text, section integer,
+            start_offset integer
+        )
+    ),
+    images AS (
+        INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
+        SELECT %(source_id)s, given.* FROM json_to_recordset(%(images)s::json) AS given (
+            ordinal integer, url text, alt text, caption text, section integer,
+            start_offset integer
+        )
+    )
+INSERT INTO page_body (source_id, description, structured_data, text)
+VALUES (%(source_id)s, %(description)s, %(structured_data)s, %(text)s);
 
 -- name: touch_page
 UPDATE page SET
@@ -176,8 +208,8 @@ WHERE source_id > %(after_source_id)s
 ORDER BY source_id
 LIMIT %(limit)s;
 
--- name: whole_pages
--- One statement, and so one view and one journey: a search reads dozens.
+-- name: whole_page
+-- One statement, and so one view and one journey.
 SELECT
     page.*,
     (
@@ -188,7 +220,7 @@ SELECT
                 OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
             )
     ) AS embedded_chunks,
-    (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
+    page_body.text AS whole_text, page_body.description, page_body.structured_data,
     (
         SELECT json_agg(each ORDER BY ordinal) FROM (
             SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset
@@ -207,25 +239,60 @@ SELECT
             FROM image WHERE image.source_id = page.source_id
         ) AS each
     ) AS all_images
+FROM page JOIN page_body USING (source_id)
+WHERE source_id = %(source_id)s;
+
+-- name: page_texts
+SELECT
+    page.*,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                %(model)s::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+            )
+    ) AS embedded_chunks,
+    (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
+    (
+        SELECT json_agg(each ORDER BY ordinal) FROM (
+            SELECT ordinal, url, alt, caption, section, start_offset
+            FROM image WHERE image.source_id = page.source_id
+        ) AS each
+    ) AS all_images
 FROM page
 WHERE source_id = ANY (%(source_ids)s);
 
 -- name: corpus_stats
+-- What waits for a vector is counted, by the index on the model: it is little where much is stored.
+-- The filter is that of pages_passing; every search asks, so it is one statement.
+WITH passing AS (
+    SELECT source_id, chunks, tokens FROM page
+    WHERE (%(project)s::text IS NULL OR project = %(project)s)
+        AND (%(content_type)s::text IS NULL OR content_type = %(content_type)s)
+        AND (%(updated_after)s::timestamptz IS NULL OR fetched_at > %(updated_after)s)
+        AND (
+            %(url_prefix)s::text IS NULL
+            OR starts_with(url, %(url_prefix)s)
+            OR starts_with(final_url, %(url_prefix)s)
+        )
+        AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
+        AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+)
 SELECT
     count(*) AS pages,
     coalesce(sum(chunks), 0)::bigint AS chunks,
     coalesce(sum(tokens), 0)::bigint AS tokens,
-    (
-        SELECT count(*) FROM chunk
-        WHERE model_id <> 0
-            AND (
-                %(model)s::text IS NULL
-                OR model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
-            )
-            AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+    coalesce(sum(chunks), 0)::bigint - (
+        SELECT count(*) FROM (
+            SELECT 0 AS model_id
+            UNION ALL
+            SELECT model_id FROM embedding_model WHERE name <> %(model)s
+        ) AS other
+        JOIN chunk USING (model_id)
+        JOIN passing USING (source_id)
     ) AS embedded_chunks
-FROM page
-WHERE %(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s);
+FROM passing;
 
 -- ── chunks ───────────────────────────────────────────────────────────────────
 
@@ -234,24 +301,34 @@ SELECT chunk_id, heading_path, text, embedded_text FROM chunk
 WHERE source_id = %(source_id)s
 ORDER BY ordinal;
 
--- name: next_chunk_ids
-SELECT nextval(pg_get_serial_sequence('chunk', 'chunk_id')) AS chunk_id
-FROM generate_series(1, %(count)s);
-
--- name: copy_chunks
-COPY chunk (
-    chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor,
-    heading_path, text, embedded_text
-) FROM STDIN;
-
--- name: copy_words
-COPY chunk_words (chunk_id, source_id, total, heading, body) FROM STDIN;
+-- name: add_chunks
+WITH
+    given AS (
+        SELECT nextval(pg_get_serial_sequence('chunk', 'chunk_id')) AS chunk_id, each.*
+        FROM json_to_recordset(%(chunks)s::json) AS each (
+            ordinal integer, section integer, start_offset integer, end_offset integer,
+            tokens integer, has_code boolean, anchor text, heading_path text[], text text,
+            embedded_text text, total integer, heading text, body text
+        )
+    ),
+    chunks AS (
+        INSERT INTO chunk (
+            chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, has_code,
+            anchor, heading_path, text, embedded_text
+        )
+        SELECT
+            chunk_id, %(source_id)s, ordinal, section, start_offset, end_offset, tokens, has_code,
+            anchor, heading_path, text, embedded_text
+        FROM given
+    )
+INSERT INTO chunk_words (chunk_id, source_id, total, heading, body)
+SELECT chunk_id, %(source_id)s, total, heading, body FROM given;
 
 -- name: move_chunk
 -- A chunk whose embedded text is unchanged; its vector stays.
 UPDATE chunk SET
-    ordinal = %(ordinal)s, section = %(section)s, start_offset = %(start)s,
-    end_offset = %(end)s, tokens = %(tokens)s, has_code = %(has_code)s, anchor = %(anchor)s
+    ordinal = %(ordinal)s, section = %(section)s, start_offset = %(start_offset)s,
+    end_offset = %(end_offset)s, tokens = %(tokens)s, has_code = %(has_code)s, anchor = %(anchor)s
 WHERE chunk_id = %(chunk_id)s;
 
 -- name: reword_chunk
@@ -270,7 +347,7 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks,
+    page.content_type, page.chunks AS page_chunks, page.tags,
     chunk_words.body AS words
 FROM unnest(%(chunk_ids)s::bigint[]) WITH ORDINALITY AS asked (chunk_id, place)
 JOIN chunk ON chunk.chunk_id = asked.chunk_id
@@ -283,7 +360,7 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks
+    page.content_type, page.chunks AS page_chunks, page.tags
 FROM page
 JOIN chunk ON chunk.source_id = page.source_id
 WHERE page.source_id = %(source_id)s
@@ -334,7 +411,7 @@ WHERE schemaname = current_schema() AND tablename = 'chunk_words_by_word';
 -- Reads each word's whole list of chunks, so callers remember the answer.
 SELECT asked.word, (
     SELECT count(*) FROM chunk_words
-    WHERE string_to_array(heading || ' ' || body, ' ') @> ARRAY[asked.word]
+    WHERE words_of_chunk(heading, body) COLLATE "C" @> ARRAY[asked.word]
 ) AS chunks
 FROM unnest(%(words)s::text[]) AS asked (word);
 
@@ -346,7 +423,7 @@ SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     FROM unnest(%(words)s::text[], %(weights)s::float8[]) AS asked (word, weight)
     CROSS JOIN LATERAL (
         SELECT chunk_id FROM chunk_words
-        WHERE string_to_array(heading || ' ' || body, ' ') @> ARRAY[asked.word]
+        WHERE words_of_chunk(heading, body) COLLATE "C" @> ARRAY[asked.word]
             AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
     ) AS found
     GROUP BY found.chunk_id
@@ -373,8 +450,13 @@ ON CONFLICT (name) DO UPDATE SET
 RETURNING model_id, dimensions, vectors, indexed;
 
 -- name: put_vectors
-UPDATE chunk SET model_id = %(model_id)s, vector = given.vector::halfvec
-FROM unnest(%(chunk_ids)s::bigint[], %(vectors)s::text[]) AS given (chunk_id, vector)
+-- The numbers of all vectors come one after the other.
+UPDATE chunk SET
+    model_id = %(model_id)s,
+    vector = (%(numbers)s::real[])[
+        (given.place - 1) * %(dimensions)s + 1 : given.place * %(dimensions)s
+    ]::halfvec
+FROM unnest(%(chunk_ids)s::bigint[]) WITH ORDINALITY AS given (chunk_id, place)
 WHERE chunk.chunk_id = given.chunk_id;
 
 -- name: count_vectors
@@ -388,34 +470,32 @@ SELECT chunk_id, vector::vector::real[] AS vector FROM chunk
 WHERE chunk_id = ANY (%(chunk_ids)s) AND vector IS NOT NULL
     AND model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s);
 
--- name: search_widely
--- In one statement, so that it costs one round trip.
-SELECT
-    set_config('hnsw.ef_search', '200', TRUE),
-    set_config('hnsw.iterative_scan', 'strict_order', TRUE),
-    set_config('hnsw.max_scan_tuples', '40000', TRUE);
-
 -- name: nearest_by_index
 SELECT
     chunk_id,
-    -(vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})) AS score
+    -(vector::halfvec({dimensions}) <#> %(vector)s::real[]::halfvec({dimensions})) AS score
 FROM chunk
 WHERE model_id = {model_id}
     AND vector IS NOT NULL
     AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
-ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::halfvec({dimensions})
+ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::real[]::halfvec({dimensions})
 LIMIT %(limit)s;
 
 -- name: nearest_exactly
-SELECT chunk_id, -(vector <#> %(vector)s::halfvec) AS score FROM chunk
-WHERE model_id = %(model_id)s AND vector IS NOT NULL
-ORDER BY vector <#> %(vector)s::halfvec, chunk_id
+-- The vector asked for is made once, by a query of its own, and not for every row.
+SELECT chunk_id, -distance AS score FROM (
+    SELECT chunk_id, vector <#> (SELECT %(vector)s::real[]::halfvec) AS distance FROM chunk
+    WHERE model_id = %(model_id)s AND vector IS NOT NULL
+) AS compared
+ORDER BY distance, chunk_id
 LIMIT %(limit)s;
 
 -- name: nearest_of_pages
-SELECT chunk_id, -(vector <#> %(vector)s::halfvec) AS score FROM chunk
-WHERE model_id = %(model_id)s AND vector IS NOT NULL AND source_id = ANY (%(source_ids)s)
-ORDER BY vector <#> %(vector)s::halfvec, chunk_id
+SELECT chunk_id, -distance AS score FROM (
+    SELECT chunk_id, vector <#> (SELECT %(vector)s::real[]::halfvec) AS distance FROM chunk
+    WHERE model_id = %(model_id)s AND vector IS NOT NULL AND source_id = ANY (%(source_ids)s)
+) AS compared
+ORDER BY distance, chunk_id
 LIMIT %(limit)s;
 
 -- name: lock_index
@@ -426,6 +506,17 @@ SELECT pg_advisory_unlock(hashtext('citewell vectors'), %(model_id)s);
 
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {index};
+
+-- name: give_index_memory
+-- Where the server has less. Alone, since what workers share is limited elsewhere: a container
+-- gives them 64 MB.
+SELECT
+    set_config('maintenance_work_mem', (%(bytes)s / 1024)::text || 'kB', FALSE),
+    set_config('max_parallel_maintenance_workers', '0', FALSE)
+WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < %(bytes)s;
+
+-- name: take_index_memory_back
+RESET maintenance_work_mem; RESET max_parallel_maintenance_workers;
 
 -- name: build_index
 CREATE INDEX CONCURRENTLY {index} ON chunk

@@ -61,6 +61,7 @@ def stored_chunk(row: Row) -> StoredChunk:
         tokens=row["tokens"],
         has_code=row["has_code"],
         page_chunks=row["page_chunks"],
+        tags=tuple(row["tags"]),
         words=row.get("words"),
     )
 

@@ -14,6 +14,7 @@ from citewell.store.postgres.jobs import PostgresJobs
 from citewell.store.postgres.library import PostgresLibrary
 from citewell.store.postgres.materials import PostgresMaterials
 from citewell.store.postgres.people import PostgresPeople
+from citewell.store.postgres.renders import PostgresRenders
 from citewell.store.postgres.word_search import WordSearch
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         Page,
         PageDraft,
         PageInfo,
+        PageText,
         PutResult,
         SearchFilter,
         StoredChunk,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from citewell.store.library_protocol import LibraryStore
     from citewell.store.material_protocol import MaterialStore
     from citewell.store.people_protocol import PeopleStore
+    from citewell.store.render_protocol import RenderStore
 
 
 async def open_postgres_store(
@@ -64,6 +67,7 @@ class PostgresStore:
         self.library: LibraryStore = PostgresLibrary(database)
         self.crawls: CrawlStore = PostgresCrawls(database)
         self.jobs: JobStore = PostgresJobs(database)
+        self.renders: RenderStore = PostgresRenders(database)
         self._hosts = PostgresHosts(database)
         self.hosts: HostStore | None = self._hosts
 
@@ -95,12 +99,14 @@ class PostgresStore:
 
     async def get_page(self, source_id: int) -> Page | None:
         """Return a page with its text, sections, links and images."""
-        return (await self.get_pages([source_id])).get(source_id)
-
-    async def get_pages(self, source_ids: Sequence[int]) -> dict[int, Page]:
-        """Return these pages with all that get_page gives; those that are gone are left out."""
         return await self._database.look(
-            partial(pages.get_pages, source_ids=source_ids, model=self._model)
+            partial(pages.get_page, source_id=source_id, model=self._model)
+        )
+
+    async def page_texts(self, source_ids: Sequence[int]) -> dict[int, PageText]:
+        """Return these pages as they are quoted from; those that are gone are left out."""
+        return await self._database.look(
+            partial(pages.page_texts, source_ids=source_ids, model=self._model)
         )
 
     async def list_pages(
@@ -119,7 +125,7 @@ class PostgresStore:
 
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
         """Return how many pages, chunks, tokens and vectors the filter lets through."""
-        return await self._database.read(
+        return await self._database.look(
             partial(pages.corpus_stats, where=where, model=self._model)
         )
 
@@ -162,7 +168,9 @@ class PostgresStore:
         self, chunk_ids: Sequence[int], *, model: str
     ) -> dict[int, npt.NDArray[np.float32]]:
         """Return the vectors of `model` that these chunks have."""
-        return await self._database.read(
+        if not chunk_ids:
+            return {}
+        return await self._database.look(
             partial(vector_search.get_vectors, chunk_ids=chunk_ids, model=model)
         )
 
@@ -186,7 +194,7 @@ class PostgresStore:
         self, *, model: str, limit: int, source_ids: Sequence[int] | None = None
     ) -> list[tuple[int, str]]:
         """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
-        return await self._database.read(
+        return await self._database.look(
             partial(vector_search.chunks_to_embed, model=model, limit=limit, source_ids=source_ids)
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,12 @@ logger = logging.getLogger(__name__)
 
 # So many vectors are compared one by one as fast as an index finds its way, and exactly.
 FEW_VECTORS = 10_000
+# While chunks wait for their vectors there is no index up to here: one vector is added to it in the
+# time that ten take when it is built of all, and comparing so many takes tenths of a second.
+_MOST_WITHOUT_INDEX = 100_000
+_MOST_INDEX_MEMORY_BYTES = 2**30
+# What pgvector keeps of a vector while it builds, beside its numbers.
+_INDEX_BYTES_PER_VECTOR = 800
 # pgvector cannot index longer vectors of half precision.
 _MOST_DIMENSIONS = 4_000
 
@@ -48,6 +55,11 @@ class _Model:
             "index": sql.Identifier(f"chunk_vectors_{self.model_id}"),
         }
 
+    def index_bytes(self) -> int:
+        """Return how much memory the model's index should be built in."""
+        needed = self.vectors * (2 * self.dimensions + _INDEX_BYTES_PER_VECTOR)
+        return min(needed, _MOST_INDEX_MEMORY_BYTES)
+
 
 async def search_vectors(
     connection: Session, vector: Vector, *, model: str, where: SearchFilter, limit: int
@@ -60,13 +72,12 @@ async def search_vectors(
     allowed = await allowed_pages(connection, where)
     few = allowed is not None and allowed.chunks <= FEW_VECTORS
     values = {
-        "vector": vector_literal(query),
+        "vector": query,
         "source_ids": allowed.source_ids if allowed is not None else None,
         "model_id": known.model_id,
         "limit": limit,
     }
     if known.indexed and not few:
-        await connection.execute(SQL["search_widely"], prepare=False)
         statement = sql.SQL(SQL["nearest_by_index"]).format(**known.names())
         found = await connection.execute(statement, values)
     elif allowed is not None:
@@ -90,10 +101,10 @@ async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, mod
     values = {
         "model_id": known.model_id,
         "chunk_ids": list(vectors),
-        "vectors": [
-            vector_literal(_unit(vector, dimensions=known.dimensions))
-            for vector in vectors.values()
-        ],
+        "dimensions": known.dimensions,
+        "numbers": np.concatenate(
+            [_unit(vector, dimensions=known.dimensions) for vector in vectors.values()]
+        ),
     }
     given = await connection.execute(SQL["put_vectors"], values)
     count = {"model_id": known.model_id, "count": given.rowcount}
@@ -102,12 +113,19 @@ async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, mod
 
 
 async def index_vectors(database: Database, model: str) -> None:
-    """Build the index of the model's vectors once there are many; writers go on meanwhile."""
-    known = await database.read(lambda connection: _find_model(connection, model))
+    """Build the index of the model's vectors once there are many; writers go on meanwhile.
+
+    As long as more are to come it is put off, but not for ever.
+    """
+    known = await database.look(partial(_find_model, model=model))
     if known is None or known.indexed or known.vectors < FEW_VECTORS:
         return
     if known.dimensions > _MOST_DIMENSIONS:
         return
+    if known.vectors < _MOST_WITHOUT_INDEX:
+        ask = partial(chunks_to_embed, model=model, limit=1, source_ids=None)
+        if await database.look(ask):
+            return
     model_now = known
 
     async def build(connection: Session) -> None:
@@ -119,9 +137,11 @@ async def index_vectors(database: Database, model: str) -> None:
             logger.info("building the index of %d vectors", model_now.vectors)
             # One that was left half-built by a process that died is of no use.
             await connection.execute(sql.SQL(SQL["drop_index"]).format(**model_now.names()))
+            await connection.execute(SQL["give_index_memory"], {"bytes": model_now.index_bytes()})
             await connection.execute(sql.SQL(SQL["build_index"]).format(**model_now.names()))
             await connection.execute(SQL["note_index"], key)
         finally:
+            await connection.execute(SQL["take_index_memory_back"], prepare=False)
             await connection.execute(SQL["unlock_index"], key)
 
     await database.run_alone(build)
@@ -161,11 +181,6 @@ async def embedded_texts(connection: Session, chunk_ids: Sequence[int]) -> dict[
     """Return what the embedder should see of these chunks."""
     found = await connection.execute(SQL["embedded_texts"], {"chunk_ids": [*chunk_ids]})
     return {row["chunk_id"]: row["embedded_text"] async for row in found}
-
-
-def vector_literal(vector: Vector) -> str:
-    """Return the vector as pgvector reads it, in half precision."""
-    return str(vector.astype(np.float16).astype(np.float32).tolist())
 
 
 async def _find_model(connection: Session, model: str) -> _Model | None:

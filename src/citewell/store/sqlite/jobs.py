@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from citewell.store.sqlite.connection import Database
 
 
+_LEASE_OF_STATE: Mapping[str, LeaseState] = {"running": "held", "cancelled": "cancelled"}
+
+
 class SqliteJobs:
     """Jobs in one SQLite database; see JobStore for what each method promises."""
 
@@ -34,6 +37,27 @@ class SqliteJobs:
         """Return the unfinished job of the draft's project, kind and key, and if it is new."""
         return await self._database.write(
             partial(_add_job, draft=draft, now=now, run_at=run_at or now)
+        )
+
+    async def add_embedding_jobs(
+        self, *, model: str, now: datetime, stored_before: datetime, limit: int
+    ) -> int:
+        """Add an `embed_page` job for each page that lacks vectors of `model`; return how many."""
+        values = {
+            "model": model,
+            "stored_before": timestamp(stored_before),
+            "limit": limit,
+            "progress": progress_to_json(JobProgress()),
+            "now": timestamp(now),
+        }
+        # Looking takes no lock; writing does, and hardly ever is there anything to write.
+        is_any = await self._database.read(
+            lambda connection: connection.execute(SQL["has_chunks_to_embed"], values).fetchone()[0]
+        )
+        if not is_any:
+            return 0
+        return await self._database.write(
+            lambda connection: connection.execute(SQL["add_embedding_jobs"], values).rowcount
         )
 
     async def take_job(
@@ -73,6 +97,11 @@ class SqliteJobs:
             "progress": None if progress is None else progress_to_json(progress),
         }
         return await self._database.write(partial(_heartbeat, values=values))
+
+    async def lease_state(self, job_id: int, *, lease: int) -> LeaseState:
+        """Return whether the worker may go on; writes nothing, so it may be asked often."""
+        values = {"job_id": job_id, "lease": lease}
+        return await self._database.read(partial(_lease_state, values=values))
 
     async def finish_job(self, job_id: int, *, lease: int, now: datetime, result: str) -> bool:
         """Note that the work is done, with what it brought back as JSON."""
@@ -213,9 +242,14 @@ def _take_job(
 def _heartbeat(connection: sqlite3.Connection, *, values: Mapping[str, object]) -> LeaseState:
     if connection.execute(SQL["heartbeat"], values).rowcount > 0:
         return "held"
+    return _lease_state(connection, values=values)
+
+
+def _lease_state(connection: sqlite3.Connection, *, values: Mapping[str, object]) -> LeaseState:
     row = connection.execute(SQL["job_lease"], values).fetchone()
-    is_own = row is not None and row["lease"] == values["lease"]
-    return "cancelled" if is_own and row["state"] == "cancelled" else "lost"
+    if row is None or row["lease"] != values["lease"]:
+        return "lost"
+    return _LEASE_OF_STATE.get(row["state"], "lost")
 
 
 def _job(row: sqlite3.Row) -> Job:

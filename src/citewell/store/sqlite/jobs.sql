@@ -10,6 +10,30 @@ INSERT INTO job (
 ) VALUES (:project, :kind, :key, :payload, :priority, :run_at, :progress, :now, :now)
 RETURNING *;
 
+-- name: has_chunks_to_embed
+SELECT EXISTS (
+    SELECT 1 FROM chunk
+    WHERE model_id = 0
+        OR model_id IN (SELECT model_id FROM embedding_model WHERE name <> :model)
+);
+
+-- name: add_embedding_jobs
+INSERT INTO job (
+    project, kind, key, payload, priority, run_at, progress, created_at, updated_at
+)
+SELECT DISTINCT
+    page.project, 'embed_page', CAST(page.source_id AS TEXT), '{}', -1, :now, :progress, :now, :now
+FROM (
+    SELECT source_id FROM chunk
+    WHERE model_id = 0
+        OR model_id IN (SELECT model_id FROM embedding_model WHERE name <> :model)
+    ORDER BY chunk_id
+    LIMIT :limit
+) AS waiting
+JOIN page USING (source_id)
+WHERE page.fetched_at < :stored_before
+ON CONFLICT DO NOTHING;
+
 -- name: hasten_job
 UPDATE job SET
     priority = max(priority, :priority),

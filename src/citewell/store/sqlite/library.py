@@ -224,7 +224,7 @@ def _add_website(
             website = _entry(connection, website.source_id)
         return website, False
     page = connection.execute(SQL["find_page_as_website"], key).fetchone()
-    source_id = page["source_id"] if page is not None else _reserve_number(connection)
+    source_id = page["source_id"] if page is not None else _reserve_number(connection, draft)
     values = key | {
         "source_id": source_id,
         "kind": draft.kind,
@@ -242,8 +242,13 @@ def _add_website(
     return _entry(connection, source_id), True
 
 
-def _reserve_number(connection: sqlite3.Connection) -> int:
+def _reserve_number(connection: sqlite3.Connection, draft: WebsiteDraft) -> int:
     connection.execute(SQL["init_page_numbers"])
+    if draft.source_id is not None:
+        given = {"source_id": draft.source_id}
+        if connection.execute(SQL["is_free_number"], given).fetchone()[0]:
+            connection.execute(SQL["pass_page_number"], given)
+            return draft.source_id
     return int(connection.execute(SQL["reserve_page_number"]).fetchone()[0])
 
 

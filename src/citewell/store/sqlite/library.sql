@@ -8,6 +8,14 @@ SELECT 'page', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'p
 -- name: reserve_page_number
 UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'page' RETURNING seq;
 
+-- name: is_free_number
+SELECT NOT EXISTS (SELECT 1 FROM page WHERE source_id = :source_id)
+    AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = :source_id);
+
+-- name: pass_page_number
+-- An id that was given is not drawn again.
+UPDATE sqlite_sequence SET seq = max(seq, :source_id) WHERE name = 'page';
+
 -- name: add_website
 INSERT INTO website (
     source_id, project, url, kind, content_type, status, tags, options, refresh_seconds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from citewell.core.records import CorpusStats, Page
+from citewell.core.records import CorpusStats, Page, PageText
 from citewell.store.sqlite import rows
 from citewell.store.sqlite.connection import SQL
 from citewell.store.sqlite.filters import allowed_pages, timestamp
@@ -64,21 +64,34 @@ def get_page(connection: sqlite3.Connection, source_id: int, *, model: str | Non
     if info is None:
         return None
     key = {"source_id": source_id}
+    body = connection.execute(SQL["page_body"], key).fetchone()
     return Page(
         info=info,
-        text=connection.execute(SQL["page_text"], key).fetchone()[0],
+        text=body["text"],
         sections=tuple(map(rows.section, connection.execute(SQL["page_sections"], key))),
         links=tuple(map(rows.link, connection.execute(SQL["page_links"], key))),
         images=tuple(map(rows.image, connection.execute(SQL["page_images"], key))),
+        canonical_url=body["canonical_url"],
+        description=body["description"],
+        structured_data=body["structured_data"],
     )
 
 
-def get_pages(
+def page_texts(
     connection: sqlite3.Connection, source_ids: Sequence[int], *, model: str | None
-) -> dict[int, Page]:
-    """Return the pages that are there."""
-    found = {each: get_page(connection, each, model=model) for each in source_ids}
-    return {source_id: page for source_id, page in found.items() if page is not None}
+) -> dict[int, PageText]:
+    """Return the pages that are there, each with its text and images."""
+    found: dict[int, PageText] = {}
+    for source_id in source_ids:
+        info = page_info(connection, source_id, model=model)
+        if info is not None:
+            key = {"source_id": source_id}
+            found[source_id] = PageText(
+                info=info,
+                text=connection.execute(SQL["page_text"], key).fetchone()[0],
+                images=tuple(map(rows.image, connection.execute(SQL["page_images"], key))),
+            )
+    return found
 
 
 def list_pages(

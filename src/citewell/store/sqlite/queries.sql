@@ -221,6 +221,10 @@ LIMIT :limit;
 -- name: page_text
 SELECT text FROM page_body WHERE source_id = :source_id;
 
+-- name: page_body
+SELECT text, description, structured_data, canonical_url FROM page_body JOIN page USING (source_id)
+WHERE source_id = :source_id;
+
 -- name: page_sections
 SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
 WHERE source_id = :source_id
@@ -296,6 +300,7 @@ SELECT
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
+    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
     chunk_words.body AS words
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
@@ -308,6 +313,7 @@ SELECT
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
+    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
     NULL AS words
 FROM page
 CROSS JOIN chunk ON chunk.source_id = page.source_id
@@ -566,6 +572,7 @@ SELECT
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
+    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
     NULL AS words
 FROM (
     SELECT

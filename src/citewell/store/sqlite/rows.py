@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.core.graph import Node, NodeRef
@@ -26,7 +27,7 @@ def page_info(row: sqlite3.Row) -> PageInfo:
         language=row["language"],
         content_type=row["content_type"],
         project=row["project"],
-        tags=tuple(json.loads(row["tags"])),
+        tags=_texts(row["tags"]),
         text_hash=row["text_hash"],
         chunks=row["chunks"],
         tokens=row["tokens"],
@@ -53,7 +54,7 @@ def stored_chunk(row: sqlite3.Row) -> StoredChunk:
         content_type=row["content_type"],
         ordinal=row["ordinal"],
         section=row["section"],
-        heading_path=tuple(json.loads(row["heading_path"])),
+        heading_path=_texts(row["heading_path"]),
         anchor=row["anchor"],
         start=row["start_offset"],
         end=row["end_offset"],
@@ -61,6 +62,7 @@ def stored_chunk(row: sqlite3.Row) -> StoredChunk:
         tokens=row["tokens"],
         has_code=bool(row["has_code"]),
         page_chunks=row["page_chunks"],
+        tags=_texts(row["tags"]),
         words=row["words"],
     )
 
@@ -112,3 +114,9 @@ def node(row: sqlite3.Row, kind: NodeKind) -> Node:
         sections=row["sections"],
         entities=row["entities"],
     )
+
+
+@lru_cache(maxsize=4096)
+def _texts(json_list: str) -> tuple[str, ...]:
+    # The chunks of a page share its tags, and those of a section its headings.
+    return tuple(json.loads(json_list))

@@ -13,6 +13,7 @@ from citewell.store.sqlite.jobs import SqliteJobs
 from citewell.store.sqlite.library import SqliteLibrary
 from citewell.store.sqlite.materials import SqliteMaterials
 from citewell.store.sqlite.people import SqlitePeople
+from citewell.store.sqlite.renders import SqliteRenders
 from citewell.store.sqlite.vector_search import VectorSearch
 from citewell.store.sqlite.word_search import WordSearch
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         Page,
         PageDraft,
         PageInfo,
+        PageText,
         PutResult,
         SearchFilter,
         StoredChunk,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from citewell.store.library_protocol import LibraryStore
     from citewell.store.material_protocol import MaterialStore
     from citewell.store.people_protocol import PeopleStore
+    from citewell.store.render_protocol import RenderStore
 
 
 async def open_sqlite_store(
@@ -66,6 +69,7 @@ class SqliteStore:
         self.library: LibraryStore = SqliteLibrary(database)
         self.crawls: CrawlStore = SqliteCrawls(database)
         self.jobs: JobStore = SqliteJobs(database)
+        self.renders: RenderStore = SqliteRenders(database)
         self.hosts: HostStore | None = None
 
     async def put_page(self, draft: PageDraft) -> PutResult:
@@ -102,10 +106,10 @@ class SqliteStore:
             partial(pages.get_page, source_id=source_id, model=self._model)
         )
 
-    async def get_pages(self, source_ids: Sequence[int]) -> dict[int, Page]:
-        """Return these pages with all that get_page gives; those that are gone are left out."""
+    async def page_texts(self, source_ids: Sequence[int]) -> dict[int, PageText]:
+        """Return these pages as they are quoted from; those that are gone are left out."""
         return await self._database.read(
-            partial(pages.get_pages, source_ids=source_ids, model=self._model)
+            partial(pages.page_texts, source_ids=source_ids, model=self._model)
         )
 
     async def list_pages(

@@ -1,0 +1,49 @@
+"""The records of pages that one process asks for and another one renders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+RenderState = Literal["waiting", "unattended", "held", "done", "gone"]
+"""How a request stands: `unattended` waits while no worker lives, `gone` nobody will do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderRequest:
+    """A page that somebody waits for."""
+
+    render_id: str
+    """Random, and known to the asker alone: only who has it can read what was rendered."""
+    url: str
+    is_urgent: bool = True
+    """Whether it goes before what no caller waits for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenRender:
+    """A request in the hands of a worker."""
+
+    request: RenderRequest
+    lease: int
+    """Counts how often it was taken: tells one worker's hold from the next one's."""
+    seconds_left: float
+    """After these the asker waits no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderOutcome:
+    """What a worker hands back."""
+
+    account: str
+    """What became of the page, as JSON."""
+    html: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderCounts:
+    """How much there is to render, and by how many."""
+
+    waiting: int
+    held: int
+    workers: int

@@ -1,0 +1,56 @@
+"""What became of a rendered page, written by the worker that rendered it and read by the asker."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+from citewell.core.errors import CitewellError, error_of_kind
+from citewell.core.records import FetchedPage
+from citewell.core.renders import RenderOutcome
+
+
+def outcome_of_page(page: FetchedPage) -> RenderOutcome:
+    """Return a page that was rendered, to be handed back."""
+    account = {
+        "final_url": page.final_url,
+        "status": page.status,
+        "fetched_at": page.fetched_at.isoformat(),
+        "redirects": page.redirects,
+    }
+    return RenderOutcome(account=json.dumps(account), html=page.body)
+
+
+def outcome_of_error(error: CitewellError) -> RenderOutcome:
+    """Return why a page could not be rendered, to be handed back."""
+    account = {
+        "error": error.message,
+        "kind": type(error).__name__,
+        "suggestion": error.suggestion,
+        "details": error.details,
+    }
+    return RenderOutcome(account=json.dumps(account))
+
+
+def page_of_outcome(outcome: RenderOutcome, url: str) -> FetchedPage:
+    """Return the page that was asked for as `url`.
+
+    Raises:
+        CitewellError: it could not be rendered; the same error as the worker met.
+    """
+    account = json.loads(outcome.account)
+    if "error" in account:
+        error = error_of_kind(account["kind"], account["error"])
+        error.suggestion, error.details = account["suggestion"], account["details"]
+        raise error
+    return FetchedPage(
+        url=url,
+        final_url=account["final_url"],
+        status=account["status"],
+        kind="html",
+        body=outcome.html,
+        text=outcome.html.decode("utf-8"),
+        fetched_at=datetime.fromisoformat(account["fetched_at"]),
+        redirects=tuple(account["redirects"]),
+        rendered=True,
+    )

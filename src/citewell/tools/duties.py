@@ -1,0 +1,62 @@
+"""What a process does of the background work that all processes of a database share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from citewell.core.jobs import JobKind
+    from citewell.core.settings import Settings
+
+_JOBS_OF: Mapping[str, tuple[JobKind, ...]] = {
+    "ingest": ("process_website", "process_site", "refresh_website"),
+    "embed": ("embed_page",),
+    # Whoever asks for a page waits for it: such requests are no jobs.
+    "render": (),
+    "process_website": ("process_website",),
+    "process_site": ("process_site",),
+    "refresh_website": ("refresh_website",),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duties:
+    """Which work a process takes on."""
+
+    jobs: frozenset[JobKind]
+    embeds: bool
+    """Whether it makes the vectors of what it stores; else they are left to those that do."""
+    embeds_left: bool = False
+    """Whether it makes the vectors that others left, too."""
+    renders: bool = False
+    """Whether it renders what others ask for, where it can."""
+    must_render: bool = False
+    """Whether it was told to, so that it may not start without a browser."""
+
+
+def read_duties(settings: Settings, *, is_worker: bool) -> Duties:
+    """Return the duties of this process, as JOBS_KINDS has them; a worker has them for others.
+
+    Raises:
+        SettingsError: there is no such kind of work.
+    """
+    named = settings.jobs_kinds
+    if named == ("none",):
+        return Duties(jobs=frozenset(), embeds=False)
+    if unknown := set(named) - set(_JOBS_OF):
+        known = ", ".join(_JOBS_OF)
+        raise SettingsError(f"JOBS_KINDS knows {known} or none, not {min(unknown)!r}")
+    asked = named or tuple(_JOBS_OF)
+    jobs = {job for name in asked for job in _JOBS_OF[name]}
+    return Duties(
+        jobs=frozenset(jobs),
+        embeds="embed_page" in jobs,
+        embeds_left=is_worker and "embed_page" in jobs,
+        renders=is_worker and "render" in asked,
+        must_render=is_worker and "render" in named,
+    )

@@ -1,0 +1,107 @@
+"""Who shows pages in a browser: this process, the workers of its database, or nobody."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import RenderingUnavailable, SettingsError
+from citewell.jobs.remote_renderer import RemoteRenderer
+from citewell.jobs.render_worker import RenderWorker
+from citewell.web.render.open import open_renderer, what_rendering_lacks
+from citewell.web.render.pool import PoolLimits
+from citewell.web.render.second_look import SecondLook
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.core.settings import Settings
+    from citewell.store.render_protocol import RenderStore
+    from citewell.tools.duties import Duties
+    from citewell.web.fetcher import Fetcher
+    from citewell.web.render.pool import RenderPool
+
+logger = logging.getLogger(__name__)
+
+# A page may wait for a free worker, or for another one when the first was killed.
+_WAIT_PER_RENDER = 3
+
+
+def check_rendering(settings: Settings, duties: Duties) -> RenderingUnavailable | None:
+    """Return why this process renders no pages itself, or None when it can or need not.
+
+    Raises:
+        SettingsError: it is to render, and there is nothing to do it with.
+    """
+    is_needed = duties.must_render
+    if settings.web_render == "never":
+        missing: RenderingUnavailable | None = RenderingUnavailable(
+            "WEB_RENDER is never", suggestion="Set WEB_RENDER=auto to have pages rendered."
+        )
+    elif settings.render_in == "workers" and not duties.renders:
+        return None
+    else:
+        missing = what_rendering_lacks(settings.render_browser_path)
+        is_needed |= settings.web_render == "always" or bool(settings.render_browser_path)
+    if missing is not None and is_needed:
+        # A program that does not start shows the message alone.
+        raise SettingsError(
+            f"pages cannot be rendered: {missing.message}. {missing.suggestion}",
+            suggestion=missing.suggestion,
+        )
+    if missing is not None and settings.web_render != "never":
+        logger.info("this process has no browser: %s", missing.message)
+    return missing
+
+
+@asynccontextmanager
+async def open_rendering(
+    settings: Settings,
+    fetcher: Fetcher,
+    renders: RenderStore,
+    *,
+    duties: Duties,
+    unavailable: RenderingUnavailable | None,
+) -> AsyncIterator[SecondLook]:
+    """Open whatever renders for this process; by its `duties` it renders for others as well.
+
+    A process that renders for others renders its own pages itself, whatever RENDER_IN says.
+    `unavailable` is what `check_rendering` found.
+    """
+    serves = duties.renders and unavailable is None
+    asks_workers = settings.render_in == "workers" and settings.web_render != "never" and not serves
+    async with AsyncExitStack() as stack:
+        if asks_workers:
+            remote = RemoteRenderer(
+                renders,
+                wait_seconds=_WAIT_PER_RENDER * settings.render_timeout_seconds,
+                max_page_bytes=settings.web_max_page_bytes,
+            )
+            await stack.enter_async_context(remote)
+            yield SecondLook(remote, mode=settings.web_render)
+            return
+        if unavailable is not None:
+            yield SecondLook(mode=settings.web_render, unavailable=unavailable)
+            return
+        pool = await stack.enter_async_context(make_renderer(fetcher, settings))
+        if serves:
+            worker = RenderWorker(renders, pool, max_pages=settings.render_max_pages)
+            await stack.enter_async_context(worker)
+            logger.info("renders for others, %d pages at once", settings.render_max_pages)
+        yield SecondLook(pool, mode=settings.web_render)
+
+
+def make_renderer(fetcher: Fetcher, settings: Settings) -> RenderPool:
+    """Return the renderer as it is set; its browser starts with the first page that needs it."""
+    return open_renderer(
+        fetcher,
+        PoolLimits(
+            max_pages=settings.render_max_pages,
+            timeout_seconds=settings.render_timeout_seconds,
+            max_page_bytes=settings.web_max_page_bytes,
+        ),
+        browser_path=settings.render_browser_path,
+        max_memory_mb=settings.render_max_memory_mb,
+        no_sandbox=settings.render_no_sandbox,
+    )
