@@ -19,6 +19,8 @@ from typing import Any
 
 RUNS = 9
 
+SELECTIONS = ("default", "all", "kb,graph", "websites,people", "research,web,data")
+
 BARE_SERVER = """
 import json, sys
 import anyio
@@ -37,6 +39,17 @@ async def main():
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 anyio.run(main)
+"""
+
+NO_FRONT = """
+import anyio
+from citewell.core.settings import load_settings
+from citewell.server.stdio_channel import claimed_stdio
+from citewell.server.stdio_front import Handover
+from citewell.server.stdio_server import serve_stdio
+
+with claimed_stdio() as channel:
+    anyio.run(serve_stdio, load_settings(), channel, Handover())
 """
 
 CLIENT = {"name": "bench", "version": "1"}
@@ -100,25 +113,35 @@ def _cpu_so_far(pid: int) -> float:
 
 
 def main() -> None:
+    for toolsets in SELECTIONS:
+        starts = _compare(toolsets)
+        _print_table(toolsets, starts)
+
+
+def _compare(toolsets: str) -> dict[str, list[Start]]:
     citewell = [sys.executable, "-m", "citewell", "serve"]
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"DATABASE_URL": f"sqlite:///{folder}/startup.db"}
-        tools = start(citewell, settings).tools
+        environment = {
+            "DATABASE_URL": f"sqlite:///{folder}/startup.db",
+            "MCP_TOOLSETS": toolsets,
+        }
+        tools = start(citewell, environment).tools
         contenders = {
-            "bare mcp": ([sys.executable, "-c", BARE_SERVER, json.dumps(tools)], settings),
-            "citewell": (citewell, settings),
-            "citewell, no front": (citewell, {**settings, "MCP_TOOLSETS": "default,default"}),
+            "bare mcp": [sys.executable, "-c", BARE_SERVER, json.dumps(tools)],
+            "citewell": citewell,
+            "citewell, no front": [sys.executable, "-c", NO_FRONT],
         }
         starts: dict[str, list[Start]] = {name: [] for name in contenders}
         for _ in range(RUNS):
-            for name, (command, environment) in contenders.items():
+            for name, command in contenders.items():
                 starts[name].append(start(command, environment))
     for name, runs in starts.items():
         assert all(run.tools == tools for run in runs), f"{name} lists other tools"
-    _print_table(starts)
+    return starts
 
 
-def _print_table(starts: dict[str, list[Start]]) -> None:
+def _print_table(toolsets: str, starts: dict[str, list[Start]]) -> None:
+    print(f"\n`MCP_TOOLSETS={toolsets}`, {len(starts['bare mcp'][0].tools)} tools\n")
     print("| server | wall ms | CPU ms to list | × bare | CPU ms of life | × bare |")
     print("|---|---|---|---|---|---|")
     bare_list = statistics.median(run.cpu_to_list for run in starts["bare mcp"])

@@ -108,6 +108,14 @@ async def test_malformed_requests_get_the_standard_codes_and_tell_nothing(tmp_pa
         assert not {"Traceback", str(tmp_path), "citewell/"} & set(answer.text.split())
 
 
+async def test_who_does_not_say_what_it_accepts_is_answered_in_json(tmp_path: Path) -> None:
+    async with browsing_docs(tmp_path) as client:
+        del client.headers["accept"]
+        answer = await client.post("/mcp", json=request("ping"))
+
+    assert answer.json() == {"jsonrpc": "2.0", "id": "q-1", "result": {}}
+
+
 async def test_a_request_larger_than_is_taken_is_refused(tmp_path: Path) -> None:
     async with browsing_docs(tmp_path) as client:
         answer = await client.post("/mcp", content=b" " * 4_000_001, headers=JSON)

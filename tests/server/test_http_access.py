@@ -281,6 +281,8 @@ async def test_metrics_tell_of_calls_and_refusals(settings: Settings) -> None:
     assert 'citewell_refusals_total{reason="unauthorized"} 1.0' in lines
     assert "citewell_running_requests 0.0" in lines
     assert 'citewell_jobs{state="waiting"} 0.0' in lines
+    assert 'citewell_renders{state="waiting"} 0.0' in lines
+    assert "citewell_render_workers 0.0" in lines
     assert 'citewell_web_searches_total{answered_by="cache"} 0.0' in lines
 
 

@@ -19,7 +19,7 @@ from tests.server.tiny import Aviary
 from citewell.core.settings import Settings
 from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
-from citewell.server.prepare_front import prepare_answers
+from citewell.server.prepare_front import ask_server
 from citewell.server.stdio_channel import LineChannel
 from citewell.server.stdio_front import Handover, answer_until_unknown, load_prepared_answers
 from citewell.server.stdio_server import serve_channel
@@ -192,14 +192,9 @@ async def test_all_calls_over_one_pipe_are_of_one_session() -> None:
     assert aviary.callers[0].session
 
 
-async def test_the_prepared_answers_are_those_of_the_server() -> None:
-    """If this fails, run `python -m citewell.server.prepare_front`."""
-    assert load_prepared_answers(Settings()) == await prepare_answers()
-
-
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "1999-01-01"])
 async def test_the_front_answers_the_handshake_as_the_server_does(version: str) -> None:
-    prepared = await prepare_answers()
+    expected = await ask_server(Settings())
 
     answers, handover = front_answers(
         initialize(version),
@@ -210,22 +205,22 @@ async def test_the_front_answers_the_handshake_as_the_server_does(version: str) 
     )
 
     negotiated = "2025-11-25" if version == "1999-01-01" else version
-    opened = {**prepared["handshake"]["initialize"], "protocolVersion": negotiated}
-    lists = [prepared["handshake"][method] for method in ("tools/list", "prompts/list")]
+    opened = {**expected["handshake"]["initialize"], "protocolVersion": negotiated}
+    lists = [expected["handshake"][method] for method in ("tools/list", "prompts/list")]
     assert [answer["result"] for answer in answers] == [opened, {}, *lists]
     assert [answer["id"] for answer in answers] == [1, 2, 3, 4]
     assert handover is None
 
 
 async def test_the_front_answers_the_sessionless_era_as_the_server_does() -> None:
-    prepared = await prepare_answers()
+    expected = await ask_server(Settings())
     methods = ["server/discover", "tools/list", "prompts/list", "resources/templates/list"]
 
     answers, handover = front_answers(
         *(request(number, method, ENVELOPE) for number, method in enumerate(methods, start=1))
     )
 
-    assert [answer["result"] for answer in answers] == [prepared["modern"][m] for m in methods]
+    assert [answer["result"] for answer in answers] == [expected["modern"][m] for m in methods]
     assert handover is None
 
 
@@ -282,13 +277,6 @@ async def test_the_server_goes_on_where_the_front_stopped() -> None:
 
     assert (first["id"], first["result"]["structuredContent"]) == (2, {"said": "heron"})
     assert (second["id"], second["result"]) == (1, {})
-
-
-async def test_other_settings_are_not_answered_from_prepared_json() -> None:
-    assert load_prepared_answers(Settings(mcp_tool_names="dotted")) is None
-    assert load_prepared_answers(Settings(mcp_structured_output_enabled=False)) is None
-    assert load_prepared_answers(Settings(mcp_toolsets=("all",))) is None
-    assert load_prepared_answers(Settings(mcp_kb_v2_enabled=False)) is None
 
 
 def test_the_front_needs_no_sdk() -> None:

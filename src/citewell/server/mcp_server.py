@@ -29,6 +29,7 @@ from citewell.tools.catalog import INSTRUCTIONS
 from citewell.tools.client_port import ClientMustAnswer
 from citewell.tools.registry import Call, ToolResult, error_result, outcome_of
 from citewell.tools.resources import find_links
+from citewell.tools.toolsets import spell_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,8 +67,8 @@ def build_server(
     structured = settings.mcp_structured_output_enabled
     listed = [_list_tool(tool, dotted=dotted, structured=structured) for tool in registry.tools]
     input_schemas = {
-        name: tool.input_schema()
-        for tool in registry.tools
+        name: listing.input_schema
+        for tool, listing in zip(registry.tools, listed, strict=True)
         for name in (tool.name, tool.underscored_name)
     }
     calls = Calls(
@@ -189,7 +190,7 @@ def _until_client_goes(context: RequestContext) -> AbstractContextManager[None]:
 
 def _list_tool(tool: Tool[Any, Any, Any], *, dotted: bool, structured: bool) -> types.Tool:
     return types.Tool(
-        name=tool.name if dotted else tool.underscored_name,
+        name=spell_name(tool.name, dotted=dotted),
         title=tool.title,
         description=tool.description,
         input_schema=tool.input_schema(),

@@ -55,6 +55,10 @@ class Metrics:
         self._jobs = Gauge(
             "citewell_jobs", "Unfinished background jobs.", ("state",), registry=self._registry
         )
+        self._renders = Gauge(
+            "citewell_renders", "Pages asked of workers.", ("state",), registry=self._registry
+        )
+        self._render_workers = self._gauge("citewell_render_workers", "Workers that render.")
         self._searches = Gauge(
             "citewell_web_searches_total",
             "Web searches, sent or found among those sent lately.",
@@ -89,6 +93,9 @@ class Metrics:
         self._usage.set(vitals.usage_records_waiting)
         self._jobs.labels("waiting").set(vitals.jobs_waiting)
         self._jobs.labels("running").set(vitals.jobs_running)
+        self._renders.labels("waiting").set(vitals.renders_waiting)
+        self._renders.labels("running").set(vitals.renders_running)
+        self._render_workers.set(vitals.render_workers)
         sent = vitals.web_searches - vitals.web_searches_remembered
         self._searches.labels("engine").set(sent)
         self._searches.labels("cache").set(vitals.web_searches_remembered)

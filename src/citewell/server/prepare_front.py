@@ -17,7 +17,7 @@ from citewell.core.settings import Settings
 from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
 from citewell.server.stdio_front import PREPARED_FILE
-from citewell.tools.catalog import open_registry
+from citewell.tools.catalog import ALL_TOOLS, open_registry
 
 _CLIENT = {"name": "prepare", "version": "1"}
 _HANDSHAKE = {
@@ -32,27 +32,55 @@ _ENVELOPE = {
         "io.modelcontextprotocol/clientInfo": _CLIENT,
     }
 }
-
-
 _LISTS = ("tools/list", "prompts/list", "resources/templates/list")
+
+# Every tool is listed, and in the form from which the front makes the others.
+_LISTS_ALL = Settings(
+    mcp_toolsets=("all",),
+    mcp_tool_names="dotted",
+    docs_root="docs",
+    web_search_engines=("duckduckgo",),
+)
 
 
 async def prepare_answers() -> dict[str, Any]:
-    """Return what the SDK's server answers, with default settings, before any tool is called."""
+    """Return all that the front needs to answer as the SDK's server would, whatever the settings.
+
+    The lists of tools and prompts, which settings shorten, stand beside the answers.
+    """
+    answers = await ask_server(_LISTS_ALL)
+    lists = [answers[era] for era in ("handshake", "modern")]
+    tools, same_tools = (results["tools/list"].pop("tools") for results in lists)
+    prompts, same_prompts = (results["prompts/list"].pop("prompts") for results in lists)
+    assert (tools, prompts) == (same_tools, same_prompts), "the eras list the same"
     return {
         "version": __version__,
         "handshake_versions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "modern_versions": list(MODERN_PROTOCOL_VERSIONS),
-        "handshake": await _ask(
-            {"initialize": _HANDSHAKE, "ping": {}, **{method: {} for method in _LISTS}}
-        ),
-        "modern": await _ask(dict.fromkeys(("server/discover", *_LISTS), _ENVELOPE)),
+        **answers,
+        "prompts": prompts,
+        "tools": [
+            {
+                "name": tool.name,
+                "toolset": tool.toolset,
+                "in_default": tool.in_default,
+                "requires": tool.requires,
+                "listing": listing,
+            }
+            for tool, listing in zip(ALL_TOOLS, tools, strict=True)
+        ],
     }
 
 
-async def _ask(questions: dict[str, dict[str, Any]]) -> dict[str, Any]:
+async def ask_server(settings: Settings) -> dict[str, Any]:
+    """Return what the SDK's server answers in each era before any tool is called."""
+    handshake = {"initialize": _HANDSHAKE, "ping": {}, **{method: {} for method in _LISTS}}
+    modern = dict.fromkeys(("server/discover", *_LISTS), _ENVELOPE)
+    return {"handshake": await _ask(handshake, settings), "modern": await _ask(modern, settings)}
+
+
+async def _ask(questions: dict[str, dict[str, Any]], settings: Settings) -> dict[str, Any]:
     """Return the server's result for each method, asked in order over one connection."""
-    settings = Settings()
     results: dict[str, Any] = {}
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage]()

@@ -23,7 +23,7 @@ class PromptHandlers:
     """The handlers of prompt requests, for the prompts whose tools the registry has."""
 
     def __init__(self, registry: Registry, calls: Calls, *, dotted: bool) -> None:
-        self._prompts = offered_prompts(registry)
+        self._prompts = offered_prompts(tool.name for tool in registry.tools)
         self._calls = calls
         self._dotted = dotted
 

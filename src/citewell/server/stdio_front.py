@@ -12,10 +12,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from citewell import __version__
-from citewell.core.settings import Settings
 from citewell.server.jsonrpc import Fault, parse_message
+from citewell.tools.prompts import offered_prompts
+from citewell.tools.toolsets import Requirement, list_tools, spell_name
 
 if TYPE_CHECKING:
+    from citewell.core.settings import Settings
     from citewell.server.stdio_channel import LineChannel
 
 PREPARED_FILE = "tools_list.json"
@@ -24,22 +26,19 @@ _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
-# The settings that decide which tools are listed, and how.
-_DECIDE_LISTING = (
-    "mcp_toolsets",
-    "mcp_tool_names",
-    "mcp_structured_output_enabled",
-    "mcp_kb_v2_enabled",
-    "docs_root",
-    "web_search_engines",
-    "web_search_google_api_key",
-    "web_search_google_cx",
-    "web_search_brave_api_key",
-    "web_search_tavily_api_key",
-    "web_search_searxng_url",
-)
-
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedTool:
+    """A tool as the front knows it."""
+
+    name: str
+    toolset: str
+    in_default: bool
+    requires: Requirement | None
+    listing: Json
+    """As the server lists it that has its dotted name and its output schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +52,30 @@ class Handover:
 
 
 def load_prepared_answers(settings: Settings) -> Json | None:
-    """Return the prepared answers, None when they are not those of these settings."""
-    default = Settings()
-    if any(getattr(settings, name) != getattr(default, name) for name in _DECIDE_LISTING):
-        return None
+    """Return the answers of a server with these settings, None if another version prepared them.
+
+    Raises:
+        SettingsError: the settings choose tools that do not exist.
+    """
     text = resources.files("citewell.server").joinpath(PREPARED_FILE).read_text("utf-8")
     prepared: Json = json.loads(text)
-    return prepared if prepared["version"] == __version__ else None
+    if prepared["version"] != __version__:
+        return None
+    tools = list_tools([PreparedTool(**tool) for tool in prepared["tools"]], settings)
+    offered = [prompt.name for prompt in offered_prompts(tool.name for tool in tools)]
+    prompts = [prompt for prompt in prepared["prompts"] if prompt["name"] in offered]
+    for era in ("handshake", "modern"):
+        prepared[era]["tools/list"]["tools"] = [_shape(tool, settings) for tool in tools]
+        prepared[era]["prompts/list"]["prompts"] = prompts
+    return prepared
+
+
+def _shape(tool: PreparedTool, settings: Settings) -> Json:
+    listing = dict(tool.listing)
+    listing["name"] = spell_name(tool.name, dotted=settings.mcp_tool_names == "dotted")
+    if not settings.mcp_structured_output_enabled:
+        del listing["outputSchema"]
+    return listing
 
 
 def answer_until_unknown(channel: LineChannel, prepared: Json) -> Handover | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from citewell.core.errors import SettingsError
 from citewell.tools.connector import fetch
 from citewell.tools.data import (
     create_chunks,
@@ -44,6 +43,7 @@ from citewell.tools.people import ask_user, get_user_request
 from citewell.tools.people.late_answers import add_late_answers
 from citewell.tools.registry import Registry, Tool
 from citewell.tools.research import answer, ingest, search, status
+from citewell.tools.toolsets import find_unavailable, list_tools
 from citewell.tools.web import extract_key_info
 from citewell.tools.web import fetch as web_fetch
 from citewell.tools.web import search as web_search
@@ -55,8 +55,6 @@ from citewell.tools.websites import refresh as refresh_website
 from citewell.tools.websites import status as website_status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from citewell.core.settings import Settings
 
 ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
@@ -122,56 +120,12 @@ def open_registry(settings: Settings, *, for_agents: bool = True) -> Registry:
 
     Late answers of users go with the results of those who can ask, and only to agents.
     """
-    chosen = choose_tools(_toolsets(settings), kb_v2=settings.mcp_kb_v2_enabled)
-    unavailable = find_unavailable(settings)
+    listed = list_tools(ALL_TOOLS, settings)
     return Registry(
-        [tool for tool in chosen if tool.name not in unavailable],
-        unavailable=unavailable,
-        after_call=add_late_answers if for_agents and ask_user.TOOL in chosen else None,
+        listed,
+        unavailable=find_unavailable(ALL_TOOLS, settings),
+        after_call=add_late_answers if for_agents and ask_user.TOOL in listed else None,
         timeout_seconds=settings.mcp_tool_timeout,
         max_response_bytes=settings.mcp_max_response_bytes,
         max_response_tokens=settings.mcp_response_token_budget + _TOKENS_BESIDE_EVIDENCE,
     )
-
-
-def _toolsets(settings: Settings) -> tuple[str, ...]:
-    """Return the toolsets chosen; by default people are asked where the console is: over HTTP."""
-    added: list[str] = []
-    if "default" in settings.mcp_toolsets:
-        # Over stdio only some clients can ask their user, and the list is prepared before any
-        # connects.
-        added += ["people"] if settings.mcp_transport != "stdio" else []
-        added += ["docs"] if settings.docs_root else []
-    return (*settings.mcp_toolsets, *added)
-
-
-def find_unavailable(settings: Settings) -> dict[str, str]:
-    """Return the names of the tools that cannot work, each with the setting it lacks."""
-    lacking = {tool.name: tool.requires(settings) for tool in ALL_TOOLS if tool.requires}
-    return {name: reason for name, reason in lacking.items() if reason is not None}
-
-
-def choose_tools(toolsets: Sequence[str], *, kb_v2: bool = True) -> list[Tool[Any, Any, Any]]:
-    """Return the tools of the named toolsets, in the order of the catalogue.
-
-    Without `kb_v2` there are no kb tools, and `default` has the legacy ones in their place.
-
-    Raises:
-        SettingsError: a toolset does not exist.
-    """
-    known = {tool.toolset for tool in ALL_TOOLS}
-    for name in toolsets:
-        if name not in known | {"default", "all"}:
-            listed = ", ".join(["default", "all", *sorted(known)])
-            raise SettingsError(f"MCP_TOOLSETS names {name!r}; the toolsets are {listed}")
-    replacing = None if kb_v2 else "legacy"
-    return [
-        tool
-        for tool in ALL_TOOLS
-        if (kb_v2 or tool.toolset != "kb")
-        and (
-            "all" in toolsets
-            or tool.toolset in toolsets
-            or ("default" in toolsets and (tool.in_default or tool.toolset == replacing))
-        )
-    ]

@@ -6,13 +6,13 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import anyio
 from pydantic import BaseModel, ConfigDict, ValidationError
 from typing_extensions import TypeVar
 
-from citewell.answer.error_text import format_error
+from citewell.answer.error_text import format_error, format_research_error
 from citewell.core.errors import (
     BudgetExceeded,
     CitewellError,
@@ -27,9 +27,12 @@ from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
 from citewell.tools.client_port import ClientMustAnswer
 from citewell.tools.redaction import summarise_arguments
+from citewell.tools.toolsets import spell_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pydantic_core import ErrorDetails
 
     from citewell.access.meter import Meter, MeteredCall
     from citewell.core.identity import AccessScope
@@ -37,36 +40,27 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.tools.client_port import ClientPort
     from citewell.tools.services import Services
+    from citewell.tools.toolsets import Requirement, Toolset
 
 logger = logging.getLogger(__name__)
 
-Toolset = Literal[
-    "research",
-    "kb",
-    "graph",
-    "websites",
-    "web",
-    "people",
-    "docs",
-    "connector",
-    "legacy",
-    "data",
-]
-
 # The largest call that the tools' own limits allow is half of it.
 MAX_ARGUMENT_BYTES = 500_000
+# Tools whose failures are told in the words of seed A, which ask not to answer from memory.
+_EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
 
 
 class ToolInput(BaseModel):
     """Arguments of a tool; unknown names are refused."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True)
+    # Built on first use: a command of the shell calls one tool and imports them all.
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ToolOutput(BaseModel):
     """Structured result of a tool."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
 
 InputT = TypeVar("InputT", bound=ToolInput)
@@ -124,13 +118,13 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     """Most tokens of either form of its result; None means what the server allows."""
     timeout_seconds: Callable[[Settings], float] | None = None
     """Seconds a call may take; None means what the server allows."""
-    requires: Callable[[Settings], str | None] | None = None
-    """Returns None when the settings let the tool work, else a sentence with the one to set."""
+    requires: Requirement | None = None
+    """What the settings must provide before the tool can work."""
 
     @property
     def underscored_name(self) -> str:
         """The name that every host accepts."""
-        return self.name.replace(".", "_")
+        return spell_name(self.name, dotted=False)
 
     @property
     def needed_scope(self) -> AccessScope:
@@ -202,7 +196,7 @@ class Registry:
         self._unavailable = {
             spelling: reason
             for name, reason in (unavailable or {}).items()
-            for spelling in (name, name.replace(".", "_"))
+            for spelling in (name, spell_name(name, dotted=False))
         }
         self._timeout_seconds = timeout_seconds
         self._max_response_bytes = max_response_bytes
@@ -263,10 +257,13 @@ class Registry:
         except ClientMustAnswer:
             raise
         except CitewellError as error:
-            result = error_result(error)
-        except Exception:
-            logger.exception("tool %s failed", name)
-            result = error_result(CitewellError("The server met an unexpected error."))
+            result = error_result(error, tool=name)
+        except Exception as error:
+            told = _out_of_groups(error)
+            if not isinstance(told, CitewellError):
+                logger.exception("tool %s failed", name)
+                told = CitewellError("The server met an unexpected error.")
+            result = error_result(told, tool=name)
         finally:
             if metered is not None:
                 metered.end(outcome=outcome_of(result), text="" if result is None else result.text)
@@ -296,8 +293,11 @@ class Registry:
             with anyio.fail_after(seconds):
                 outcome = await tool.run(given, call)
         except TimeoutError as error:
-            message = f"Citewell timed out after {seconds:g}s."
-            raise ToolTimeout(message, timeout_seconds=seconds) from error
+            raise ToolTimeout(
+                f"Citewell timed out after {seconds:g}s.",
+                suggestion=None if name in _EXPLAINED_AT_LENGTH else "Try again, or ask for less.",
+                timeout_seconds=seconds,
+            ) from error
         structured = tool.shape(outcome, call).model_dump(mode="json", exclude_none=True)
         result = ToolResult(text=tool.render(outcome, call), structured=structured)
         self._check_size(result, max_tokens=tool.max_result_tokens or self._max_response_tokens)
@@ -330,6 +330,13 @@ def outcome_of(result: ToolResult | None) -> str:
     return str(result.structured["error"]["code"]) if result.is_error else "ok"
 
 
+def _out_of_groups(error: Exception) -> Exception:
+    """Return what went wrong first: what leaves a task group leaves it wrapped in a group."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def _check_arguments(arguments: Mapping[str, object]) -> None:
     size = len(json.dumps(arguments, default=str))
     if size > MAX_ARGUMENT_BYTES:
@@ -343,10 +350,7 @@ def _validate(model: type[InputT], arguments: Mapping[str, object]) -> InputT:
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(str(part) for part in problem['loc']) or 'arguments'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False)[:5]
-        ]
+        problems = map(_tell_problem, error.errors(include_url=False, include_input=False)[:5])
         accepted = ", ".join(model.model_fields)
         raise InvalidArgument(
             "Invalid arguments: " + "; ".join(problems),
@@ -354,8 +358,16 @@ def _validate(model: type[InputT], arguments: Mapping[str, object]) -> InputT:
         ) from error
 
 
-def error_result(error: CitewellError) -> ToolResult:
-    """Return an error as the result of a call."""
+def _tell_problem(problem: ErrorDetails) -> str:
+    # Of an argument that may be of several types the place also names the type, in no one's words.
+    place = [str(part) for part in problem["loc"] if str(part).replace("_", "").isalnum()]
+    is_blank = problem.get("ctx", {}).get("pattern") == r"\S"
+    told = "Input should not be blank" if is_blank else problem["msg"]
+    return f"{'.'.join(place) or 'arguments'}: {told}"
+
+
+def error_result(error: CitewellError, *, tool: str = "") -> ToolResult:
+    """Return an error as the result of a call of `tool`."""
     body: dict[str, Any] = {
         "code": error.code,
         "type": error.type,
@@ -363,7 +375,8 @@ def error_result(error: CitewellError) -> ToolResult:
         "details": error.details,
         "suggestion": error.suggestion,
     }
-    return ToolResult(text=format_error(error), structured={"error": body}, is_error=True)
+    in_words = format_research_error if tool in _EXPLAINED_AT_LENGTH else format_error
+    return ToolResult(text=in_words(error), structured={"error": body}, is_error=True)
 
 
 def _log_result(name: str, result: ToolResult, *, seconds: float, counts_tokens: bool) -> None:

@@ -1,0 +1,134 @@
+"""Which tools a server lists: one rule for the tools themselves and for what is prepared of them.
+
+Imports no tool and no library, so that the stdio front can ask before either is loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from citewell.core.errors import SettingsError
+from citewell.tools.search_engines import lacks_search_engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from citewell.core.settings import Settings
+
+Toolset = Literal[
+    "research",
+    "kb",
+    "graph",
+    "websites",
+    "web",
+    "people",
+    "docs",
+    "connector",
+    "legacy",
+    "data",
+]
+
+Requirement = Literal["docs_folder", "search_engine"]
+"""What settings must provide before a tool can work."""
+
+
+class Listable(Protocol):
+    """What decides whether a tool is listed."""
+
+    @property
+    def name(self) -> str:
+        """With dots."""
+
+    @property
+    def toolset(self) -> str:
+        """The one set it is of."""
+
+    @property
+    def in_default(self) -> bool:
+        """Whether the set `default` has it too."""
+
+    @property
+    def requires(self) -> Requirement | None:
+        """What it cannot work without."""
+
+
+ListableT = TypeVar("ListableT", bound=Listable)
+
+
+def list_tools(tools: Sequence[ListableT], settings: Settings) -> list[ListableT]:
+    """Return the tools that `settings` choose and let work, in their order.
+
+    Raises:
+        SettingsError: a toolset or a search engine does not exist, or an engine lacks its key.
+    """
+    chosen = choose_tools(tools, chosen_toolsets(settings), kb_v2=settings.mcp_kb_v2_enabled)
+    unavailable = find_unavailable(tools, settings)
+    return [tool for tool in chosen if tool.name not in unavailable]
+
+
+def chosen_toolsets(settings: Settings) -> tuple[str, ...]:
+    """Return the toolsets chosen; by default people are asked where the console is: over HTTP."""
+    added: list[str] = []
+    if "default" in settings.mcp_toolsets:
+        # Over stdio only some clients can ask their user, and the list is prepared before any
+        # connects.
+        added += ["people"] if settings.mcp_transport != "stdio" else []
+        added += ["docs"] if settings.docs_root else []
+    return (*settings.mcp_toolsets, *added)
+
+
+def choose_tools(
+    tools: Sequence[ListableT], toolsets: Sequence[str], *, kb_v2: bool = True
+) -> list[ListableT]:
+    """Return the tools of the named toolsets, in their order.
+
+    Without `kb_v2` there are no kb tools, and `default` has the legacy ones in their place.
+
+    Raises:
+        SettingsError: a toolset does not exist.
+    """
+    known = {tool.toolset for tool in tools}
+    for name in toolsets:
+        if name not in known | {"default", "all"}:
+            listed = ", ".join(["default", "all", *sorted(known)])
+            raise SettingsError(f"MCP_TOOLSETS names {name!r}; the toolsets are {listed}")
+    replacing = None if kb_v2 else "legacy"
+    return [
+        tool
+        for tool in tools
+        if (kb_v2 or tool.toolset != "kb")
+        and (
+            "all" in toolsets
+            or tool.toolset in toolsets
+            or ("default" in toolsets and (tool.in_default or tool.toolset == replacing))
+        )
+    ]
+
+
+def find_unavailable(tools: Iterable[Listable], settings: Settings) -> dict[str, str]:
+    """Return the names of the tools that cannot work, each with a sentence on what to set.
+
+    Raises:
+        SettingsError: a search engine does not exist or lacks its key.
+    """
+    lacking = {need: find_lack(settings) for need, find_lack in _FIND_LACK.items()}
+    return {
+        tool.name: reason
+        for tool in tools
+        if tool.requires is not None and (reason := lacking[tool.requires]) is not None
+    }
+
+
+def spell_name(name: str, *, dotted: bool) -> str:
+    """Return the name of a tool as a server lists it; every host accepts underscores."""
+    return name if dotted else name.replace(".", "_")
+
+
+def _lacks_docs(settings: Settings) -> str | None:
+    return None if settings.docs_root else "No docs folder is served; DOCS_ROOT names one."
+
+
+_FIND_LACK: dict[Requirement, Callable[[Settings], str | None]] = {
+    "docs_folder": _lacks_docs,
+    "search_engine": lacks_search_engine,
+}
