@@ -2,12 +2,12 @@
 
 from inline_snapshot import snapshot
 
-from citewell.answer.error_text import format_error
+from citewell.answer.error_text import format_error, format_research_error
 from citewell.core.errors import InvalidArgument, PageNotFound, ToolTimeout
 
 
 def test_a_failure_names_its_type_and_asks_not_to_answer_from_memory() -> None:
-    assert format_error(PageNotFound("https://example.org/x answered 404.")) == snapshot("""\
+    assert format_research_error(PageNotFound("https://example.org/x answered 404.")) == snapshot("""\
 [ERROR]
 Citewell encountered an error during retrieval.
 
@@ -27,7 +27,7 @@ Please inform the user of this error. Do not attempt to answer from memory — t
 
 
 def test_a_timeout_suggests_what_to_leave_out() -> None:
-    assert format_error(ToolTimeout("Citewell timed out after 120s.")) == snapshot("""\
+    assert format_research_error(ToolTimeout("Citewell timed out after 120s.")) == snapshot("""\
 [ERROR]
 Citewell timed out after 120s.
 
@@ -41,7 +41,7 @@ Suggestion: Retry with expansion_budget=0 to skip expansion, or try a more speci
 
 
 def test_a_wrong_argument_is_told_briefly() -> None:
-    text = format_error(InvalidArgument("Invalid arguments: query: Field required"))
+    text = format_research_error(InvalidArgument("Invalid arguments: query: Field required"))
 
     assert text == snapshot("""\
 [ERROR]
@@ -49,4 +49,14 @@ Invalid arguments: query: Field required
 
 Code: INVALID_ARGUMENT
 Suggestion: Correct the named argument and call again.\
+""")
+
+
+def test_a_failure_of_another_tool_is_told_briefly() -> None:
+    assert format_error(PageNotFound("https://example.org/x answered 404.")) == snapshot("""\
+[ERROR]
+https://example.org/x answered 404.
+
+Code: NOT_FOUND
+Suggestion: Check the URL; the page may have moved.\
 """)

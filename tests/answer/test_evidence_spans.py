@@ -138,6 +138,19 @@ def test_quotes_keep_to_the_number_and_length_asked_for() -> None:
     assert all(count_tokens(quote) <= 15 for quote in found)
 
 
+def test_code_that_is_too_long_is_cut_between_its_lines() -> None:
+    code = "```python\n" + "heron = wade(in_water=True)\n" * 40 + "```"
+
+    (quote,) = quotes("heron wade", code)
+
+    assert quote.endswith("\nheron = wade(in_water=True)")
+
+
+def test_a_passage_of_headings_alone_is_not_quoted() -> None:
+    assert quotes("herons", "## Herons", "### Herons\n\nThey wade.") == ["They wade."]
+    assert quotes("herons", "## Herons") == []
+
+
 def test_a_better_passage_goes_first_when_reranked() -> None:
     passages = [
         PassageText(text="The heron eats fish.", relevance=0.1),

@@ -47,6 +47,74 @@ def test_a_heading_is_never_the_quote() -> None:
     assert quote.text == "They wade."
 
 
+def test_a_table_row_is_quoted_for_the_words_of_its_header() -> None:
+    table = (
+        "| Level | Numeric value |\n|-------|---------------|\n"
+        "| ERROR | 40 |\n| WARNING | 30 |\n| INFO | 20 |"
+    )
+
+    (quote,) = pick_quotes("numeric value of the WARNING level", [block(table)], limit=1)
+
+    assert quote.text == "| WARNING | 30 |"
+
+
+def test_a_row_is_not_quoted_for_standing_beside_a_quote() -> None:
+    text = "| M2 | 12.42 |\n| S2 | 12.00 |\n| O1 | 25.82 |\n\nM2 is told from S2 in 15 days."
+
+    quotes = pick_quotes("What is M2?", [block(text)], limit=1, per_block=(2,))
+
+    assert [quote.text for quote in quotes] == ["M2 is told from S2 in 15 days.", "| M2 | 12.42 |"]
+
+
+def test_a_sentence_speaks_of_what_the_heading_above_it_names() -> None:
+    text = "## How many birds?\n\nTwo hundred.\n\n## What does a bird cost?\n\nAbout ten euros."
+
+    (quote,) = pick_quotes("What does a bird cost?", [block(text)], limit=1)
+
+    assert quote.text == "About ten euros."
+
+
+def test_the_header_of_a_table_is_quoted_only_with_a_row() -> None:
+    table = "| Herons | Fish |\n|---|---|\n| grey | eel |"
+
+    (quote,) = pick_quotes("herons fish", [block(table)], limit=1)
+
+    assert quote.text.endswith("| grey | eel |")
+
+
+def test_a_name_is_quoted_with_what_is_said_of_it() -> None:
+    text = "**cancel(msg=None)**\n\nRequest the task to end.\n\nNew in version 3.9."
+
+    (quote,) = pick_quotes("cancel", [block(text)], limit=1)
+
+    assert quote.text == "**cancel(msg=None)**\n\nRequest the task to end."
+
+
+def test_what_announces_something_too_long_to_quote_is_quoted_alone() -> None:
+    code = "```\n" + "x = 1\n" * 100 + "```"
+    text = f"By default the size is 128, as here:\n\n{code}"
+
+    (quote,) = pick_quotes("What is the default size?", [block(text)], limit=1)
+
+    assert quote.text == "By default the size is 128, as here:"
+
+
+def test_a_sentence_is_quoted_with_the_one_that_takes_it_back() -> None:
+    text = "Dropped entries cannot be recovered. However, you can try this: look. Rain fell."
+
+    (quote,) = pick_quotes("Can dropped entries be recovered?", [block(text)], limit=1)
+
+    assert quote.text == text.removesuffix(" Rain fell.")
+
+
+def test_code_that_is_too_long_is_cut_between_its_lines() -> None:
+    code = "```python\n" + "heron = wade(in_water=True)\n" * 40 + "```"
+
+    (quote,) = pick_quotes("heron wade", [block(code)], limit=1)
+
+    assert quote.text.endswith("\nheron = wade(in_water=True)")
+
+
 @given(st.text(alphabet="ab .。\n#`|-", min_size=1, max_size=900), st.integers(0, 50))
 def test_a_quote_is_always_a_slice_of_its_page(text: str, start: int) -> None:
     page = "x" * start + text

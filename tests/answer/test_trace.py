@@ -47,7 +47,39 @@ Base: https://example.org/docs/
 """)
 
 
-def test_pages_without_a_common_folder_are_named_in_full() -> None:
-    found = result(block("Fish."), steps=(step("https://b.example/x", "https://a.example/y", 1),))
+def test_a_given_page_from_which_nothing_was_followed_is_shown_too() -> None:
+    found = result(
+        block("Fish."),
+        seeds=(BASE + "one.html", BASE + "two.html"),
+        steps=(step(BASE + "a.html", BASE + "two.html", 1),),
+    )
 
-    assert "https://b.example/x (depth 1" in format_trace(found)
+    assert format_trace(found) == snapshot("""\
+[EXPANSION TRACE]
+Base: https://example.org/docs/
+
+/one.html (seed, score: 0.63 → 0.63)
+/two.html (seed, score: 0.63 → 0.63)
+└── /a.html (depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
+    [stopped: answered]\
+""")
+
+
+def test_pages_of_another_site_than_the_given_ones_are_external() -> None:
+    away = "https://other.example/"
+    found = result(
+        block("Fish."),
+        seeds=("https://a.example/docs/seed.html",),
+        steps=(
+            step(away + "x", "https://a.example/docs/seed.html", 1),
+            step(away + "y", "https://a.example/docs/seed.html", 1),
+        ),
+    )
+
+    assert format_trace(found) == snapshot("""\
+[EXPANSION TRACE]
+https://a.example/docs/seed.html (seed, score: 0.63 → 0.63)
+├── https://other.example/x (external, depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
+└── https://other.example/y (external, depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
+    [stopped: answered]\
+""")

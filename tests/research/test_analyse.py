@@ -39,7 +39,12 @@ def test_a_given_intent_is_kept() -> None:
             "SQLite vs PostgreSQL for small sites",
             ["SQLite for small sites", "PostgreSQL for small sites"],
         ),
-        ("サギとツルの違いは何ですか", ["サギは何ですか", "ツルは何ですか"]),
+        ("サギとツルの違いは何ですか", ["サギ", "ツル"]),
+        ("サギとツルの違いについて教えてください", ["サギ", "ツル"]),
+        (
+            "サギとツルの違いは、飛び方では何ですか",
+            ["サギは、飛び方では何ですか", "ツルは、飛び方では何ですか"],
+        ),
         (
             "What does fetch return? How are errors raised?",
             ["What does fetch return?", "How are errors raised?"],

@@ -60,6 +60,18 @@ async def test_links_that_were_not_followed_are_offered(tmp_path: Path) -> None:
     assert [link.url for link in result.open_links] == [site.url("/egret")]
 
 
+async def test_a_word_that_the_evidence_lacks_is_told(tmp_path: Path) -> None:
+    with running_site(SITE) as site:
+        async with open_research(tmp_path, max_depth=0) as research:
+            known = await research.answer(site.url("/heron"), query="What does the grey heron eat?")
+            other = await research.answer(site.url("/heron"), query="What does the pelican eat?")
+
+    assert known.answered
+    assert other.answered
+    assert not any("grey" in note for note in known.notes)
+    assert 'No sentence found holds "pelican"; check that the evidence is about it.' in other.notes
+
+
 async def test_a_japanese_question_is_answered_or_not(tmp_path: Path) -> None:
     pages = {
         "/sagi": page("サギ", "アオサギは魚やカエルを食べます。", "卵は二十六日でかえります。")

@@ -29,6 +29,15 @@ def test_each_side_and_each_page_to_show_keeps_its_best_block() -> None:
     ]
 
 
+def test_a_heading_alone_is_not_shown_beside_what_says_something() -> None:
+    heading, text = block("## Herons"), block("## Herons\n\nThey eat fish.")
+
+    shown = choose_blocks([heading, text], sub_queries=["herons"], pages=[], limit=5)
+
+    assert shown == [text]
+    assert choose_blocks([heading], sub_queries=["herons"], pages=[], limit=5) == [heading]
+
+
 def test_code_comes_first_when_it_is_asked_for() -> None:
     blocks = [
         block("Set the lifetime.", relevance=0.9),

@@ -45,7 +45,16 @@ def page(text: str, *, path: str = "/", source: int = 1) -> Page:
     section = Section(
         ordinal=0, parent=None, level=0, heading="", anchor=None, start=0, end=len(text)
     )
-    return Page(info=info, text=text, sections=(section,), links=links, images=())
+    return Page(
+        info=info,
+        text=text,
+        sections=(section,),
+        links=links,
+        images=(),
+        canonical_url=None,
+        description="",
+        structured_data="",
+    )
 
 
 def _line(text: str, at: int) -> str:

@@ -4,7 +4,7 @@ import pytest
 from tests.answer.results import FETCHED
 
 from citewell.core.records import RankedChunk, StoredChunk
-from citewell.research.judge import FEATURES, judge, support_features
+from citewell.research.judge import FEATURES, absent_words, judge, support_features
 
 
 def chunk(text: str, *, number: int = 1, title: str = "Page") -> StoredChunk:
@@ -106,3 +106,12 @@ def test_there_is_a_feature_per_name() -> None:
 
     assert row is not None
     assert len(row) == len(FEATURES)
+
+
+def test_words_that_stand_in_no_chunk_are_told_as_they_were_written() -> None:
+    chunks = ranked("The pressure sensor is calibrated at sea.", "Runs `asyncio.shield()` too.")
+
+    assert absent_words("How do I calibrate an Accelerometer?", chunks) == ["Accelerometer"]
+    assert absent_words("How often are pressure sensors calibrated?", chunks) == []
+    assert absent_words("What does asyncio.shield do?", chunks) == []
+    assert absent_words("加速度計の較正", chunks) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from citewell.core.errors import CitewellError, ToolTimeout
+from citewell.core.errors import CitewellError, InvalidArgument, ToolTimeout
 
 _FAILURE = """\
 [ERROR]
@@ -31,7 +31,7 @@ The orchestration pipeline did not complete within the allowed time. This may in
 
 Suggestion: {suggestion}"""
 
-_INVALID = """\
+_SHORT = """\
 [ERROR]
 {message}
 
@@ -45,11 +45,16 @@ _CAUSES = """\
 
 
 def format_error(error: CitewellError) -> str:
-    """Return the text of a failed call: what happened, why perhaps, and what to try."""
+    """Return the text of a failed call: what happened, and what to try."""
+    return _SHORT.format(message=error.message, code=error.code, suggestion=error.suggestion)
+
+
+def format_research_error(error: CitewellError) -> str:
+    """Return the text of a failed `answer` or `search`, which also says why perhaps."""
     if isinstance(error, ToolTimeout):
         return _TIMEOUT.format(message=error.message, suggestion=error.suggestion)
-    if error.code == "INVALID_ARGUMENT" and error.type == "DataValidationError":
-        return _INVALID.format(message=error.message, code=error.code, suggestion=error.suggestion)
+    if isinstance(error, InvalidArgument):
+        return format_error(error)
     return _FAILURE.format(
         type=type(error).__name__,
         code=error.code,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.answer.evidence_spans import (
+    FENCES,
     EvidenceSpan,
     clip,
     question_terms,
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from citewell.answer.evidence_spans import PassageText
-    from citewell.core.text import Span
 
 MAX_QUOTE_CHARACTERS = 500
 # How many spans are weighed a second time. With the 24 of the seed's example JSQuAD loses two
@@ -36,6 +35,8 @@ _IN_CONTEXT = 0.5
 _IN_NEIGHBOUR = 0.5
 # A span this much weaker than the best is left out even when there is room.
 _LEAST_SHARE_OF_BEST = 0.35
+# A passage that is twenty times less likely to answer than the best one only adds length.
+_LEAST_RELEVANCE = 0.05
 _MAX_PREVIEW_SPANS = 3
 _HIRAGANA = re.compile(r"[\u3041-\u3096ー]+")
 
@@ -66,9 +67,8 @@ def choose_quotes(
     if rerank:
         beside = _IN_NEIGHBOUR if limits.context_tokens else 0.0
         spans = rerank_spans(question, passages, spans[:_RERANKED_SPANS], in_neighbour=beside)
-    if not spans or spans[0].score == 0:
-        best = max(range(len(passages)), key=lambda at: passages[at].relevance, default=0)
-        spans = [span for span in spans if span.passage == best and span.start == 0]
+    if spans and spans[0].score == 0:
+        spans = [min(spans, key=lambda span: (-passages[span.passage].relevance, *_place(span)))]
     chosen = _Chosen(passages, limits)
     for span in spans:
         if span.score < _LEAST_SHARE_OF_BEST * spans[0].score:
@@ -91,7 +91,7 @@ def cut_preview(question: str, passage: PassageText, *, max_characters: int, rer
         ranked = rerank_spans(question, [passage], ranked[:_RERANKED_SPANS])
     terms = [term for term in question_terms(question) if term not in STOP_WORDS]
     spans = split_spans(text)
-    first = last = spans.index((ranked[0].start, ranked[0].end))
+    first = last = ranked[0].at
     while last - first + 1 < _MAX_PREVIEW_SPANS:
         score = score_span(terms, text[spans[first][0] : spans[last][1]])
         grown = [
@@ -120,20 +120,21 @@ def rerank_spans(
     A word counts in part where only the context holds it, `in_neighbour` says for how much where
     only the sentence before or after does, and a span of a better passage counts for more.
     """
-    places = [split_spans(passage.text) for passage in passages]
-    weights = _word_weights(question, passages, places)
+    held = [_span_words(passage.text) for passage in passages]
+    weights = _word_weights(question, [own for spans_held in held for own in spans_held])
     best = max((passage.relevance for passage in passages), default=0.0) or 1.0
     # The root keeps the second passage of a question in two parts: without it JSQuAD and clapnq
     # each lose one answer in a hundred.
-    standing = [math.sqrt(max(0.0, passage.relevance) / best) for passage in passages]
+    shares = [max(0.0, passage.relevance) / best for passage in passages]
+    standing = [math.sqrt(share) if share >= _LEAST_RELEVANCE else 0.0 for share in shares]
     weighed = [
         replace(
             span,
             score=standing[span.passage]
             * _coverage(
-                span,
-                passages[span.passage],
-                places[span.passage],
+                span.at,
+                held[span.passage],
+                context=_words_of(passages[span.passage].context),
                 weights=weights,
                 in_neighbour=in_neighbour,
             ),
@@ -144,18 +145,17 @@ def rerank_spans(
 
 
 def _coverage(
-    span: EvidenceSpan,
-    passage: PassageText,
-    places: Sequence[Span],
+    at: int,
+    held: Sequence[frozenset[str]],
     *,
+    context: frozenset[str],
     weights: Mapping[str, float],
     in_neighbour: float,
 ) -> float:
-    at = places.index((span.start, span.end))
-    own = _words_of(passage.text[span.start : span.end])
-    context = _words_of(passage.context)
-    neighbours = (*places[max(0, at - 1) : at], *places[at + 1 : at + 2])
-    beside = frozenset[str]().union(*(_words_of(passage.text[a:b]) for a, b in neighbours))
+    """Return how much of the question the span at `at` covers, given what each span holds."""
+    own = held[at]
+    neighbours = (*held[max(0, at - 1) : at], *held[at + 1 : at + 2]) if in_neighbour else ()
+    beside = frozenset[str]().union(*neighbours)
     total = 0.0
     for word, weight in weights.items():
         if word in own:
@@ -167,27 +167,36 @@ def _coverage(
     return total
 
 
-def _word_weights(
-    question: str, passages: Sequence[PassageText], places: Sequence[Sequence[Span]]
-) -> dict[str, float]:
-    """Return what each word of the question is worth; together they are worth 1."""
-    wanted = dict.fromkeys(content_words(question))
-    telling = [word for word in wanted if not _HIRAGANA.fullmatch(word)] or list(wanted)
-    held = [
-        _words_of(passage.text[start:end])
-        for passage, spans in zip(passages, places, strict=True)
-        for start, end in spans
-    ]
-    counts = Counter(word for span_words in held for word in span_words)
+def _word_weights(question: str, held: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Return what each word of the question is worth, more where few spans hold it; 1 in all."""
     total = len(held) + 1
-    weights = {word: math.log(1 + total / (1 + counts[word])) for word in telling}
+    weights = {
+        word: math.log(1 + total / (1 + sum(word in own for own in held)))
+        for word in _telling_words(question)
+    }
     whole = sum(weights.values()) or 1.0
     return {word: weight / whole for word, weight in weights.items()}
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
+def _telling_words(question: str) -> tuple[str, ...]:
+    wanted = tuple(dict.fromkeys(content_words(question)))
+    return tuple(word for word in wanted if not _HIRAGANA.fullmatch(word)) or wanted
+
+
+# Previews and quotes of one passage are cut one after the other.
+@lru_cache(maxsize=512)
+def _span_words(text: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(words(text[start:end])) for start, end in split_spans(text))
+
+
+@lru_cache(maxsize=512)
 def _words_of(text: str) -> frozenset[str]:
     return frozenset(words(text))
+
+
+def _place(span: EvidenceSpan) -> tuple[int, int]:
+    return span.passage, span.start
 
 
 @dataclass(slots=True, kw_only=True)
@@ -211,7 +220,7 @@ class _Chosen:
 
     def add(self, span: EvidenceSpan) -> None:
         """Take a span into the run that it adjoins, or as a run of its own while there is room."""
-        at = self._places[span.passage].index((span.start, span.end))
+        at = span.at
         for run in self._runs:
             if run.passage == span.passage and at in (run.first - 1, run.last + 1):
                 first, last = min(run.first, at), max(run.last, at)
@@ -258,6 +267,12 @@ class _Chosen:
         start = places[run.first][0]
         text = self._passages[run.passage].text[start : places[run.last][1]]
         short = truncate_to_tokens(clip(text, MAX_QUOTE_CHARACTERS), self._limits.max_quote_tokens)
+        if len(short) < len(text) and text.startswith(FENCES) and "\n" in short:
+            short = short[: short.rindex("\n")]
         return EvidenceSpan(
-            passage=run.passage, start=start, end=start + len(short), score=run.score
+            passage=run.passage,
+            at=run.first,
+            start=start,
+            end=start + len(short),
+            score=run.score,
         )

@@ -24,8 +24,9 @@ MAX_SPAN_TOKENS = 80
 """A longer sentence is cut into clauses, so that a quote can show the part that matters."""
 
 _CLAUSE_END = re.compile(r"[,;:)](?=\s)|[、，；：）」』]")
+FENCES = ("```", "~~~")
 # Rows and fenced blocks mean something only as a whole.
-_UNCUT = ("```", "~~~", "|")
+_UNCUT = (*FENCES, "|")
 _TOKEN = re.compile(r"[^\W_]+")
 _LEAST_TOKEN_CHARACTERS = 3
 _HIRAGANA = re.compile(r"[\u3041-\u3096ー]+")
@@ -47,11 +48,14 @@ class EvidenceSpan:
     """A span of the passage at index `passage`, with its score from 0 to 1."""
 
     passage: int
+    at: int
+    """Which of the passage's spans it is, or begins with."""
     start: int
     end: int
     score: float
 
 
+@lru_cache(maxsize=256)
 def question_terms(question: str) -> tuple[str, ...]:
     """Return what a span may share with the question: its tokens of three characters or more.
 
@@ -77,10 +81,14 @@ def rank_spans(question: str, passages: Sequence[PassageText]) -> list[EvidenceS
     terms = question_terms(question)
     spans = [
         EvidenceSpan(
-            passage=at, start=start, end=end, score=score_span(terms, passage.text[start:end])
+            passage=number,
+            at=at,
+            start=start,
+            end=end,
+            score=score_span(terms, passage.text[start:end]),
         )
-        for at, passage in enumerate(passages)
-        for start, end in split_spans(passage.text)
+        for number, passage in enumerate(passages)
+        for at, (start, end) in enumerate(split_spans(passage.text))
     ]
     # The sort is stable, so among equals the earlier passage and the earlier place come first.
     return sorted(spans, key=lambda span: (-span.score, span.end - span.start))
@@ -95,9 +103,8 @@ def score_span(terms: Sequence[str], text: str) -> float:
 @lru_cache(maxsize=512)
 def split_spans(text: str) -> tuple[Span, ...]:
     """Return the spans of `text` that may be quoted, in order."""
-    spans = sentence_spans(text)
     # A heading names what follows and says nothing of it.
-    shown = [span for span in spans if not text.startswith("#", span[0])] or spans
+    shown = [span for span in sentence_spans(text) if not text.startswith("#", span[0])]
     return tuple(piece for span in shown for piece in _clauses(text, span))
 
 

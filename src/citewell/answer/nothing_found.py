@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 
 def format_nothing_found(result: OrchestrationResult) -> str:
     """Return a plain statement that there is no evidence, with the pages and links to go by."""
-    lines = [
-        "[EVIDENCE]",
-        "No relevant content was found for this query in the specified URL.",
-    ]
+    is_search = result.stop_reason == "search does not follow links"
+    where = "the indexed pages" if is_search else "the specified URL"
+    lines = ["[EVIDENCE]", f"No relevant content was found for this query in {where}."]
     if result.checked:
         lines += ["", "Pages checked:"]
         lines += [f"- {one_line(page.title) or 'Untitled'} — {page.url}" for page in result.checked]

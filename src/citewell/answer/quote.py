@@ -32,6 +32,8 @@ _SENTENCE_COST = 0.08
 # What a word that was quoted before is still worth, and what it is worth to stand next to a quote.
 _AGAIN = 0.5
 _NEIGHBOUR = 0.25
+# What a word is worth to a sentence under a heading that holds it.
+_IN_HEADING = 0.7
 _KIND_OF_ANSWER = 0.15
 # What a question asks for, and what a sentence holds that may be it.
 _KINDS_OF_ANSWER = (
@@ -54,13 +56,22 @@ _KINDS_OF_ANSWER = (
 )
 # A heading names what follows and an image shows it; neither says anything that one could cite.
 _NOT_QUOTED = ("#", "![")
+_TABLE_RULE = re.compile(r"\|[\s:|-]+$")
+_NAME = re.compile(r"\*\*[^\n]+\*\*(?:\n\*\*[^\n]+\*\*)*$")
+_CONTRAST = re.compile(r"(?:However|But|Nevertheless|Otherwise)\b|しかし|ただし|だが|けれども")
+_FENCES = ("```", "~~~")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sentence:
     span: Span
     words: frozenset[str]
+    """Those of a table's header count for each of its rows, which mean nothing without it."""
+    heading: frozenset[str]
+    """Words of the heading above it, where the block has several; it seldom repeats them."""
     tokens: int
+    leads_on: bool
+    """Whether it only announces what follows: code, a list, rows, what is said of a name."""
 
 
 def pick_quotes(
@@ -96,15 +107,37 @@ def refuse_inexact(quotes: Sequence[Quote], texts: Mapping[int, str]) -> list[Qu
 
 
 def _sentences_of(text: str) -> list[_Sentence]:
-    return [
-        _Sentence(
-            span=(start, end),
-            words=frozenset(words(text[start:end])),
-            tokens=count_tokens(text[start:end]),
+    found: list[_Sentence] = []
+    header: frozenset[str] = frozenset()
+    every = sentence_spans(text)
+    headings = [start for start, _ in every if text.startswith("#", start)]
+    spans = [span for span in every if not text.startswith(_NOT_QUOTED, span[0])]
+    for at, (start, end) in enumerate(spans):
+        sentence = text[start:end]
+        if _TABLE_RULE.match(sentence):
+            continue
+        own = frozenset(words(sentence))
+        is_reversed = at + 1 < len(spans) and _is_reversed(text, end, spans[at + 1][0])
+        is_header = at + 1 < len(spans) and bool(_TABLE_RULE.match(text[slice(*spans[at + 1])]))
+        if is_header or not sentence.startswith("|"):
+            header = own if is_header else frozenset()
+        found.append(
+            _Sentence(
+                span=(start, end),
+                words=own | header,
+                heading=_heading_above(text, start, headings),
+                tokens=count_tokens(sentence),
+                leads_on=is_header or is_reversed or _leads_on(sentence),
+            )
         )
-        for start, end in sentence_spans(text)
-        if not text.startswith(_NOT_QUOTED, start)
-    ]
+    return found
+
+
+def _heading_above(text: str, start: int, headings: Sequence[int]) -> frozenset[str]:
+    above = [at for at in headings if at < start]
+    if len(headings) < 2 or not above:
+        return frozenset()
+    return frozenset(words(text[above[-1] : start].partition("\n")[0]))
 
 
 def _word_weights(query: str, sentences: Sequence[_Sentence]) -> dict[str, float]:
@@ -134,10 +167,17 @@ def _best_spans(
 
     def value(window: range) -> float:
         held = {word for at in window for word in sentences[at].words if word in worth}
-        score = sum(worth[word] for word in held) - _SENTENCE_COST * (len(window) - 1)
+        named = {word for word in sentences[window[0]].heading if word in worth} - held
+        # Sets have no order, and a plain sum of floats depends on it.
+        score = math.fsum(worth[word] for word in held)
+        score += _IN_HEADING * math.fsum(worth[word] for word in named)
+        score -= _SENTENCE_COST * (len(window) - 1)
         if kind is not None and any(kind.search(text, *sentences[at].span) for at in window):
             score += _KIND_OF_ANSWER
-        return score + _NEIGHBOUR * bool({window[0] - 1, window[-1] + 1} & taken)
+        # A table's row says nothing of the sentence, or the row, that it stands beside.
+        is_row = text.startswith("|", sentences[window[0]].span[0])
+        is_beside = not is_row and bool({window[0] - 1, window[-1] + 1} & taken)
+        return score + _NEIGHBOUR * is_beside
 
     while len(chosen) < count:
         possible = [window for window in windows if free.issuperset(window)]
@@ -183,31 +223,41 @@ def _windows(sentences: Sequence[_Sentence], text: str) -> list[range]:
             length = sentences[last].span[1] - sentences[first].span[0]
             too_long = tokens > MAX_QUOTE_TOKENS or length > MAX_QUOTE_CHARACTERS
             if last > first and (too_long or _is_break(text, sentences[last - 1], sentences[last])):
+                # What cannot be quoted with that which it announces is quoted without it.
+                if sentences[last - 1].leads_on:
+                    windows.append(range(first, last))
                 break
-            if not _leads_on(text, sentences[last].span) or last + 1 == len(sentences):
+            if not sentences[last].leads_on or last + 1 == len(sentences):
                 windows.append(range(first, last + 1))
     return windows
 
 
 def _is_break(text: str, before: _Sentence, after: _Sentence) -> bool:
     """Return whether a paragraph ends between two sentences, and does not announce the next."""
-    between = text[before.span[1] : after.span[0]]
-    return "\n\n" in between and not _leads_on(text, before.span)
+    return "\n\n" in text[before.span[1] : after.span[0]] and not before.leads_on
 
 
-def _leads_on(text: str, span: Span) -> bool:
-    """Return whether a sentence only announces what follows it: a formula, code or a list."""
-    first, last = text[span[0]], text[span[1] - 1]
+def _is_reversed(text: str, end: int, following: int) -> bool:
+    """Return whether a sentence is taken back in part by the one that follows it."""
+    return "\n\n" not in text[end:following] and bool(_CONTRAST.match(text, following))
+
+
+def _leads_on(sentence: str) -> bool:
+    """Return whether a sentence only announces what follows it: code, a list, or a name's story."""
+    if _NAME.match(sentence):
+        return True
+    first, last = sentence[0], sentence[-1]
     return last in ":：,、" or (last.isalnum() and first not in "-*|`")
 
 
 def _cut(text: str, span: Span) -> Span:
-    """Shorten an overlong sentence or code block at a line or word end, keeping it a slice."""
+    """Shorten an overlong sentence at a word end, code at a line end, keeping it a slice."""
     start, end = span
     if end - start <= MAX_QUOTE_CHARACTERS:
         return span
     limit = start + MAX_QUOTE_CHARACTERS
-    cut = max(text.rfind("\n", start + 1, limit), text.rfind(" ", start + 1, limit))
+    ends = "\n" if text.startswith(_FENCES, start) else "\n "
+    cut = max(text.rfind(each, start + 1, limit) for each in ends)
     end = cut if cut > start + MAX_QUOTE_CHARACTERS // 2 else limit
     return (start, start + len(text[start:end].rstrip()))
 

@@ -27,7 +27,7 @@ def format_stats(result: OrchestrationResult) -> str:
         f"URLs ingested: {result.urls_ingested}",
         f"Stop reason: {result.stop_reason}",
         f"Total time: {_format_timing(result.timing)}",
-        *(f"Note: {note}" for note in (*_expansion_notes(result), *result.notes)),
+        *(f"Note: {note}" for note in reader_notes(result)),
         *(
             f"Note: {failed.url} could not be read: {one_line(failed.reason)}"
             for failed in result.failures
@@ -36,7 +36,8 @@ def format_stats(result: OrchestrationResult) -> str:
     return "\n".join(lines)
 
 
-def _expansion_notes(result: OrchestrationResult) -> list[str]:
+def reader_notes(result: OrchestrationResult) -> list[str]:
+    """Return what a reader should know of how the evidence was found, a sentence each."""
     notes: list[str] = []
     budget, depth = result.expansion_budget, result.max_depth
     if result.partial:
@@ -51,7 +52,7 @@ def _expansion_notes(result: OrchestrationResult) -> list[str]:
             f"Expansion reached maximum depth ({depth}). Results may benefit from a more "
             "specific query or a different seed URL."
         )
-    return notes
+    return [*notes, *result.notes]
 
 
 def _format_timing(timing: Timing) -> str:

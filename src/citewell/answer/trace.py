@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,63 +16,67 @@ if TYPE_CHECKING:
 
 
 def format_trace(result: OrchestrationResult) -> str:
-    """Return the followed pages as an ASCII tree below the pages they were linked from."""
-    parents = {step.parent_url for step in result.steps}
-    seeds = [
-        url
-        for url in dict.fromkeys(step.parent_url for step in result.steps)
-        if url not in {step.url for step in result.steps}
-    ]
-    base = _common_base([*parents, *(step.url for step in result.steps)])
+    """Return the given pages, and below each the pages that were followed from it, as a tree."""
+    followed = [step.url for step in result.steps]
+    parents = [step.parent_url for step in result.steps]
+    seeds = [url for url in dict.fromkeys((*result.seeds, *parents)) if url not in followed]
+    tree = _Tree(
+        steps=result.steps,
+        base=_common_base([*seeds, *parents, *followed]),
+        sites=frozenset(map(_origin, seeds)),
+    )
     lines = ["[EXPANSION TRACE]"]
-    if base:
-        lines += [f"Base: {base}", ""]
+    if tree.base:
+        lines += [f"Base: {tree.base}", ""]
+    score = result.steps[0].score_before
     for seed in seeds:
-        children = _children(result.steps, seed)
-        start = children[0].score_before if children else 0.0
-        lines.append(f"{_short(seed, base)} (seed, score: {start:.2f} → {start:.2f})")
-        lines += _branch(result.steps, seed, base, prefix="")
+        lines.append(f"{tree.short(seed)} (seed, score: {score:.2f} → {score:.2f})")
+        lines += tree.branch(seed, prefix="")
     lines.append(f"    [stopped: {result.stop_reason}]")
     return "\n".join(lines)
 
 
-def _branch(steps: Sequence[ExpansionStep], parent: str, base: str, *, prefix: str) -> list[str]:
-    lines: list[str] = []
-    children = _children(steps, parent)
-    for step in children:
-        last = step is children[-1]
-        lines.append(f"{prefix}{'└── ' if last else '├── '}{_describe(step, base)}")
-        lines += _branch(steps, step.url, base, prefix=prefix + ("    " if last else "│   "))
-    return lines
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tree:
+    steps: Sequence[ExpansionStep]
+    base: str
+    """The folder that is left out of the names; "" when there is none."""
+    sites: frozenset[str]
+    """Where the given pages stand; all else is external."""
+
+    def branch(self, parent: str, *, prefix: str) -> list[str]:
+        """Return the lines of what was followed from `parent`, and on from there."""
+        children = [step for step in self.steps if step.parent_url == parent and step.url != parent]
+        lines: list[str] = []
+        for step in children:
+            last = step is children[-1]
+            lines.append(f"{prefix}{'└── ' if last else '├── '}{self._describe(step)}")
+            lines += self.branch(step.url, prefix=prefix + ("    " if last else "│   "))
+        return lines
+
+    def short(self, url: str) -> str:
+        """Return `url` without the base."""
+        return "/" + url.removeprefix(self.base) if self.base and url.startswith(self.base) else url
+
+    def _describe(self, step: ExpansionStep) -> str:
+        external = "" if _origin(step.url) in self.sites else "external, "
+        head = f"{self.short(step.url)} ({external}depth {step.depth}"
+        if step.failure is not None:
+            return f"{head}) [failed: {one_line(step.failure)}]"
+        return (
+            f"{head}, +{step.chunks_added} chunks, "
+            f"score: {step.score_before:.2f} → {step.score_after:.2f}, {step.duration_ms:.0f}ms)"
+        )
 
 
-def _children(steps: Sequence[ExpansionStep], parent: str) -> list[ExpansionStep]:
-    return [step for step in steps if step.parent_url == parent and step.url != parent]
-
-
-def _describe(step: ExpansionStep, base: str) -> str:
-    external = "external, " if base and not step.url.startswith(base) else ""
-    name = _short(step.url, base)
-    if step.failure is not None:
-        return f"{name} ({external}depth {step.depth}) [failed: {one_line(step.failure)}]"
-    return (
-        f"{name} ({external}depth {step.depth}, +{step.chunks_added} chunks, "
-        f"score: {step.score_before:.2f} → {step.score_after:.2f}, {step.duration_ms:.0f}ms)"
-    )
-
-
-def _short(url: str, base: str) -> str:
-    return "/" + url.removeprefix(base) if base and url.startswith(base) else url
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _common_base(urls: Sequence[str]) -> str:
-    """Return the folder most URLs share, judged by the first URL's host; "" when there is none."""
-    origins = [f"{urlsplit(url).scheme}://{urlsplit(url).netloc}" for url in urls]
-    origin = max(dict.fromkeys(origins), key=origins.count)
-    paths = [
-        posixpath.dirname(urlsplit(url).path) or "/"
-        for url, own in zip(urls, origins, strict=True)
-        if own == origin
-    ]
-    folder = posixpath.commonpath(paths)
-    return f"{origin}{folder.rstrip('/')}/" if len(paths) > 1 else ""
+    """Return the folder that the URLs on the first one's host share; "" when it is alone there."""
+    origin = _origin(urls[0])
+    own = dict.fromkeys(url for url in urls if _origin(url) == origin)
+    folder = posixpath.commonpath(posixpath.dirname(urlsplit(url).path) or "/" for url in own)
+    return f"{origin}{folder.rstrip('/')}/" if len(own) > 1 else ""

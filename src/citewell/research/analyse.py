@@ -60,6 +60,10 @@ _SIDES = (
         r"^(?P<a>.{1,30}?)(?:と|、)(?P<b>.{1,30}?)(?:の違い|を比較|の比較|はどちら|では、?どちら)(?P<topic>.*)$"
     ),
 )
+# What is left of a Japanese comparison when all it adds is the asking: "は何ですか", "を教えて".
+_ONLY_ASKING = re.compile(
+    r"[はをにがもって、]*(?:について)?(?:何|なに|なん|どう|どこ|教え|説明)[\u3041-\u309f]*"
+)
 _WANTS_CODE = re.compile(r"\b(?:code|snippet|example)s?\b|コード|サンプル", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:must|should|please|only)?\s*(?:include|have|contain|focus(?:ing)? on|mention|cover)\s+",
@@ -137,6 +141,8 @@ def _sides_of_comparison(query: str) -> tuple[str, ...]:
     for pattern in _SIDES:
         if found := pattern.search(plain):
             topic = found["topic"] or ""
+            if _ONLY_ASKING.fullmatch(topic):
+                topic = ""
             sides = tuple(f"{found[side].strip(' ,、')}{topic}".strip() for side in ("a", "b"))
             return sides if all(content_words(side) for side in sides) else ()
     return ()

@@ -17,12 +17,13 @@ from citewell.core.results import (
 from citewell.research.evidence import choose_blocks
 from citewell.research.excerpt import shorten_blocks
 from citewell.research.frontier import Need
+from citewell.research.judge import absent_words, tell_absent
 from citewell.research.whole_pages import whole_page_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block, Page, Quote
+    from citewell.core.records import Block, PageText, Quote
     from citewell.core.results import Mode
     from citewell.research.run import ResearchRun, Spent
 
@@ -57,6 +58,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         answered=answered,
         blocks=tuple(blocks),
         quotes=tuple(quotes),
+        seeds=_seeds(run),
         steps=tuple(run.steps),
         stop_reason=run.stop_reason,
         documents_searched=run.documents_searched,
@@ -65,10 +67,10 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         iterations=run.iterations,
         expansion_budget=run.question.expansion_budget,
         max_depth=run.limits.max_depth,
-        urls_ingested=sum(outcome.changed for outcome in run.outcomes.values()) + len(run.followed),
+        urls_ingested=sum(outcome.changed for outcome in run.outcomes.values()) + run.followed_anew,
         timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
         failures=_failures(run),
-        notes=(*run.found.notes, *run.notes, *_notes(run, unsupported if answered else ())),
+        notes=(*run.found.notes, *run.notes, *(_missing(run) if answered else ()), *_stale(run)),
         partial=partial,
         checked=() if answered else await _checked(run),
         open_links=() if answered else _open_links(run),
@@ -90,13 +92,13 @@ async def _choose(run: ResearchRun, unsupported: Sequence[str]) -> tuple[Mode, l
     return "chunk", blocks
 
 
-def _cite(run: ResearchRun, blocks: Sequence[Block], pages: dict[int, Page]) -> list[Quote]:
+def _cite(run: ResearchRun, blocks: Sequence[Block], pages: dict[int, PageText]) -> list[Quote]:
     quotes = pick_quotes(run.question.query, blocks, limit=len(blocks), per_block=_QUOTES_PER_BLOCK)
     return refuse_inexact(quotes, {source_id: page.text for source_id, page in pages.items()})
 
 
-async def _pages(run: ResearchRun, source_ids: set[int]) -> dict[int, Page]:
-    return await run.parts.store.get_pages(sorted(source_ids))
+async def _pages(run: ResearchRun, source_ids: set[int]) -> dict[int, PageText]:
+    return await run.parts.store.page_texts(sorted(source_ids))
 
 
 async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:
@@ -116,15 +118,27 @@ def _open_links(run: ResearchRun) -> tuple[OpenLink, ...]:
     return tuple(OpenLink(url=lead.url, text=lead.text) for lead in leads if lead.score > 0)
 
 
-def _notes(run: ResearchRun, unsupported: Sequence[str]) -> list[str]:
-    missing = [f'Nothing found supports the part "{query}".' for query in unsupported]
-    stale = [
+def _seeds(run: ResearchRun) -> tuple[str, ...]:
+    outcomes = [run.outcomes.get(url) for url in run.question.urls]
+    return tuple(each.page.url for each in outcomes if each is not None and each.page is not None)
+
+
+def _missing(run: ResearchRun) -> list[str]:
+    """Return what the evidence lacks: parts of the question, and words that stand nowhere in it."""
+    assert run.found is not None, "a run is assembled after it has searched"
+    notes = [f'Nothing found supports the part "{query}".' for query in run.unsupported()]
+    unsettled = [query for query, judged in run.judgements.items() if not judged.is_settled]
+    absent = [word for query in unsettled for word in absent_words(query, run.found.ranked)]
+    return [*notes, *tell_absent(absent)]
+
+
+def _stale(run: ResearchRun) -> list[str]:
+    return [
         f"{outcome.url} could not be fetched again; the copy of "
         f"{outcome.page.fetched_at:%Y-%m-%d} was used."
         for outcome in run.outcomes.values()
         if outcome.page is not None and outcome.error is not None
     ]
-    return [*missing, *stale]
 
 
 def _failures(run: ResearchRun) -> tuple[FailedUrl, ...]:

@@ -48,6 +48,7 @@ def choose_blocks(
     Each sub-query keeps its best block, so that a comparison has evidence for both sides, and so
     does each of `pages`.
     """
+    blocks = [block for block in blocks if _says_something(block)] or blocks
     if not blocks:
         return []
     floor = _LEAST_SHARE_OF_BEST * blocks[0].relevance
@@ -66,6 +67,11 @@ def choose_blocks(
     return [block for block in blocks if id(block) in chosen]
 
 
+def _says_something(block: Block) -> bool:
+    """Return whether a block is more than the headings of sections that stand below it."""
+    return any(line.strip() and not line.startswith("#") for line in block.text.splitlines())
+
+
 def _part_of(block: Block, sub_queries: Sequence[str]) -> str:
     if block.sub_query in sub_queries:
         return block.sub_query
@@ -81,6 +87,8 @@ def _factor(block: Block, analysis: QueryAnalysis) -> float:
     factor = 1.0
     if analysis.wants_code and "```" not in block.text:
         factor *= _WITHOUT_CODE
+    if not analysis.focus_words and not analysis.known_words:
+        return factor
     words = frozenset(content_words(block.text))
     if analysis.focus_words:
         held = len(analysis.focus_words & words) / len(analysis.focus_words)

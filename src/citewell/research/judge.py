@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from citewell.core.language import has_cjk
+from citewell.core.text import one_line
 from citewell.core.words import content_words, words
 from citewell.research.link_prose import prose_sentences
 
@@ -48,6 +49,7 @@ _WITHOUT_COSINE = (3.27, 1.38, 3.95, 3.92, 4.33, 0.81, 0.77, 2.77, -1.98, 0.0)
 _WITHOUT_COSINE_BIAS = -9.73
 
 _CANDIDATES = 80
+_TOLD_WORDS = 5
 _BEST = 5
 # A question may join two things that no one chunk holds; more would cover its words by chance.
 _TOGETHER = 2
@@ -61,6 +63,7 @@ _ASKING = frozenset(
     "variou want way which when whose year use".split()
 )
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
+_WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _ASKING_WORTH = 0.4
 _HIRAGANA_WORTH = 0.3
 
@@ -101,9 +104,10 @@ def judge(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) ->
     """
     found = [ranked.chunk for ranked in chunks]
     row = support_features(query, found, cosine=cosine)
+    asked = _read(query)
     return Judgement(
         support=0.0 if row is None else _probability(row, knows_cosine=cosine is not None),
-        missing=_missing(_read(query).worth, [_words_of(chunk) for chunk in found[:_CANDIDATES]]),
+        missing=_missing(asked.worth, [_held(asked, chunk) for chunk in found[:_CANDIDATES]]),
     )
 
 
@@ -115,7 +119,7 @@ def support_features(
     candidates = chunks[:_CANDIDATES]
     if not candidates or not asked.worth:
         return None
-    held = {chunk.chunk_id: _words_of(chunk) for chunk in candidates}
+    held = {chunk.chunk_id: _held(asked, chunk) for chunk in candidates}
     covered = {at: _coverage(asked.worth, own) for at, own in held.items()}
     # A reranker may have put the one that says it word for word below others.
     best = sorted(candidates, key=lambda chunk: -covered[chunk.chunk_id])[:_BEST]
@@ -131,6 +135,27 @@ def support_features(
         float(asked.is_cjk),
         cosine if cosine is not None else 0.0,
     ]
+
+
+def absent_words(query: str, chunks: Iterable[RankedChunk]) -> list[str]:
+    """Return the words of `query`, as written there, that stand in none of `chunks`.
+
+    A page that speaks of something alike shares the other words; who reads it should know that
+    it does not speak of these. Words without spaces between them are not told apart.
+    """
+    asked = _read(query)
+    held = frozenset[str]().union(*(_held(asked, ranked.chunk) for ranked in chunks))
+    telling = asked.worth.keys() - _ASKING
+    stems = {word: telling & frozenset(content_words(word)) for word in _WORD.findall(query)}
+    return [
+        word for word, own in stems.items() if own and held.isdisjoint(own) and not has_cjk(word)
+    ]
+
+
+def tell_absent(words: Sequence[str]) -> list[str]:
+    """Return a sentence that warns of `absent_words`; none when there are none."""
+    told = ", ".join(f'"{one_line(word)}"' for word in words[:_TOLD_WORDS])
+    return [f"No sentence found holds {told}; check that the evidence is about it."] if told else []
 
 
 def _probability(row: Sequence[float], *, knows_cosine: bool) -> float:
@@ -200,8 +225,10 @@ def _phrase_share(asked: _Asked, chunk: StoredChunk) -> float:
     )
 
 
-def _words_of(chunk: StoredChunk) -> frozenset[str]:
-    return _heading_words(chunk).union(*_sentence_words(chunk.text))
+def _held(asked: _Asked, chunk: StoredChunk) -> frozenset[str]:
+    """Return the words of the question that the chunk holds, in its headings or its prose."""
+    headings, prose = _heading_words(chunk), _prose_words(chunk.text)
+    return frozenset([word for word in asked.worth if word in headings or word in prose])
 
 
 def _heading_words(chunk: StoredChunk) -> frozenset[str]:
@@ -215,6 +242,12 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
+def _prose_words(text: str) -> frozenset[str]:
+    # Without links all of it is prose, and need not be cut into sentences.
+    return frozenset(words("\n".join(prose_sentences(text)) if "](" in text else text))
+
+
+@lru_cache(maxsize=256)
 def _sentence_words(text: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(words(sentence)) for sentence in prose_sentences(text))
 

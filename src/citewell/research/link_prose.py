@@ -33,6 +33,9 @@ def _prose_sentences(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for start, end in sentence_spans(text):
         sentence = text[start:end]
+        if "](" not in sentence:
+            found.append(sentence)
+            continue
         plain = _LINK.sub(lambda match: match["words"], sentence)
         if not only_names(plain, [match["words"] for match in _LINK.finditer(sentence)]):
             found.append(plain)

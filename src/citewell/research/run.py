@@ -95,6 +95,7 @@ class ResearchRun:
     """By given URL; one that is missing was not read in time."""
     source_ids: list[int] = field(default_factory=list)
     followed: list[int] = field(default_factory=list)
+    followed_anew: int = 0
     steps: list[ExpansionStep] = field(default_factory=list)
     frontier: Frontier = field(default_factory=Frontier)
     blocks: list[Block] = field(default_factory=list)
@@ -348,6 +349,7 @@ class ResearchRun:
             return False
         await self._add_page(source_id, depth=lead.depth)
         self.followed.append(source_id)
+        self.followed_anew += outcome.changed
         return True
 
     def _score(self) -> float:

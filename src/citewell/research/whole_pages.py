@@ -9,16 +9,16 @@ from citewell.core.records import Block
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from citewell.core.records import Page
+    from citewell.core.records import PageText
 
 
-def whole_page_blocks(pages: Iterable[Page], best: Mapping[int, Block]) -> list[Block]:
+def whole_page_blocks(pages: Iterable[PageText], best: Mapping[int, Block]) -> list[Block]:
     """Return each page as one block, scored as its best block is; pages without one come last."""
     blocks = [_block(page, best.get(page.info.source_id)) for page in pages if page.text.strip()]
     return sorted(blocks, key=lambda block: -block.relevance)
 
 
-def _block(page: Page, best: Block | None) -> Block:
+def _block(page: PageText, best: Block | None) -> Block:
     info = page.info
     return Block(
         source_id=info.source_id,

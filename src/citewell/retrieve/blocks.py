@@ -11,7 +11,7 @@ from citewell.retrieve.duplicates import SeenTexts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from citewell.core.records import MatchedBy, Page, RankedChunk, StoredChunk
+    from citewell.core.records import MatchedBy, PageText, RankedChunk, StoredChunk
 
 MAX_BLOCK_TOKENS = 800
 
@@ -70,7 +70,7 @@ def plan_blocks(ranked: Sequence[RankedChunk], *, limit: int, calibrated: bool) 
     return plans
 
 
-def cut_blocks(plans: Sequence[BlockPlan], pages: Mapping[int, Page]) -> list[Block]:
+def cut_blocks(plans: Sequence[BlockPlan], pages: Mapping[int, PageText]) -> list[Block]:
     """Return the planned blocks as slices of their pages.
 
     A page that was replaced since its chunks were read loses its blocks: their offsets no longer
@@ -101,7 +101,7 @@ def _plan_of(candidate: RankedChunk, *, calibrated: bool) -> BlockPlan:
     )
 
 
-def _cut(plan: BlockPlan, page: Page) -> Block:
+def _cut(plan: BlockPlan, page: PageText) -> Block:
     first, last = plan.chunks[0], plan.chunks[-1]
     return Block(
         source_id=first.source_id,

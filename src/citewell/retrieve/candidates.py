@@ -79,20 +79,17 @@ async def find_candidates(
     Word candidates that have no vector yet are embedded, the best `embed_limit` of them, and their
     vectors kept. When the model fails the words alone decide and a note says so.
     """
-    word_hits: list[Hit] = []
     side = _VectorSide()
     has_vectors = embedder is not None and embedder.supports(query.text)
     # What stands deep in one list can still come out on top where another list names it too.
     limit = 2 * depth if has_vectors else depth
 
-    async def by_words() -> None:
-        if query.words:
-            word_hits.extend(await store.search_words(query.words, where=where, limit=limit))
-
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(by_words)
         if embedder is not None and has_vectors:
             tasks.start_soon(_search_by_vectors, query, side, store, embedder, where, limit)
+        word_hits = (
+            await store.search_words(query.words, where=where, limit=limit) if query.words else []
+        )
     cosines = {hit.chunk_id: hit.score for hit in side.hits}
     if embedder is not None and side.query_vector is not None:
         cosines |= await _cosines_of_words_hits(

@@ -40,9 +40,6 @@ def _shingles(text: str) -> frozenset[int]:
     if len(text) > 16 * len(units):
         # Text without spaces, such as Japanese: a "word" would be a whole clause.
         units, size = "".join(units), _SHINGLE_CHARACTERS
-    count = max(1, len(units) - size + 1)
-    return (
-        frozenset(hash(tuple(units[at : at + size])) for at in range(count))
-        if units
-        else frozenset()
-    )
+    if len(units) <= size:
+        return frozenset([hash(tuple(units))] if units else ())
+    return frozenset(map(hash, zip(*(units[at:] for at in range(size)), strict=False)))

@@ -17,7 +17,7 @@ from citewell.retrieve.rerank import merge_rankings, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from citewell.core.records import Block, Page, RankedChunk, SearchFilter
+    from citewell.core.records import Block, PageText, RankedChunk, SearchFilter
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.retrieve.blocks import BlockPlan
     from citewell.store.protocol import Store
@@ -127,8 +127,8 @@ async def _find_all(
     return [found[at] for at in range(len(asked))]
 
 
-async def _pages_of(plans: Sequence[BlockPlan], *, store: Store) -> dict[int, Page]:
-    return await store.get_pages(list(dict.fromkeys(plan.source_id for plan in plans)))
+async def _pages_of(plans: Sequence[BlockPlan], *, store: Store) -> dict[int, PageText]:
+    return await store.page_texts(list(dict.fromkeys(plan.source_id for plan in plans)))
 
 
 def _best_cosines(asked: Sequence[Query], gathered: Sequence[Candidates]) -> dict[str, float]:

@@ -22,7 +22,7 @@ from citewell.tools.scratch import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from citewell.core.records import Page, StoredChunk
     from citewell.retrieve.candidates import FoundChunk
@@ -55,7 +55,10 @@ class FoundPassages:
     found: tuple[FoundPassage, ...]
     more: bool
     """Whether the ranking goes on after them."""
-    chunks_ranked: int
+    ranked: tuple[RankedChunk, ...]
+    """All that was ranked, best first."""
+    best_cosine: float | None
+    """The highest of any chunk with the question; None when no vector was compared."""
     notes: tuple[str, ...] = ()
 
 
@@ -94,16 +97,17 @@ async def find_passages(
         ranked = await add_neighbours(ranked, question, store=services.store, where=where)
     before = await services.store.load_chunks(sorted(shown)) if shown else []
     chosen, more = _choose(ranked, before, limit=limit, max_per_doc=max_per_doc)
-    tags = await _tags_of(chosen, call)
     evidence = {each.chunk.chunk_id: each for each in candidates.found}
+    cosines = [each.vector_score for each in candidates.found if each.vector_score is not None]
     found = tuple(
-        _keep(each, evidence.get(each.chunk.chunk_id), tags, calibrated=calibrated, call=call)
+        _keep(each, evidence.get(each.chunk.chunk_id), calibrated=calibrated, call=call)
         for each in chosen
     )
     return FoundPassages(
         found=found,
         more=more,
-        chunks_ranked=len(ranked),
+        ranked=tuple(ranked),
+        best_cosine=max(cosines, default=None),
         notes=tuple(dict.fromkeys((*candidates.notes, *notes))),
     )
 
@@ -148,8 +152,8 @@ async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
         return known
     for chunk in await call.services.store.load_chunks([chunk_id]):
         where = SearchFilter(project=caller.project, source_ids=(chunk.source_id,))
-        for page in await call.services.store.list_pages(where, limit=1):
-            place = PassagePlace.of_chunk(chunk, page.tags)
+        if await call.services.store.list_pages(where, limit=1):
+            place = PassagePlace.of_chunk(chunk)
             if hmac.compare_digest(scratch.id_of(caller, place), name):
                 return place
     return None
@@ -226,23 +230,15 @@ def _choose(
     return chosen, False
 
 
-async def _tags_of(chosen: Iterable[RankedChunk], call: Call) -> dict[int, tuple[str, ...]]:
-    source_ids = tuple({each.chunk.source_id for each in chosen})
-    where = SearchFilter(source_ids=source_ids)
-    pages = await call.services.store.list_pages(where, limit=max(1, len(source_ids)))
-    return {page.source_id: page.tags for page in pages}
-
-
 def _keep(
     ranked: RankedChunk,
     found: FoundChunk | None,
-    tags: Mapping[int, tuple[str, ...]],
     *,
     calibrated: bool,
     call: Call,
 ) -> FoundPassage:
     chunk = ranked.chunk
-    place = PassagePlace.of_chunk(chunk, tags.get(chunk.source_id, ()))
+    place = PassagePlace.of_chunk(chunk)
     return FoundPassage(
         passage=call.services.scratch.put(call.caller, place, chunk.text),
         chunk=chunk,

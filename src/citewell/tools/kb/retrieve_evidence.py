@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.answer.evidence_quotes import QuoteLimits
+from citewell.research.judge import KNOWN_MODEL, Judgement, absent_words, judge, tell_absent
 from citewell.tools.kb import evidence
 from citewell.tools.kb.arguments import (
     DEFAULT_QUOTES,
@@ -18,11 +19,15 @@ from citewell.tools.kb.arguments import (
     ShortOptions,
 )
 from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_passages
-from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages
+from citewell.tools.kb.passages import FoundBy, FoundPassage, FoundPassages, find_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
 
 MAX_PASSAGES = 20
+_NOT_SUPPORTED = (
+    "Nothing indexed clearly answers this. The nearest sentences follow; do not take them for an "
+    "answer. Call answer with a URL that may hold one."
+)
 
 PassageCount = Annotated[int, Field(ge=1, le=MAX_PASSAGES)]
 
@@ -41,6 +46,8 @@ class RetrieveEvidenceInput(ToolInput):
 class RetrieveEvidenceOutput(EvidenceOutput):
     """The quotes, and how they were found."""
 
+    supported: bool
+    """False when the quotes are only the nearest there are."""
     mode: str
     passages: int
 
@@ -79,9 +86,12 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         limits=QuoteLimits(max_quotes=given.max_quotes),
         call=call,
     )
+    judged = _judge(given.question, page, call)
+    absent = [] if judged.is_settled else absent_words(given.question, page.ranked)
     output = RetrieveEvidenceOutput(
+        supported=bool(quotes) and judged.is_supported,
         quotes=quotes,
-        notes=list(page.notes) or None,
+        notes=[*page.notes, *tell_absent(absent if quotes else ())] or None,
         mode=options.mode,
         passages=len(page.found),
     )
@@ -90,6 +100,18 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     return DebuggedEvidenceOutput(
         **dict(output), candidates=[_candidate(found) for found in page.found]
     )
+
+
+def _judge(question: str, page: FoundPassages, call: Call) -> Judgement:
+    embedder = call.services.embedder
+    known = embedder is not None and embedder.name == KNOWN_MODEL
+    return judge(question, page.ranked, cosine=page.best_cosine if known else None)
+
+
+def render(output: RetrieveEvidenceOutput, call: Call) -> str:
+    """Return the quotes, after a warning where they do not answer the question."""
+    text = evidence.render(output, call)
+    return text if output.supported or not output.quotes else f"{_NOT_SUPPORTED}\n{text}"
 
 
 def _candidate(found: FoundPassage) -> CandidateShape:
@@ -107,7 +129,7 @@ TOOL = Tool(
     title="Quote what is indexed",
     description=(
         "Search the indexed pages and return only the sentences that answer, quoted and cited.\n"
-        "Use when you ask about indexed pages; the shortest way to evidence.\n"
+        "Use when you ask about indexed pages.\n"
         "Do not use when the page was never indexed: call answer with its URL.\n"
         "Returns at most max_quotes quotes of 80 tokens.\n"
         "If you need more, call kb_read_excerpt with a quote's passage_id.\n"
@@ -119,7 +141,7 @@ TOOL = Tool(
     annotations=Annotations(read_only=True),
     run=run,
     shape=as_is,
-    render=evidence.render,
+    render=render,
     example={"question": "How do I cancel a task?"},
     max_result_tokens=MAX_RESULT_TOKENS,
 )
