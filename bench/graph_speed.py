@@ -23,7 +23,7 @@ import anyio
 from citewell.core.errors import CitewellError
 from citewell.core.records import Caller, FetchedPage, PageDraft, SearchFilter
 from citewell.core.settings import Settings
-from citewell.ingest.pipeline import read_page
+from citewell.ingest.reading import read_page
 from citewell.store.protocol import Store
 from citewell.tools.catalog import open_registry
 from citewell.tools.services import Services, open_services

@@ -26,7 +26,7 @@ from citewell.core.errors import CitewellError
 from citewell.core.records import Caller, FetchedPage, PageDraft, SearchFilter
 from citewell.core.settings import Settings
 from citewell.core.words import content_words
-from citewell.ingest.pipeline import read_page
+from citewell.ingest.reading import read_page
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
 from citewell.tools.services import Services, open_services

@@ -99,6 +99,30 @@ def test_a_wrong_setting_in_the_file_is_one_line(
     assert capsys.readouterr().err == "citewell: MCP_TOOL_TIMEOUT must be a number, not 'soon'\n"
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "TOOL_PRICES=abc",
+        "RATE_LIMIT_STORAGE=abacus://",
+        "BILLING_URL=not-a-url",
+        "WEB_ALLOWED_PORTS=http",
+        "WEB_ALLOWED_PRIVATE_HOSTS=10.0.0.0/99",
+    ],
+)
+def test_what_cannot_be_opened_as_it_is_set_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str
+) -> None:
+    env_file = tmp_path / "wrong.env"
+    env_file.write_text(f"{setting}\nEMBEDDER=none\n", encoding="utf-8")
+    database = f"sqlite:///{tmp_path / 'index.db'}"
+
+    assert main(["--env-file", str(env_file), "--database", database, "status"]) == 2
+
+    told = capsys.readouterr().err
+    assert told.startswith(f"citewell: {setting.partition('=')[0]}")
+    assert told.count("\n") == 1
+
+
 @pytest.mark.parametrize("command", ["--version", "serve"])
 def test_the_light_commands_load_neither_models_nor_rich(command: str) -> None:
     program = (

@@ -23,6 +23,19 @@ def test_prose_is_split_at_sentence_ends_but_not_at_abbreviations() -> None:
     ]
 
 
+def test_a_mark_inside_code_does_not_end_a_sentence() -> None:
+    text = (
+        'Put a backslash before "`!`" for such patterns. Run `git add .` to add all. See `a.` Done.'
+    )
+
+    assert sentences(text) == [
+        'Put a backslash before "`!`" for such patterns.',
+        "Run `git add .` to add all.",
+        "See `a.`",
+        "Done.",
+    ]
+
+
 def test_japanese_is_split_without_spaces() -> None:
     assert sentences("サギは鳥です。「魚を食べる。」と言います。水辺に住む") == [
         "サギは鳥です。",

@@ -34,3 +34,9 @@ def test_a_truncated_text_is_a_prefix_within_the_limit(text: str, limit: int) ->
 
     assert text.startswith(short)
     assert count_tokens(short) <= limit
+
+
+def test_text_is_not_cut_inside_an_address() -> None:
+    text = "When a task is cancelled, [`it`](https://docs.example/" + "part/" * 40 + ") ends."
+
+    assert truncate_to_tokens(text, 40) == "When a task is cancelled,"

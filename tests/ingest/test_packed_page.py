@@ -7,7 +7,7 @@ from tests.ingest.fetched import fetched
 
 from citewell.core.records import FetchedPage
 from citewell.ingest.packed_page import pack_page, unpack_page
-from citewell.ingest.pipeline import read_page
+from citewell.ingest.reading import read_page
 
 HERONS = """
 <html lang="en"><head><title>Herons</title><meta name="description" content="Wading birds">

@@ -51,7 +51,16 @@ def page(*sections: tuple[int, str, str]) -> Page:
                 end=len(text),
             )
         )
-    return Page(info=INFO, text=text, sections=tuple(made), links=(), images=())
+    return Page(
+        info=INFO,
+        text=text,
+        sections=tuple(made),
+        links=(),
+        images=(),
+        canonical_url=None,
+        description="",
+        structured_data="",
+    )
 
 
 def changes(before: Page, after: Page) -> tuple[SectionChange, ...]:

@@ -19,10 +19,11 @@ from citewell.core.errors import SettingsError
 from citewell.core.records import FetchedPage, PageDraft
 from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
-from citewell.ingest.pipeline import read_page
-from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, choose_tools, open_registry
+from citewell.ingest.reading import read_page
+from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, open_registry
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 from citewell.tools.registry import MAX_ARGUMENT_BYTES, Tool
+from citewell.tools.toolsets import choose_tools
 
 EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
 
@@ -222,34 +223,34 @@ async def test_the_caps_hold_on_the_largest_page(
 
 
 def test_the_tools_cost_few_tokens() -> None:
-    assert listing_tokens(choose_tools(["default"])) <= 3_000
+    assert listing_tokens(choose_tools(ALL_TOOLS, ["default"])) <= 3_000
     # What HTTP lists by default.
-    assert listing_tokens(choose_tools(["default", "people"])) <= 3_000
-    assert listing_tokens(choose_tools(["all"])) <= 12_000
+    assert listing_tokens(choose_tools(ALL_TOOLS, ["default", "people"])) <= 3_000
+    assert listing_tokens(choose_tools(ALL_TOOLS, ["all"])) <= 12_000
     assert len(INSTRUCTIONS.splitlines()) == 5
 
 
 def test_toolsets_choose_and_an_unknown_one_is_refused() -> None:
-    assert [tool.name for tool in choose_tools(["research"])] == [
+    assert [tool.name for tool in choose_tools(ALL_TOOLS, ["research"])] == [
         "answer",
         "search",
         "status",
         "ingest",
     ]
-    assert choose_tools(["all"]) == list(ALL_TOOLS)
+    assert choose_tools(ALL_TOOLS, ["all"]) == list(ALL_TOOLS)
     with pytest.raises(SettingsError, match=r"'herons'; the toolsets are default, all, .*kb"):
-        choose_tools(["herons"])
+        choose_tools(ALL_TOOLS, ["herons"])
 
 
 def test_the_default_kb_tools_are_the_three_that_most_calls_need() -> None:
-    names = [tool.name for tool in choose_tools(["default"]) if tool.toolset == "kb"]
+    names = [tool.name for tool in choose_tools(ALL_TOOLS, ["default"]) if tool.toolset == "kb"]
 
     assert names == ["kb.retrieve_evidence", "kb.read_excerpt", "kb.verify_quote"]
 
 
 def test_without_kb_v2_the_legacy_tools_take_the_place_of_the_kb_tools() -> None:
     listed = open_registry(Settings(mcp_kb_v2_enabled=False)).tools
-    every = choose_tools(["all"], kb_v2=False)
+    every = choose_tools(ALL_TOOLS, ["all"], kb_v2=False)
 
     assert {tool.toolset for tool in listed} == {"research", "legacy", "web"}
     assert "kb" not in {tool.toolset for tool in every}

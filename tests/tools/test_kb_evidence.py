@@ -128,6 +128,23 @@ async def test_japanese_is_quoted_by_sentence() -> None:
     assert "高い木の上に巣を作る。" in found["quotes"][0]["quote"]
 
 
+async def test_sentences_that_are_only_near_are_not_taken_for_an_answer() -> None:
+    async with open_library() as library:
+        answer = await library.result(
+            "kb.retrieve_evidence", question="What does the tawny owl eat?"
+        )
+        near = await library.result(
+            "kb.retrieve_evidence", question="How many trees does a submarine captain own?"
+        )
+
+    assert answer.structured["supported"]
+    assert not answer.text.startswith("Nothing")
+    assert near.structured["quotes"]
+    assert not near.structured["supported"]
+    assert near.text.startswith("Nothing indexed clearly answers this.")
+    assert "No sentence found holds" in near.text
+
+
 async def test_nothing_found_is_said_without_padding() -> None:
     async with open_library() as library:
         result = await library.result("kb.retrieve_evidence", question="submarine")

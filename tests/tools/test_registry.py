@@ -25,6 +25,7 @@ from citewell.tools.registry import (
     ToolResult,
     as_is,
 )
+from citewell.tools.research import answer
 
 
 class EchoInput(ToolInput):
@@ -41,6 +42,9 @@ async def echo(given: EchoInput, call: Call) -> EchoOutput:
     match given.text:
         case "missing":
             raise PageNotFound("https://example.org/x answered 404.", status=404)
+        case "missing at once":
+            async with anyio.create_task_group():
+                raise PageNotFound("https://example.org/x answered 404.", status=404)
         case "broken":
             raise RuntimeError("secret path /etc/passwd")
         case "slow":
@@ -119,8 +123,13 @@ async def test_an_error_on_purpose_comes_back_whole() -> None:
             "suggestion": "Check the URL; the page may have moved.",
         }
     }
-    assert result.text.startswith("[ERROR]\n")
-    assert "Do not attempt to answer from memory" in result.text
+    assert result.text.startswith("[ERROR]\nhttps://example.org/x answered 404.\n")
+
+
+async def test_an_error_that_left_a_task_group_is_told_as_any_other() -> None:
+    result = await call({"text": "missing at once"})
+
+    assert result.structured["error"]["code"] == "NOT_FOUND"
 
 
 async def test_an_unexpected_error_tells_nothing_internal() -> None:
@@ -214,3 +223,17 @@ async def test_a_caller_whose_key_is_not_for_the_tool_is_refused(
 
     assert result.structured["error"]["code"] == "SCOPE_VIOLATION"
     assert problem in result.structured["error"]["message"]
+
+
+async def test_wrong_arguments_of_several_types_are_named_without_the_types() -> None:
+    registry = Registry([answer.TOOL], timeout_seconds=1, max_response_bytes=20_000)
+
+    result = await registry.call(
+        "answer", {"url": [], "query": " "}, services=SERVICES, caller=Caller(session="s")
+    )
+
+    assert result.structured["error"]["message"] == (
+        "Invalid arguments: url: Input should be a valid string; "
+        "url: List should have at least 1 item after validation, not 0; "
+        "query: Input should not be blank"
+    )

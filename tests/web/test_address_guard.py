@@ -102,7 +102,7 @@ async def test_an_exception_opens_nothing_beside_itself(entry: str, host: str, p
         await guard(entry, names=names).checked_addresses(host, port)
 
 
-@pytest.mark.parametrize("entry", ["10.0.0.0/99", "host:port", "host:0", ":80", "a/b"])
+@pytest.mark.parametrize("entry", ["10.0.0.0/99", "host:port", "host:0", ":80", "a/b", "a host"])
 def test_an_exception_that_cannot_be_read_stops_the_start(entry: str) -> None:
     with pytest.raises(SettingsError, match="WEB_ALLOWED_PRIVATE_HOSTS"):
         guard(entry)

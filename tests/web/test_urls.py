@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.core.errors import NotAUrl
-from citewell.web.urls import canonical_url, resolve_url, same_site, shown_url, split_url
+from citewell.web.urls import (
+    canonical_url,
+    page_address,
+    resolve_url,
+    same_site,
+    shown_url,
+    split_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +126,15 @@ def test_any_text_is_a_url_or_refused(text: str) -> None:
         return
 
     assert url.startswith(("http://", "https://"))
+
+
+def test_only_a_page_of_a_file_links_to_files() -> None:
+    assert resolve_url("https://a.example/b", "file:///etc/passwd") is None
+    assert resolve_url("file:///docs/a.md", "b.md#c") == "file:///docs/b.md#c"
+    assert resolve_url("file:///docs/a.md", "https://a.example/") == "https://a.example/"
+
+
+def test_a_file_has_an_address_but_no_canonical_url() -> None:
+    assert page_address("file:///docs/a.md#top") == "file:///docs/a.md"
+    with pytest.raises(NotAUrl):
+        canonical_url("file:///docs/a.md")

@@ -12,7 +12,6 @@ from citewell.access.prices import PriceList
 from citewell.access.rate_limit import IN_MEMORY
 from citewell.access.rates import Rates
 from citewell.core.identity import ALL_SCOPES
-from citewell.web.billing import BillingService
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -63,6 +62,9 @@ async def open_access(store: AccessStore, terms: AccessTerms) -> AsyncIterator[A
     )
     billing = None
     if terms.billing_url is not None:
+        # Its HTTP client takes as long to import as the rest of access together.
+        from citewell.web.billing import BillingService
+
         billing = BillingService(terms.billing_url, timeout_seconds=terms.billing_timeout_seconds)
     gate = Gate(
         store,

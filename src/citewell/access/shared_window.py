@@ -38,7 +38,9 @@ def _open_storage(uri: str) -> Storage:
     try:
         storage = storage_from_string(uri, wrap_exceptions=True)
     except (ConfigurationError, ImportError) as error:
-        raise SettingsError(f"rate limits cannot be kept at {uri.partition(':')[0]}:") from error
+        raise SettingsError(
+            f"RATE_LIMIT_STORAGE: nothing counts at {uri.partition(':')[0]}:"
+        ) from error
     if not isinstance(storage, Storage) or not isinstance(storage, MovingWindowSupport):
-        raise SettingsError(f"rate limits cannot be kept at {uri.partition(':')[0]}:")
+        raise SettingsError(f"RATE_LIMIT_STORAGE: nothing counts at {uri.partition(':')[0]}:")
     return storage

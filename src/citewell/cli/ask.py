@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
+from citewell.cli.local_paths import local_paths
 from citewell.cli.tool_call import add_json_option, call_tool
 from citewell.core.errors import InvalidArgument
 from citewell.core.records import Intent
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
 
+    from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
+    from citewell.tools.services import Services
 
 DESCRIPTION = """\
-Answer a question from web pages. Pages that are not indexed, or whose copy is old, are fetched
-and indexed first; then the passages that answer the question are printed word for word, with
-their sources. When the pages do not answer it, the brief says so."""
+Answer a question from web pages, or from files and folders of this machine. Pages that are not
+indexed, or whose copy is old, are fetched and indexed first, files when they have changed; then the
+passages that answer the question are printed word for word, with their sources. When the pages do
+not answer it, the brief says so."""
 
 EXAMPLES = """\
   citewell ask https://docs.python.org/3/library/asyncio-task.html "How do I cancel a task?"
   citewell ask https://a.example/guide https://b.example/guide "How do the two differ?"
+  citewell ask ./docs "How do I add a user?"
   citewell ask URL "How is it installed?" --constraint "on Debian" --budget 2000
   citewell ask URL "What is the default port?" --json | jq '.citations[0].text'"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ask`."""
-    parser.add_argument("urls", nargs="+", metavar="URL", help="page to read; several are allowed")
+    parser.add_argument(
+        "urls", nargs="+", metavar="URL", help="page, file or folder to read; several are allowed"
+    )
     parser.add_argument("question", metavar="QUESTION", help="the question, in quotes")
     add_json_option(parser)
     parser.add_argument(
@@ -62,6 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ask and print the brief."""
     _check_positions(arguments.urls, arguments.question)
+    paths = local_paths(arguments.urls)
+    if paths:
+        return _ask_of_files(paths, arguments, settings)
     given = {
         "url": arguments.urls,
         "query": arguments.question,
@@ -71,6 +84,35 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         "expansion_budget": arguments.expansion_budget,
     }
     return call_tool("answer", given, arguments=arguments, settings=settings)
+
+
+def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings: Settings) -> int:
+    """Bring the index into step with the files, then search below them."""
+    from citewell.tools.local_pages import url_prefix
+
+    for option in ("known_context", "constraints", "expansion_budget"):
+        if getattr(arguments, option) is not None:
+            name = option.removesuffix("s") if option == "constraints" else option
+            raise InvalidArgument(f"--{name.replace('_', '-')} is for URLs, not for files")
+    given = {
+        "query": arguments.question,
+        "intent": arguments.intent,
+        "scope": {"repositories": [url_prefix(path) for path in paths]},
+    }
+    return call_tool(
+        "search",
+        given,
+        arguments=arguments,
+        settings=settings,
+        beforehand=partial(_index_files, paths),
+    )
+
+
+async def _index_files(paths: Sequence[Path], services: Services, on_progress: OnProgress) -> None:
+    from citewell.tools.local_pages import index_path
+
+    for path in paths:
+        await index_path(services, path, on_progress=on_progress)
 
 
 def _check_positions(urls: list[str], question: str) -> None:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from citewell.cli.library_command import add_crawl_options, crawl_options, run_library_command
+from citewell.cli.library_command import (
+    Outcome,
+    add_crawl_options,
+    crawl_options,
+    run_library_command,
+)
+from citewell.cli.local_paths import local_paths
 from citewell.cli.sites import add_websites
 from citewell.cli.tool_call import add_json_option, call_tool
 from citewell.core.errors import InferenceError
@@ -15,8 +21,9 @@ from citewell.core.results import Progress
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
 
-    from citewell.cli.library_command import Outcome
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
     from citewell.tools.registry import ToolResult
@@ -28,19 +35,23 @@ DESCRIPTION = """\
 Fetch pages and index them, so that `citewell search` answers from them at once. A page that is
 indexed and fresh is kept as it is. One URL that fails does not stop the others. With --site each
 URL stands for a whole site, found by its llms.txt, its sitemap or its links; a run that was
-stopped goes on where it was."""
+stopped goes on where it was. A file or a folder of this machine is read as it is now; files that
+have gone leave the index."""
 
 EXAMPLES = """\
   citewell ingest https://docs.python.org/3/library/asyncio-task.html
   citewell ingest --force https://a.example/news https://b.example/news
   citewell ingest --tag python https://docs.python.org/3/glossary.html
   citewell ingest --site https://docs.example/guide/ --max-pages 200 --exclude '/guide/old/**'
-  xargs citewell ingest < urls.txt"""
+  citewell ingest ./docs ./handbook.pdf
+  xargs -n 20 citewell ingest < urls.txt"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ingest`."""
-    parser.add_argument("urls", nargs="+", metavar="URL", help="page to index; several are allowed")
+    parser.add_argument(
+        "urls", nargs="+", metavar="URL", help="page, file or folder to index; several are allowed"
+    )
     parser.add_argument(
         "--force", action="store_true", help="fetch again, even what is indexed and fresh"
     )
@@ -56,6 +67,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages, or the sites, and print a line for each."""
     if arguments.site:
         return run_library_command(partial(_ingest_sites, arguments), arguments, settings)
+    paths = local_paths(arguments.urls)
+    if paths:
+        return run_library_command(partial(_ingest_files, paths, arguments), arguments, settings)
     given = {"url": arguments.urls, "force": arguments.force, "tags": arguments.tag}
     return call_tool(
         "ingest", given, arguments=arguments, settings=settings, afterwards=_make_vectors
@@ -84,6 +98,47 @@ async def _make_vectors(services: Services, result: ToolResult, on_progress: OnP
     pages = [page for page in result.structured["pages"] if page["status"] != "failed"]
     source_ids = [page["source_id"] for page in pages]
     waiting = sum(page["chunks"] for page in pages if page["status"] == "indexed")
+    await _embed(services, source_ids, waiting, on_progress)
+
+
+async def _ingest_files(
+    paths: Sequence[Path],
+    arguments: argparse.Namespace,
+    services: Services,
+    on_progress: OnProgress,
+) -> Outcome:
+    from citewell.tools.local_pages import index_path
+
+    shapes: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for path in paths:
+        report = await index_path(
+            services,
+            path,
+            tags=tuple(arguments.tag or ()),
+            force=arguments.force,
+            on_progress=on_progress,
+        )
+        waiting = sum(page.chunks for page in report.pages)
+        source_ids = [page.source_id for page in report.pages]
+        await _embed(services, source_ids, waiting, on_progress)
+        counts = {
+            "indexed": len(report.pages),
+            "unchanged": report.unchanged,
+            "removed": report.deleted,
+            "failed": len(report.failed),
+        }
+        lines.append(f"{path}: " + ", ".join(f"{name} {count}" for name, count in counts.items()))
+        lines += [f"- failed: {url} — {reason}" for url, reason in report.failed.items()]
+        failures = [{"url": url, "error": reason} for url, reason in report.failed.items()]
+        shapes.append({"path": str(path), **counts, "failures": failures})
+    has_failed = not any(shape["indexed"] or shape["unchanged"] for shape in shapes)
+    return Outcome(text="\n".join(lines), structured={"paths": shapes}, has_failed=has_failed)
+
+
+async def _embed(
+    services: Services, source_ids: Sequence[int], waiting: int, on_progress: OnProgress
+) -> None:
     if services.embedder is None or not waiting:
         return
     message = "Embedding chunks"

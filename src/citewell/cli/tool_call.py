@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,18 +15,18 @@ from citewell.cli.main import EXIT_TOOL_ERROR
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
 from citewell.core.records import Caller
-from citewell.core.results import OnProgress
-from citewell.tools.catalog import open_registry
 from citewell.tools.registry import ToolResult, error_result
-from citewell.tools.services import Services, open_services
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
+    from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
+    from citewell.tools.services import Services
 
-Afterwards = Callable[[Services, ToolResult, OnProgress], Awaitable[None]]
+    Beforehand = Callable[[Services, OnProgress], Awaitable[None]]
+    Afterwards = Callable[[Services, ToolResult, OnProgress], Awaitable[None]]
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -41,11 +40,13 @@ def call_tool(
     *,
     arguments: argparse.Namespace,
     settings: Settings,
+    beforehand: Beforehand | None = None,
     afterwards: Afterwards | None = None,
 ) -> int:
     """Call the tool, print what it returns and return the exit code.
 
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
+    `beforehand` is what the call relies on.
     `afterwards` is what a server would do in the background, and a command must finish itself.
 
     Raises:
@@ -54,7 +55,7 @@ def call_tool(
     configure_log(settings, verbose=getattr(arguments, "verbose", False))
     given = {key: value for key, value in tool_arguments.items() if value is not None}
     try:
-        result = anyio.run(partial(_call, name, given, settings, afterwards))
+        result = anyio.run(partial(_call, name, given, settings, beforehand, afterwards))
     except SettingsError:
         raise
     except CitewellError as error:
@@ -69,13 +70,27 @@ def call_tool(
 
 
 async def _call(
-    name: str, given: Mapping[str, object], settings: Settings, afterwards: Afterwards | None
+    name: str,
+    given: Mapping[str, object],
+    settings: Settings,
+    beforehand: Beforehand | None,
+    afterwards: Afterwards | None,
 ) -> ToolResult:
+    # Imported late: `--help` and a slip in the arguments are answered without them.
+    from citewell.tools.catalog import open_registry
+    from citewell.tools.services import open_services
+
     # The shell has every tool, whichever of them the server lists.
     registry = open_registry(replace(settings, mcp_toolsets=("all",)), for_agents=False)
     caller = Caller(session="cli", project=settings.project)
     with showing_progress() as on_progress:
         async with open_services(settings, runs_jobs=False) as services:
+            if beforehand is not None:
+                try:
+                    await beforehand(services, on_progress)
+                except CitewellError as error:
+                    # Raised through the services' task groups, it would come out in a group.
+                    return error_result(error)
             result = await registry.call(
                 name, given, services=services, caller=caller, on_progress=on_progress
             )

@@ -152,6 +152,8 @@ class OrchestrationResult:
     blocks: tuple[Block, ...]
     """Best first."""
     quotes: tuple[Quote, ...]
+    seeds: tuple[str, ...] = ()
+    """The given pages that were read, by the URL they ended at."""
     steps: tuple[ExpansionStep, ...] = ()
     stop_reason: StopReason
     documents_searched: int

@@ -198,6 +198,9 @@ class Settings:
     web_render: Literal["auto", "never", "always"] = _setting(
         "auto", "When pages are rendered in a browser; `auto`: where they need it."
     )
+    render_in: Literal["here", "workers"] = _setting(
+        "here", "Who renders: this process, or `citewell worker --kinds render` of its database."
+    )
     render_browser_path: str = _setting("", "Chromium to render with; unset: the one on PATH.")
     render_max_pages: int = _setting(2, "Most pages rendered at once.", at_least=1, at_most=32)
     render_timeout_seconds: float = _setting(
@@ -256,7 +259,9 @@ class Settings:
     )
     jobs_concurrency: int = _setting(4, "Background jobs done at once.", at_least=1, at_most=64)
     jobs_kinds: tuple[str, ...] = _setting(
-        (), "Kinds of waiting jobs that this process does, or `none`; unset means all."
+        (),
+        "What this process does of the background work: `ingest`, `embed`, `render`, or `none`; "
+        "unset means all.",
     )
     jobs_lease_seconds: float = _setting(
         60.0, "Seconds after which the job of a process that is gone is taken over.", at_least=2

@@ -82,6 +82,9 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
     for match in _SENTENCE_END.finditer(text, start, end):
         if _ABBREVIATION.search(text[max(begin, match.end() - 12) : match.end()]):
             continue
+        # A mark before a backtick is part of the code: "`git add .` to add all".
+        if "`" in match.group() and text[match.end() : end].lstrip()[:1].islower():
+            continue
         if trimmed := _trim(text, begin, match.end()):
             spans.append(trimmed)
         begin = match.end()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import httpx2
-
 from citewell.core.errors import SettingsError
 from citewell.events.emitter import running_events
-from citewell.events.sinks import FileSink, LogSink, WebhookSink
+from citewell.events.sinks import FileSink, LogSink
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -35,18 +33,10 @@ def _open(sink: str, *, webhook_token: str | None) -> Sink:
     if sink == "otel":
         return _open_telemetry()
     if "://" in sink:
-        return WebhookSink(_checked(sink), token=webhook_token)
+        from citewell.events.webhook import WebhookSink
+
+        return WebhookSink(sink, token=webhook_token)
     return FileSink(Path(sink).expanduser())
-
-
-def _checked(url: str) -> str:
-    try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL as error:
-        raise SettingsError("a URL in EVENTS cannot be read") from error
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SettingsError("a webhook in EVENTS must start with http:// or https://")
-    return url
 
 
 def _open_telemetry() -> Sink:

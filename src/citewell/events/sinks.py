@@ -1,4 +1,4 @@
-"""Where events can go: the log, a file of JSON lines, a webhook."""
+"""Where events can go: the log, a file of JSON lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
-import httpx2
 from anyio import to_thread
 
 if TYPE_CHECKING:
@@ -48,25 +47,6 @@ class FileSink:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line)
-
-
-class WebhookSink:
-    """A URL that each event is posted to."""
-
-    def __init__(self, url: str, *, token: str | None, timeout_seconds: float = 5.0) -> None:
-        self.name = "the webhook"
-        self._url = url
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx2.AsyncClient(headers=headers, timeout=timeout_seconds)
-
-    async def write(self, event: Event) -> None:
-        """Post the event; an answer of 4xx or 5xx raises."""
-        response = await self._client.post(self._url, json=event.as_json())
-        response.raise_for_status()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._client.aclose()
 
 
 def _dump(event: Event) -> str:

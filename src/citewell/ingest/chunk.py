@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from citewell.core.records import Chunk
@@ -257,7 +258,10 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _embedded_text(title: str, path: tuple[str, ...], text: str) -> str:
     """Return "title › heading path" and the chunk's words, link targets left out."""
     trail = path if path and path[0] == title else (title, *path)
-    words = _LINK.sub(_link_words, text) if "](" in text else text
+    words = text
+    if "](" in text:
+        # Few links have a caption; without one Python need not be called for each of them.
+        words = _LINK.sub(_link_words if '"' in text else itemgetter(2), text)
     if "|" in words:
         words = _TABLE_PADDING.sub("", words)
     return " › ".join(part for part in trail if part) + "\n" + words

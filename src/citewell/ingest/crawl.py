@@ -29,6 +29,7 @@ from citewell.core.library import Crawl, CrawlOutcome, CrawlUrl, PageChange
 from citewell.ingest.discover import discover_urls
 from citewell.ingest.library_pages import LibraryParts, join_read_page
 from citewell.ingest.page_links import crawler_view
+from citewell.ingest.pipeline import PARALLEL_PAGES
 from citewell.ingest.refresh import compare_pages
 from citewell.ingest.site_scope import SiteScope
 from citewell.web.urls import canonical_url
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from citewell.core.records import ExtractedPage, FetchedPage, Page, PageInfo
     from citewell.ingest.pipeline import IngestOutcome
 
-_PARALLEL_PAGES = 4
 # So many in a row that cannot be reached: the site is down, not the pages.
 _FAILURES_OF_A_SITE = 8
 _MEMBERS_AT_ONCE = 1_000
@@ -105,7 +105,7 @@ class SiteCrawler:
             return await self._begin_last_round(counts) or (
                 room > 0 and await self._store.crawls.retry_aliases(self._site_id) > 0
             )
-        slots = anyio.Semaphore(_PARALLEL_PAGES)
+        slots = anyio.Semaphore(PARALLEL_PAGES)
         with self._parts.ingester.expecting(counts.get("waiting", 0)):
             async with anyio.create_task_group() as tasks:
                 for at in urls:

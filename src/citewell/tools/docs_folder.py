@@ -20,7 +20,6 @@ __all__ = [
     "DocsFolder",
     "base_url",
     "cache_root",
-    "lacks_docs",
     "open_docs",
     "require_docs",
     "with_base_url",
@@ -78,8 +77,3 @@ def with_base_url(settings: Settings) -> Settings:
     host = "localhost" if is_unspecified(settings.mcp_host) else settings.mcp_host
     name = f"[{host}]" if ":" in host else host
     return replace(settings, docs_base_url=f"http://{name}:{settings.mcp_port}")
-
-
-def lacks_docs(settings: Settings) -> str | None:
-    """Return what must be set before the docs tools can work."""
-    return None if settings.docs_root else "No docs folder is served; DOCS_ROOT names one."

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.tools.toolsets import spell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from citewell.tools.registry import Registry
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_ARGUMENT_CHARACTERS = 5_000
 
@@ -149,9 +148,10 @@ page beside those of the quote, and say whether the difference changes the meani
 )
 
 
-def offered_prompts(registry: Registry) -> list[Prompt]:
-    """Return the prompts all of whose tools the server has."""
-    return [prompt for prompt in PROMPTS if all(map(registry.find, prompt.tools))]
+def offered_prompts(tools: Iterable[str]) -> list[Prompt]:
+    """Return the prompts all of whose tools a server has, which are named with dots."""
+    listed = set(tools)
+    return [prompt for prompt in PROMPTS if listed.issuperset(prompt.tools)]
 
 
 def write_prompt(
@@ -181,6 +181,6 @@ def write_prompt(
             limit = MAX_ARGUMENT_CHARACTERS
             raise InvalidArgument(f"{each} is longer than {limit:,} characters.")
     tools = {
-        tool.replace(".", "_"): tool if dotted else tool.replace(".", "_") for tool in prompt.tools
+        spell_name(tool, dotted=False): spell_name(tool, dotted=dotted) for tool in prompt.tools
     }
     return prompt, prompt.template.format(**tools, **filled)

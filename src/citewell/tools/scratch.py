@@ -49,8 +49,8 @@ class PassagePlace:
     anchor: str | None
 
     @classmethod
-    def of_chunk(cls, chunk: StoredChunk, tags: tuple[str, ...]) -> PassagePlace:
-        """Return the place of a chunk whose page has these tags."""
+    def of_chunk(cls, chunk: StoredChunk) -> PassagePlace:
+        """Return the place of a chunk."""
         return cls(
             section_id=str(chunk.chunk_id),
             source_id=chunk.source_id,
@@ -59,7 +59,7 @@ class PassagePlace:
             end=chunk.end,
             title=chunk.title,
             url=chunk.url,
-            tags=tags,
+            tags=chunk.tags,
             heading_path=chunk.heading_path,
             anchor=chunk.anchor,
         )

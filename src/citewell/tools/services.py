@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from anyio import to_thread
+from anyio import create_task_group, to_thread
 
 from citewell.access.open import AccessTerms, open_access
-from citewell.core.errors import RenderingUnavailable, SettingsError
 from citewell.core.hosts import is_loopback
 from citewell.core.identity import ALL_SCOPES
-from citewell.core.jobs import JobKind
 from citewell.events.open import open_events
 from citewell.inference.open import open_embedder, open_reranker, open_synthesizer
 from citewell.ingest.content_types.read import read_fields
@@ -25,15 +22,14 @@ from citewell.people.desk import Desk
 from citewell.research.engine import Engine
 from citewell.research.run import Limits, Parts
 from citewell.store.open import open_store
+from citewell.tools.docs_corpus import keep_docs
 from citewell.tools.docs_folder import open_docs
+from citewell.tools.duties import read_duties
 from citewell.tools.live_pages import LivePages
+from citewell.tools.rendering import check_rendering, open_rendering
 from citewell.tools.scratch import ScratchStore
-from citewell.tools.search_engines import engine_access
+from citewell.tools.search_engines import open_engines
 from citewell.web.fetcher import Fetcher
-from citewell.web.render.open import open_renderer, what_rendering_lacks
-from citewell.web.render.pool import PoolLimits
-from citewell.web.render.second_look import SecondLook
-from citewell.web.search.open import open_web_search
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -47,10 +43,7 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Embedder, Reranker, Synthesizer
     from citewell.jobs.library import Library
     from citewell.store.protocol import Store
-    from citewell.web.render.pool import RenderPool
     from citewell.web.search.web_search import WebSearch
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +76,18 @@ class Services:
 
 @asynccontextmanager
 async def open_services(
-    settings: Settings, *, docs: DocsFolder | None = None, runs_jobs: bool = True
+    settings: Settings,
+    *,
+    docs: DocsFolder | None = None,
+    runs_jobs: bool = True,
+    is_worker: bool = False,
 ) -> AsyncIterator[Services]:
     """Open the store, the fetcher and the models (which load on first use); close them after.
 
-    `docs` is the docs folder where it is open already; else the one that `settings` name is.
-    With `runs_jobs` whatever background work is due is done, also what other processes left.
+    `docs` is the docs folder where it is open already, by one who also keeps its pages in the
+    corpus; else the one that `settings` name is opened, and kept there by a server.
+    With `runs_jobs` whatever background work is due is done, also what other processes left; a
+    worker makes the vectors that they left as well, and renders what they ask for.
 
     Raises:
         SettingsError, StoreError: something is set wrong or cannot be opened.
@@ -108,7 +107,8 @@ async def open_services(
     synthesizer = open_synthesizer(
         settings.synthesis, endpoint=settings.synthesis_endpoint, api_key=settings.synthesis_api_key
     )
-    no_rendering = check_rendering(settings)
+    duties = read_duties(settings, is_worker=is_worker)
+    no_rendering = check_rendering(settings, duties)
     async with AsyncExitStack() as stack:
         current = embedder.name if embedder is not None else None
         store = await open_store(settings.database_url, model=current)
@@ -117,6 +117,21 @@ async def open_services(
         for model in (embedder, reranker, synthesizer):
             if model is not None:
                 stack.push_async_callback(model.aclose)
+        # Before the first task group: what is set wrong would leave it in an ExceptionGroup.
+        fetcher = Fetcher(
+            user_agent=settings.web_user_agent,
+            timeout_seconds=settings.web_timeout_seconds,
+            max_page_bytes=settings.web_max_page_bytes,
+            max_redirects=settings.web_max_redirects,
+            max_retries=settings.web_max_retries,
+            respect_robots=settings.web_respect_robots,
+            host_concurrency=settings.web_host_concurrency,
+            host_delay_seconds=settings.web_host_delay_seconds,
+            shared_turns=store.hosts,
+            allowed_ports=settings.web_allowed_ports,
+            allowed_private_hosts=settings.web_allowed_private_hosts,
+        )
+        access = await stack.enter_async_context(open_access(store.access, access_terms(settings)))
         events = await stack.enter_async_context(
             open_events(
                 settings.events,
@@ -124,34 +139,19 @@ async def open_services(
                 webhook_token=settings.events_webhook_token,
             )
         )
-        access = await stack.enter_async_context(open_access(store.access, access_terms(settings)))
-        fetcher = await stack.enter_async_context(
-            Fetcher(
-                user_agent=settings.web_user_agent,
-                timeout_seconds=settings.web_timeout_seconds,
-                max_page_bytes=settings.web_max_page_bytes,
-                max_redirects=settings.web_max_redirects,
-                max_retries=settings.web_max_retries,
-                respect_robots=settings.web_respect_robots,
-                host_concurrency=settings.web_host_concurrency,
-                host_delay_seconds=settings.web_host_delay_seconds,
-                shared_turns=store.hosts,
-                allowed_ports=settings.web_allowed_ports,
-                allowed_private_hosts=settings.web_allowed_private_hosts,
+        await stack.enter_async_context(fetcher)
+        second_look = await stack.enter_async_context(
+            open_rendering(
+                settings, fetcher, store.renders, duties=duties, unavailable=no_rendering
             )
         )
-        renderer = None
-        if no_rendering is None:
-            renderer = await stack.enter_async_context(make_renderer(fetcher, settings))
         ingester = await stack.enter_async_context(
             Ingester(
                 store=store,
                 fetcher=fetcher,
-                embedder=embedder,
+                embedder=embedder if duties.embeds else None,
                 stale_after_days=settings.page_stale_days,
-                second_look=SecondLook(
-                    renderer, mode=settings.web_render, unavailable=no_rendering
-                ),
+                second_look=second_look,
             )
         )
         library = await stack.enter_async_context(
@@ -159,22 +159,18 @@ async def open_services(
                 LibraryParts(
                     store=store, ingester=ingester, fetcher=fetcher, read_fields=read_fields
                 ),
-                polls=runs_jobs and settings.jobs_kinds != ("none",),
+                polls=runs_jobs and bool(duties.jobs),
                 stale_after_days=settings.page_stale_days,
                 pace=Pace(
                     concurrency=settings.jobs_concurrency,
                     lease_seconds=settings.jobs_lease_seconds,
-                    kinds=job_kinds(settings),
+                    kinds=duties.jobs or None,
                 ),
                 emit=events.emit,
+                embeds_left_for=current if duties.embeds_left else None,
             )
         )
-        web_search = open_web_search(
-            settings.web_search_engines,
-            engine_access(settings),
-            cache_seconds=settings.web_search_cache_seconds,
-            timeout_seconds=settings.web_timeout_seconds,
-        )
+        web_search = open_engines(settings)
         if web_search is not None:
             stack.push_async_callback(web_search.aclose)
         engine = Engine(
@@ -187,7 +183,7 @@ async def open_services(
                 full_context_tokens=settings.answer_full_context_tokens,
             ),
         )
-        yield Services(
+        services = Services(
             settings=settings,
             store=store,
             embedder=embedder,
@@ -211,57 +207,11 @@ async def open_services(
                 secret=secret,
             ),
         )
-
-
-def check_rendering(settings: Settings) -> RenderingUnavailable | None:
-    """Return why pages cannot be rendered, or None when they can.
-
-    Raises:
-        SettingsError: the settings ask for it, and there is nothing to do it with.
-    """
-    if settings.web_render == "never":
-        return RenderingUnavailable(
-            "WEB_RENDER is never", suggestion="Set WEB_RENDER=auto to have pages rendered."
-        )
-    missing = what_rendering_lacks(settings.render_browser_path)
-    if missing is not None:
-        if settings.web_render == "always" or settings.render_browser_path:
-            # A program that does not start shows the message alone.
-            raise SettingsError(
-                f"pages cannot be rendered: {missing.message}. {missing.suggestion}",
-                suggestion=missing.suggestion,
-            )
-        logger.info("pages that need a browser cannot be read: %s", missing.message)
-    return missing
-
-
-def make_renderer(fetcher: Fetcher, settings: Settings) -> RenderPool:
-    """Return the renderer as it is set; its browser starts with the first page that needs it."""
-    return open_renderer(
-        fetcher,
-        PoolLimits(
-            max_pages=settings.render_max_pages,
-            timeout_seconds=settings.render_timeout_seconds,
-            max_page_bytes=settings.web_max_page_bytes,
-        ),
-        browser_path=settings.render_browser_path,
-        max_memory_mb=settings.render_max_memory_mb,
-        no_sandbox=settings.render_no_sandbox,
-    )
-
-
-def job_kinds(settings: Settings) -> frozenset[JobKind] | None:
-    """Return which waiting jobs this process does; None means all.
-
-    Raises:
-        SettingsError: there is no such kind.
-    """
-    known = {kind for kind in get_args(JobKind) if kind in settings.jobs_kinds}
-    if settings.jobs_kinds != ("none",) and (unknown := set(settings.jobs_kinds) - known):
-        raise SettingsError(
-            f"JOBS_KINDS knows {', '.join(get_args(JobKind))} or none, not {min(unknown)!r}"
-        )
-    return frozenset(known) or None
+        if services.docs is not None and docs is None and runs_jobs and not is_worker:
+            tasks = await stack.enter_async_context(create_task_group())
+            stack.callback(tasks.cancel_scope.cancel)
+            tasks.start_soon(keep_docs, services, services.docs)
+        yield services
 
 
 def access_terms(settings: Settings) -> AccessTerms:

@@ -28,6 +28,9 @@ class Vitals:
     usage_records_waiting: int
     jobs_waiting: int
     jobs_running: int
+    renders_waiting: int
+    renders_running: int
+    render_workers: int
     web_searches: int
     web_searches_remembered: int
 
@@ -49,6 +52,7 @@ async def take_vitals(services: Services) -> Vitals:
     """
     corpus = await services.store.corpus_stats(SearchFilter())
     jobs = await services.store.jobs.count_jobs()
+    renders = await services.store.renders.count_renders()
     scratch = services.scratch.stats()
     web = services.web_search
     return Vitals(
@@ -62,6 +66,9 @@ async def take_vitals(services: Services) -> Vitals:
         usage_records_waiting=services.meter.waiting,
         jobs_waiting=jobs.get("waiting", 0),
         jobs_running=jobs.get("running", 0),
+        renders_waiting=renders.waiting,
+        renders_running=renders.held,
+        render_workers=renders.workers,
         web_searches=web.asked if web is not None else 0,
         web_searches_remembered=web.remembered if web is not None else 0,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ _SPECIAL_IPV6 = tuple(
         "3fff::/20",
     )
 )
+_HOST = re.compile(r"[\w.-]+|\[[0-9a-fA-F:.]+\]")
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 # Where a host has several addresses, a dead one must not use up the whole time limit.
@@ -231,7 +233,7 @@ def _parse_exception(entry: str) -> _Exception:
         port = _parse_port(port_text, "WEB_ALLOWED_PRIVATE_HOSTS")
     else:
         host, port = entry, None
-    if not host or "/" in host:
+    if not _HOST.fullmatch(host):
         raise SettingsError(f"WEB_ALLOWED_PRIVATE_HOSTS: {entry!r} is not host[:port] or CIDR")
     address = _as_address(host.strip("[]"))
     if address is not None:

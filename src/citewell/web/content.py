@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from citewell.core.errors import UnsupportedContent
-from citewell.web.urls import shown_url, split_url
+from citewell.web.urls import shown_url
 
 if TYPE_CHECKING:
     from citewell.core.records import PageKind
@@ -91,7 +92,7 @@ def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
         return "html"
     if declared == "xml" or _XML_START.match(unmarked):
         return "xml"
-    if _MARKDOWN_PATH.search(split_url(url).target.partition("?")[0]):
+    if _MARKDOWN_PATH.search(urlsplit(url).path):
         return "markdown"
     if declared is None and _JSON_START.match(unmarked):
         return "json"

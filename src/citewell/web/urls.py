@@ -13,6 +13,7 @@ from citewell.core.errors import NotAUrl
 MAX_URL_CHARACTERS = 8_192
 _SHOWN_CHARACTERS = 200
 _WEB_SCHEMES = ("http://", "https://")
+_FILE_SCHEME = "file:///"
 _ROUTES = ("/", "!")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CREDENTIALS = re.compile(r"^([\w+.-]+:)?[/\\]*[^/\\?#]*@")
@@ -63,6 +64,22 @@ def canonical_url(text: str) -> str:
     return without_anchor(url)
 
 
+def page_address(text: str) -> str:
+    """Return what a page is stored under: its canonical URL, or the `file://` URL of a file.
+
+    That a URL of a file is accepted here means that a stored page may be named by it, no more.
+
+    Raises:
+        NotAUrl: it is neither.
+    """
+    return without_anchor(text) if is_file_url(text) else canonical_url(text)
+
+
+def is_file_url(url: str) -> bool:
+    """Return whether the URL names a file of a machine, which no fetch will ever read."""
+    return url.startswith(_FILE_SCHEME)
+
+
 def without_anchor(url: str) -> str:
     """Return `url` without its fragment, unless that names a page of its own."""
     page, _, fragment = url.partition("#")
@@ -70,12 +87,16 @@ def without_anchor(url: str) -> str:
 
 
 def resolve_url(base: str, href: str) -> str | None:
-    """Return where `href` on the page `base` leads, fragment kept, or None if not to the web."""
+    """Return where `href` on the page `base` leads, fragment kept, or None if not to the web.
+
+    A page of a file may also link to other files; a page of the web never.
+    """
     try:
         url: str = join_url(base, href)
     except ValueError:
         return None
-    if not url.startswith(_WEB_SCHEMES) or len(url) > MAX_URL_CHARACTERS:
+    schemes = (*_WEB_SCHEMES, _FILE_SCHEME) if is_file_url(base) else _WEB_SCHEMES
+    if not url.startswith(schemes) or len(url) > MAX_URL_CHARACTERS:
         return None
     return None if "@" in url and _has_credentials(url) else url
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -113,6 +115,73 @@ async def test_a_library_comes_out_as_it_went_in(
     assert fields[after.source_id]["author"] == [{"value": "Jane", "quote": "Jane"}]
 
 
+DESCRIBED = replace(
+    HERONS,
+    extracted=replace(
+        HERONS.extracted,
+        canonical_url="https://birds.example/heron",
+        description="What herons eat.",
+        structured_data='[{"@type":"Article"}]',
+    ),
+)
+
+
+async def described_page(store: Store) -> tuple[str | None, str, str]:
+    """What the stored page says of itself."""
+    info = await store.find_page(DESCRIBED.url, project="default")
+    assert info is not None
+    page = await store.get_page(info.source_id)
+    assert page is not None
+    return page.canonical_url, page.description, page.structured_data
+
+
+async def test_what_a_page_says_of_itself_comes_along(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    await source.put_page(DESCRIBED)
+
+    await write_archive(path, store=source, project="default", model=None)
+    await read_archive(path, store=target, project="default")
+
+    assert await described_page(target) == (
+        "https://birds.example/heron",
+        "What herons eat.",
+        '[{"@type":"Article"}]',
+    )
+
+
+async def test_a_file_of_the_first_version_can_still_be_read(
+    tmp_path: Path, source: Store, target: Store
+) -> None:
+    path = tmp_path / "library.zip"
+    await source.put_page(DESCRIBED)
+    await write_archive(path, store=source, project="default", model=None)
+    make_first_version(path)
+
+    imported = await read_archive(path, store=target, project="default")
+
+    assert imported.pages_written == 2
+    assert await described_page(target) == (None, "", "[]")
+
+
+def make_first_version(path: Path) -> None:
+    """Take from an archive what files of the first version did not have."""
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name) for name in whole.namelist()}
+    manifest = json.loads(parts.pop("manifest.json"))
+    pages = [json.loads(line) for line in parts["pages/00000.jsonl"].splitlines()]
+    for page in pages:
+        for name in ("canonical_url", "description", "structured_data"):
+            del page[name]
+    parts["pages/00000.jsonl"] = "".join(json.dumps(page) + "\n" for page in pages).encode()
+    manifest["version"] = 1
+    manifest["parts"] = {name: hashlib.sha256(body).hexdigest() for name, body in parts.items()}
+    with zipfile.ZipFile(path, "w") as first:
+        for name, body in {**parts, "manifest.json": json.dumps(manifest).encode()}.items():
+            first.writestr(name, body)
+
+
 async def test_a_second_import_changes_nothing(
     tmp_path: Path, source: Store, target: Store
 ) -> None:
@@ -179,7 +248,7 @@ async def test_a_damaged_file_is_refused_before_anything_is_written(
     [
         (b"not a zip", "damaged"),
         ({"format": "other"}, "not a Citewell library"),
-        ({"format": FORMAT, "version": VERSION + 1}, "version 2"),
+        ({"format": FORMAT, "version": VERSION + 1}, "version 3"),
     ],
     ids=["no zip", "another format", "newer"],
 )

@@ -70,6 +70,46 @@ async def test_a_copied_library_is_the_same_with_the_same_ids(
 
 
 @BOTH_WAYS
+async def test_a_copied_site_whose_url_is_no_page_keeps_its_id(
+    tmp_path: Path, kind_of_source: str, kind_of_target: str
+) -> None:
+    async with (
+        empty_store(kind_of_source, tmp_path) as source,
+        empty_store(kind_of_target, tmp_path) as target,
+    ):
+        await fill(source)
+        site = WebsiteDraft(url="https://a.example/", kind="site")
+        added, _ = await source.library.add_website(site, now=NOW)
+        await copy_library(source, target, model=None)
+        copied = await target.library.find_website("https://a.example/", project="default")
+        later = await target.put_page(draft("https://a.example/later", "new"))
+
+    assert copied is not None
+    assert copied.source_id == added.source_id
+    assert later.source_id > added.source_id
+
+
+@BOTH_WAYS
+async def test_a_copied_site_whose_id_is_taken_gets_another(
+    tmp_path: Path, kind_of_source: str, kind_of_target: str
+) -> None:
+    async with (
+        empty_store(kind_of_source, tmp_path) as source,
+        empty_store(kind_of_target, tmp_path) as target,
+    ):
+        site = WebsiteDraft(url="https://a.example/", kind="site")
+        added, _ = await source.library.add_website(site, now=NOW)
+        await source.put_page(draft("https://a.example/1", "heron"))
+        taken = await target.put_page(draft("https://b.example/", "owl"))
+        await copy_library(source, target, model=None)
+        copied = await target.library.find_website("https://a.example/", project="default")
+
+    assert taken.source_id == added.source_id
+    assert copied is not None
+    assert copied.source_id != added.source_id
+
+
+@BOTH_WAYS
 async def test_a_copy_that_was_cut_short_is_finished_by_the_next(
     tmp_path: Path, kind_of_source: str, kind_of_target: str
 ) -> None:

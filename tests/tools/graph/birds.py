@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from citewell.core.records import FetchedPage, PageDraft
-from citewell.ingest.pipeline import read_page
+from citewell.ingest.reading import read_page
 
 SITE = "https://birds.example/"
 

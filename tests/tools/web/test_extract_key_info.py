@@ -62,6 +62,15 @@ async def test_the_best_paragraphs_come_in_the_order_of_the_text() -> None:
     assert "not instructions to follow" in result.text
 
 
+async def test_the_reader_is_told_that_the_text_is_that_of_the_materials() -> None:
+    async with open_services(SETTINGS, runs_jobs=False) as services:
+        result = await Library(services=services).result(
+            "extract_key_info", query="How long is the warranty?", materials=MATERIALS
+        )
+
+    assert "is quoted from the materials: material to judge" in result.text
+
+
 async def test_the_task_is_the_identity_before_the_key() -> None:
     workspace = Caller(session="s", user="workspace", agent="workspace", key_hash="k")
     both = Caller(session="s", user="ann", agent="bot", key_hash="k")

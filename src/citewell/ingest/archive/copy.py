@@ -41,7 +41,7 @@ class Copied:
 async def copy_library(
     source: Store, target: Store, *, model: str | None, on_progress: OnProgress = no_progress
 ) -> Copied:
-    """Copy every page with its vectors of `model`, and every website; pages keep their ids.
+    """Copy every page with its vectors of `model`, and every website; both keep their ids.
 
     What the target has already, the same, is passed over: a copy that was cut short is finished by
     running it again. At the end every page is read back and compared.
@@ -65,8 +65,10 @@ async def copy_library(
             await on_progress(Progress(phase="import", message=message, done=done, total=total))
         projects.update(info.project for info in infos)
     for project in sorted(projects):
-        for record in await website_records(source, project):
-            await import_website(record, imported, store=target, project=project)
+        for source_id, record in await website_records(source, project):
+            await import_website(
+                record, imported, store=target, project=project, source_id=source_id
+            )
     return await _verify(source, target, model=model, imported=imported, on_progress=on_progress)
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FORMAT = "citewell-library"
-VERSION = 1
+# Since 2 a page has its canonical URL, description and structured data.
+VERSION = 2
 MANIFEST = "manifest.json"
 WEBSITES = "websites.jsonl"
 PAGES_A_PART = 100

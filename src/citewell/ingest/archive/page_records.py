@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     Vector = npt.NDArray[np.float32]
 
+_SINCE_2 = ("canonical_url", "description", "structured_data")
+
 
 def page_to_record(
     page: Page,
@@ -56,6 +58,9 @@ def page_to_record(
         "last_modified": info.last_modified,
         "published_at": info.published_at,
         "modified_at": info.modified_at,
+        "canonical_url": page.canonical_url,
+        "description": page.description,
+        "structured_data": page.structured_data,
         "text": page.text,
         "sections": [asdict(section) for section in page.sections],
         "links": [asdict(link) for link in page.links],
@@ -81,6 +86,8 @@ def page_to_record(
 def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
     """Return the page to put; what it names is found again in its text."""
     text = record["text"]
+    # A file of version 1 has none of these.
+    since_2 = {name: record[name] for name in _SINCE_2 if name in record}
     extracted = ExtractedPage(
         title=record["title"],
         text=text,
@@ -91,6 +98,7 @@ def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
         images=tuple(Image(**each) for each in record["images"]),
         published_at=record["published_at"],
         modified_at=record["modified_at"],
+        **since_2,
     )
     fetched = FetchedPage(
         url=record["url"],

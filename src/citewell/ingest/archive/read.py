@@ -134,11 +134,19 @@ def _is_same(known: PageInfo, record: dict[str, Any], vectors: int) -> bool:
 
 
 async def import_website(
-    record: dict[str, Any], imported: Imported, *, store: Store, project: str
+    record: dict[str, Any],
+    imported: Imported,
+    *,
+    store: Store,
+    project: str,
+    source_id: int | None = None,
 ) -> None:
-    """Add one entry and make its pages, which are there already, its members; count it."""
+    """Add one entry and make its pages, which are there already, its members; count it.
+
+    A new entry whose URL is no page gets `source_id`, where that is free.
+    """
     now = datetime.now(UTC)
-    draft = website_from_record(record, project=project)
+    draft = replace(website_from_record(record, project=project), source_id=source_id)
     website, created = await store.library.add_website(draft, now=now)
     for member in record["members"]:
         page = await store.find_page(member["url"], project=project)

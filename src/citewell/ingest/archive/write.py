@@ -82,7 +82,7 @@ async def _fill(
         last = listed[-1].source_id
         message = f"Exported {pages} of {total} pages"
         await on_progress(Progress(phase="export", message=message, done=pages, total=total))
-    websites = await website_records(store, project)
+    websites = [record for _, record in await website_records(store, project)]
     await to_thread.run_sync(writer.add, WEBSITES, websites)
     return writer.finish(
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -109,9 +109,9 @@ async def page_record(info: PageInfo, store: Store, model: str | None) -> dict[s
     )
 
 
-async def website_records(store: Store, project: str) -> list[dict[str, Any]]:
-    """Return all entries of a project as records."""
-    records: list[dict[str, Any]] = []
+async def website_records(store: Store, project: str) -> list[tuple[int, dict[str, Any]]]:
+    """Return all entries of a project as records, each with the id it has here."""
+    records: list[tuple[int, dict[str, Any]]] = []
     while True:
         query = WebsiteQuery(
             project=project, order_by="url", limit=_WEBSITES_AT_ONCE, offset=len(records)
@@ -120,7 +120,10 @@ async def website_records(store: Store, project: str) -> list[dict[str, Any]]:
         if not listed.websites:
             return records
         records += [
-            website_to_record(website, await _members(store, website.source_id))
+            (
+                website.source_id,
+                website_to_record(website, await _members(store, website.source_id)),
+            )
             for website in listed.websites
         ]
 

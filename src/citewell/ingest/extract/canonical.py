@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from operator import itemgetter
 
 from citewell.core.records import Image, Link, Section
 from citewell.ingest.extract.characters import collapse_spaces, drop_controls, tidy_lines
@@ -17,8 +18,12 @@ from citewell.ingest.extract.characters import collapse_spaces, drop_controls, t
 MARK_START = "\ufdd0"
 MARK_END = "\ufdd1"
 _MARK = re.compile(f"{MARK_START}([sli])(\\d+){MARK_END}")
+_NO_WORDS = re.compile(f"(?:\\s|{MARK_START}[sli]\\d+{MARK_END})*+")
 _LINE_OF_MARKS = re.compile(f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE)
 _CONTEXT_CHARACTERS = 160
+# As replacements these are called from C; `re` calls Python for a template such as r"\1".
+_FIRST_GROUP = itemgetter(1)
+_SECOND_GROUP = itemgetter(2)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
 _EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(?=\S)(.+?)(?<=\S)\1")
 
@@ -61,7 +66,7 @@ class CanonicalWriter:
         # A line of marks alone would leave a blank line behind: they go with what follows.
         marked = drop_controls(marked)
         if f"{MARK_END}\n" in marked or f"{MARK_END} \n" in marked:
-            marked = _LINE_OF_MARKS.sub(r"\1", marked)
+            marked = _LINE_OF_MARKS.sub(_FIRST_GROUP, marked)
         text, marks = _take_marks_out(tidy_lines(marked).strip("\n"))
         sections = self._section_tree(text, [m for m in marks if m[0] == "s"])
         starts = [section.start for section in sections]
@@ -121,12 +126,18 @@ def visible_text(marked: str) -> str:
     return _MARK.sub("", marked) if MARK_START in marked else marked
 
 
+def has_words(marked: str) -> bool:
+    """Return whether anything but marks and white space stands in marked text."""
+    # Unlike taking the marks out, this ends at the first word: a list may be a megabyte long.
+    return _NO_WORDS.fullmatch(marked) is None
+
+
 def join_blocks(blocks: list[str], separator: str = "\n\n") -> str:
     """Join blocks; a block of marks alone leaves no empty line behind."""
     joined: list[str] = []
     waiting = ""
     for block in blocks:
-        if not visible_text(block).strip():
+        if not has_words(block):
             waiting += block.strip()
             continue
         joined.append(waiting + block)
@@ -140,11 +151,11 @@ def plain_text(markdown: str) -> str:
     """Return one line of Markdown as a reader sees it: no marks, link targets or emphasis."""
     text = visible_text(markdown)
     if "](" in text:
-        text = _LINK_TARGET.sub(r"\1", text)
+        text = _LINK_TARGET.sub(_FIRST_GROUP, text)
     if "`" in text and text.count("`") == 2 and text[0] == text[-1] == "`":
         text = text[1:-1]
     elif "*" in text or "`" in text or "~~" in text:
-        text = _EMPHASIS.sub(r"\2", _EMPHASIS.sub(r"\2", text))
+        text = _EMPHASIS.sub(_SECOND_GROUP, _EMPHASIS.sub(_SECOND_GROUP, text))
     return collapse_spaces(text)
 
 
@@ -181,7 +192,7 @@ class _Contexts:
             line = self._text[line_start : self._line_end]
             # Emphasis is left in: taking it out of every line costs more than it is worth.
             self._line = collapse_spaces(
-                _LINK_TARGET.sub(r"\1", line).replace("`", "").replace("**", "")
+                _LINK_TARGET.sub(_FIRST_GROUP, line).replace("`", "").replace("**", "")
             )
             self._found = 0
         at = self._line.find(words, self._found)

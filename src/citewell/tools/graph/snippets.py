@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from citewell.answer.evidence_spans import clip
 from citewell.core.graph import NodeRef
-from citewell.core.records import SearchFilter
 from citewell.tools.scratch import PassagePlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import StoredChunk
+    from citewell.core.records import SearchFilter, StoredChunk
     from citewell.tools.registry import Call
 
 SNIPPET_CHARACTERS = 200
@@ -46,24 +45,14 @@ async def find_snippets(
         for edge in edges:
             sections.setdefault(edge.source, edge.target)
     chunks = await store.chunks_of_sections(list(dict.fromkeys(sections.values())), limit=1)
-    tags = await _tags_of(chunks, call)
     first = {NodeRef("section", chunk.source_id, chunk.section): chunk for chunk in chunks}
     return {
-        ref: _snippet(first[section], tags.get(first[section].source_id, ()), call)
-        for ref, section in sections.items()
-        if section in first
+        ref: _snippet(first[section], call) for ref, section in sections.items() if section in first
     }
 
 
-async def _tags_of(chunks: Sequence[StoredChunk], call: Call) -> dict[int, tuple[str, ...]]:
-    source_ids = tuple({chunk.source_id for chunk in chunks})
-    where = SearchFilter(source_ids=source_ids)
-    pages = await call.services.store.list_pages(where, limit=max(1, len(source_ids)))
-    return {page.source_id: page.tags for page in pages}
-
-
-def _snippet(chunk: StoredChunk, tags: tuple[str, ...], call: Call) -> Snippet:
-    place = PassagePlace.of_chunk(chunk, tags)
+def _snippet(chunk: StoredChunk, call: Call) -> Snippet:
+    place = PassagePlace.of_chunk(chunk)
     passage = call.services.scratch.put(call.caller, place, chunk.text)
     body = _HEADING_LINES.sub("", chunk.text) or chunk.text
     return Snippet(text=clip(body, SNIPPET_CHARACTERS), passage_id=passage.passage_id)

@@ -8,6 +8,7 @@ from pydantic import Field, WithJsonSchema
 
 from citewell.answer.brief import format_brief
 from citewell.answer.numbering import number_sources
+from citewell.answer.stats import reader_notes
 from citewell.tools.registry import ToolOutput
 from citewell.tools.schemas import ROWS
 
@@ -217,7 +218,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
             stop_reason=result.stop_reason,
             total_ms=round(result.timing.total_ms),
             omitted_blocks=len(result.blocks) - kept or None,
-            notes=list(result.notes) or None,
+            notes=reader_notes(result) or None,
         ),
     )
 

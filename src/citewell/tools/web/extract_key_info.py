@@ -152,7 +152,7 @@ def render(output: ExtractKeyInfoOutput, call: Call) -> str:
     """Return the contexts, each inside the fence."""
     if not output.contexts:
         return "Nothing in the materials has to do with the query."
-    fence = Fence()
+    fence = Fence(source="the materials")
     numbered = [
         f"{number}. {fence.around(context)}"
         for number, context in enumerate(output.contexts, start=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
@@ -11,17 +11,8 @@ from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.schemas import ROWS
-from citewell.tools.search_engines import engine_access
-from citewell.web.search.choice import chosen_engines
+from citewell.tools.search_engines import NOT_CONFIGURED, SUGGESTION
 
-if TYPE_CHECKING:
-    from citewell.core.settings import Settings
-
-NOT_CONFIGURED = "web search is not configured"
-_SUGGESTION = (
-    "Set WEB_SEARCH_ENGINES and the engine's key, e.g. WEB_SEARCH_BRAVE_API_KEY; "
-    "WEB_SEARCH_ENGINES=duckduckgo needs none."
-)
 _MAX_RESULTS = 10
 _MAX_QUERY_CHARACTERS = 2_000
 
@@ -49,13 +40,6 @@ class WebSearchOutput(ToolOutput):
     results: Annotated[list[WebResultShape], ROWS]
 
 
-def missing(settings: Settings) -> str | None:
-    """Return what must be set before there is anything to search with, None when all is there."""
-    if chosen_engines(settings.web_search_engines, engine_access(settings)):
-        return None
-    return f"{NOT_CONFIGURED}. {_SUGGESTION}"
-
-
 async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
     """Ask the engines in their order.
 
@@ -67,7 +51,7 @@ async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
     if not given.query.strip():
         raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
     if call.services.web_search is None:
-        raise SettingsError(NOT_CONFIGURED, suggestion=_SUGGESTION)
+        raise SettingsError(NOT_CONFIGURED, suggestion=SUGGESTION)
     found = await call.services.web_search.search(given.query, limit=_MAX_RESULTS)
     return WebSearchOutput(
         query=found.query,
@@ -112,5 +96,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"query": "mcp protocol overview"},
-    requires=missing,
+    requires="search_engine",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.ingest.extract.canonical import join_blocks, plain_text, visible_text
+from citewell.ingest.extract.canonical import has_words, join_blocks, plain_text, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
 from citewell.ingest.extract.html.code import render_code_block
@@ -111,7 +111,7 @@ class BlockRenderer:
 
     def _continued(self, block: str) -> str:
         """Mark text after a symbol's entry as part of the section around it again."""
-        if not self._needs_continuation or not visible_text(block).strip():
+        if not self._needs_continuation or not has_words(block):
             return block
         self._needs_continuation = False
         level, anchor = self._open[-1]
@@ -154,7 +154,7 @@ class BlockRenderer:
 
     def _quotation(self, element: Element) -> list[str]:
         body = join_blocks(self.blocks(element))
-        if not visible_text(body).strip():
+        if not has_words(body):
             return [body] if body else []
         return ["\n".join(f"> {line}" if line else ">" for line in body.split("\n"))]
 

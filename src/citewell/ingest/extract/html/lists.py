@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from citewell.ingest.extract.canonical import join_blocks, visible_text
+from citewell.ingest.extract.canonical import (
+    MARK_END,
+    MARK_START,
+    has_words,
+    join_blocks,
+    visible_text,
+)
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.html.renderer import Renderer
+
+# "- " or "1. ", marks before and between left out of account.
+_MARKS = f"(?:{MARK_START}\\w+{MARK_END})*"
+_LIST_START = re.compile(rf"{_MARKS}(?:-|1{_MARKS}\.){_MARKS} ")
 
 
 def render_list(element: Element, renderer: Renderer) -> list[str]:
@@ -89,17 +100,20 @@ def _item(blocks: list[str], bullet: str) -> str:
     tight: list[str] = []
     for block in blocks:
         # A nested list or code follows its text directly; further paragraphs keep a blank line.
-        if tight and visible_text(block).startswith(("- ", "1. ")):
+        if tight and _LIST_START.match(block):
             tight[-1] += "\n" + block
         else:
             tight.append(block)
     body = join_blocks(tight)
-    if not visible_text(body).strip():
+    if not has_words(body):
         return body
     return bullet + _indent(body, " " * len(bullet)).lstrip(" ")
 
 
 def _indent(text: str, prefix: str) -> str:
+    if "\n\n" not in text and text.strip("\n") == text:
+        return prefix + text.replace("\n", "\n" + prefix)
+    # An empty line stays empty.
     return "\n".join(prefix + line if line else line for line in text.split("\n"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.characters import collapse_spaces
@@ -68,7 +69,7 @@ def signature_text(term: Element) -> str:
     """Return a signature as one line that reads like code."""
     pieces: list[str] = []
     _collect(term, pieces)
-    return _SPACE_BEFORE.sub(r"\1", collapse_spaces("".join(pieces))).replace("( ", "(")
+    return _SPACE_BEFORE.sub(itemgetter(1), collapse_spaces("".join(pieces))).replace("( ", "(")
 
 
 def _collect(element: Element, pieces: list[str]) -> None:

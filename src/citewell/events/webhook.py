@@ -1,0 +1,45 @@
+"""A URL that events are posted to; apart, since few set one and its client is long to import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import httpx2
+
+from citewell.core.errors import SettingsError
+
+if TYPE_CHECKING:
+    from citewell.events.records import Event
+
+
+class WebhookSink:
+    """Posts each event.
+
+    Raises:
+        SettingsError: made with what is not an http or https URL.
+    """
+
+    def __init__(self, url: str, *, token: str | None, timeout_seconds: float = 5.0) -> None:
+        self.name = "the webhook"
+        self._url = _checked(url)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._client = httpx2.AsyncClient(headers=headers, timeout=timeout_seconds)
+
+    async def write(self, event: Event) -> None:
+        """Post the event; an answer of 4xx or 5xx raises."""
+        response = await self._client.post(self._url, json=event.as_json())
+        response.raise_for_status()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+
+def _checked(url: str) -> str:
+    try:
+        parsed = httpx2.URL(url)
+    except httpx2.InvalidURL as error:
+        raise SettingsError("a URL in EVENTS cannot be read") from error
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise SettingsError("a webhook in EVENTS must start with http:// or https://")
+    return url

@@ -1,0 +1,105 @@
+"""Files of this machine as pages: found, read, and named by their `file://` URLs.
+
+Only the shell and the operator's own settings name files. A tool never reads one: to it, a page
+of a file is a stored page like any other.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import InvalidArgument, UnsupportedContent
+from citewell.core.records import FetchedPage
+from citewell.web.charset import decode_body
+from citewell.web.content import page_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_TYPE_OF_SUFFIX = {
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".markdown": "text/markdown",
+    ".md": "text/markdown",
+    ".mdx": "text/markdown",
+    ".pdf": "application/pdf",
+    ".rst": "text/plain",
+    ".txt": "text/plain",
+    ".xhtml": "application/xhtml+xml",
+}
+_SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
+
+
+def file_url(path: Path) -> str:
+    """Return the URL that a file's page is stored under."""
+    return path.resolve().as_uri()
+
+
+def folder_url(path: Path) -> str | None:
+    """Return what the URLs of all pages below a folder begin with; None for a file."""
+    return f"{path.resolve().as_uri()}/" if path.is_dir() else None
+
+
+def find_local_pages(path: Path) -> list[Path]:
+    """Return the files that `path` stands for: itself, or those below it that hold text.
+
+    Hidden files and folders are left out, and links that lead out of the folder.
+
+    Raises:
+        InvalidArgument: there is nothing of that name, or no page below it.
+    """
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise InvalidArgument(f"there is no file or folder {path}")
+    found = sorted(_walk(path.resolve()))
+    if not found:
+        suffixes = ", ".join(sorted(_TYPE_OF_SUFFIX))
+        raise InvalidArgument(
+            f"there is no page below {path}", suggestion=f"Pages are files in {suffixes}."
+        )
+    return found
+
+
+def read_local_page(path: Path, *, max_bytes: int) -> FetchedPage:
+    """Return the page that a file holds, its content's hash as ETag.
+
+    Raises:
+        UnsupportedContent: it cannot be read, is larger than `max_bytes`, or holds no text.
+    """
+    url = file_url(path)
+    try:
+        with path.open("rb") as file:
+            body = file.read(max_bytes + 1)
+    except OSError as error:
+        raise UnsupportedContent(f"cannot read {path}: {error.strerror}") from error
+    if len(body) > max_bytes:
+        raise UnsupportedContent(f"{path} is larger than {max_bytes} bytes")
+    content_type = _TYPE_OF_SUFFIX.get(path.suffix.lower(), "")
+    kind = page_kind(body, content_type=content_type, url=url)
+    return FetchedPage(
+        url=url,
+        final_url=url,
+        status=200,
+        kind=kind,
+        body=body,
+        text="" if kind == "pdf" else decode_body(body, content_type=content_type, kind=kind).text,
+        fetched_at=datetime.now(UTC),
+        etag=f'"{sha256(body).hexdigest()[:32]}"',
+    )
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = [
+            name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS
+        ]
+        for name in names:
+            path = Path(folder, name)
+            is_page = path.suffix.lower() in _TYPE_OF_SUFFIX and not name.startswith(".")
+            if is_page and path.is_file() and path.resolve().is_relative_to(root):
+                yield path

@@ -1,0 +1,151 @@
+"""Keeps the corpus in step with pages that come from files, not from the web."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import anyio
+
+from citewell.core.errors import CitewellError
+from citewell.core.records import FetchedPage, PageInfo, SearchFilter
+from citewell.core.results import OnProgress, Progress, no_progress
+from citewell.ingest.pipeline import PARALLEL_PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from citewell.core.settings import Settings
+    from citewell.ingest.pipeline import Ingester
+    from citewell.store.protocol import Store
+
+logger = logging.getLogger(__name__)
+
+_LISTED_AT_ONCE = 500
+
+
+class Corpus(Protocol):
+    """Where pages are kept: what this needs of the services."""
+
+    @property
+    def settings(self) -> Settings:
+        """Name the project and the tags of its pages."""
+
+    @property
+    def store(self) -> Store:
+        """Hold the pages."""
+
+    @property
+    def ingester(self) -> Ingester:
+        """Read them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnPage:
+    """A page as it should be stored."""
+
+    url: str
+    etag: str | None
+    """Changes with the content; None when that is not known."""
+    load: Callable[[], FetchedPage | None]
+    """Returns the whole page; None when its file has gone meanwhile."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncReport:
+    """What bringing the corpus into step took."""
+
+    pages: tuple[PageInfo, ...]
+    """Those that were written."""
+    unchanged: int
+    deleted: int
+    failed: dict[str, str]
+    """Why, by URL."""
+
+
+async def sync_pages(
+    corpus: Corpus,
+    pages: Sequence[OwnPage],
+    *,
+    below: str | None,
+    owner_tag: str | None = None,
+    tags: tuple[str, ...] = (),
+    force: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> SyncReport:
+    """Make the corpus hold `pages` as they are, with `tags`.
+
+    One that has not changed is left alone unless `force`d. Of the stored pages whose URLs begin
+    with `below`, and which have the `owner_tag`, those that are not among `pages` are deleted.
+    """
+    owners = (owner_tag,) if owner_tag else ()
+    stored = await _stored_pages(corpus, pages, below=below, owners=owners)
+    tags = (*owners, *tags, *corpus.settings.scope_tags)
+    changed = [page for page in pages if force or not _is_as(stored.get(page.url), page, tags)]
+    written: list[PageInfo] = []
+    failed: dict[str, str] = {}
+    limit = anyio.Semaphore(PARALLEL_PAGES)
+
+    async def store(page: OwnPage) -> None:
+        async with limit:
+            try:
+                info = await _store_page(corpus, page, tags=tags)
+            except CitewellError as error:
+                logger.warning("%s is not in the corpus: %s", page.url, error.message)
+                failed[page.url] = error.message
+            else:
+                written.extend([info] if info is not None else [])
+        done = len(written) + len(failed)
+        told = Progress(phase="ingest", message="Reading files", done=done, total=len(changed))
+        await on_progress(told)
+
+    with corpus.ingester.expecting(len(changed)):
+        async with anyio.create_task_group() as tasks:
+            for page in changed:
+                tasks.start_soon(store, page)
+    gone = stored.keys() - {page.url for page in pages}
+    for url in gone:
+        await corpus.store.delete_page(stored[url].source_id)
+    if changed or gone:
+        logger.info("files in the corpus: %d written, %d deleted", len(written), len(gone))
+    return SyncReport(
+        pages=tuple(written),
+        unchanged=len(pages) - len(changed),
+        deleted=len(gone),
+        failed=failed,
+    )
+
+
+async def _stored_pages(
+    corpus: Corpus, pages: Sequence[OwnPage], *, below: str | None, owners: tuple[str, ...]
+) -> dict[str, PageInfo]:
+    project = corpus.settings.project
+    if below is None:
+        found = [await corpus.store.find_page(page.url, project=project) for page in pages]
+        return {info.url: info for info in found if info is not None}
+    stored: dict[str, PageInfo] = {}
+    after = 0
+    where = SearchFilter(project=project, tags=owners, url_prefix=below)
+    while listed := await corpus.store.list_pages(
+        where, limit=_LISTED_AT_ONCE, after_source_id=after
+    ):
+        stored |= {info.url: info for info in listed}
+        after = listed[-1].source_id
+    return stored
+
+
+async def _store_page(corpus: Corpus, page: OwnPage, *, tags: tuple[str, ...]) -> PageInfo | None:
+    fetched = page.load()
+    if fetched is None:
+        return None
+    outcome = await corpus.ingester.ingest_fetched(
+        fetched, project=corpus.settings.project, tags=tags
+    )
+    return outcome.page
+
+
+def _is_as(stored: PageInfo | None, page: OwnPage, tags: tuple[str, ...]) -> bool:
+    if stored is None or page.etag is None:
+        return False
+    return stored.etag == page.etag and set(tags) <= set(stored.tags)

@@ -1,0 +1,142 @@
+"""`ask` and `ingest` of files and folders in place of URLs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.shell import STORAGE, Shell
+
+from citewell.cli.main import main
+
+QUESTION = "What happens when the memory is full?"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "the docs"
+    (root / "guide").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / "storage.html").write_text(STORAGE, encoding="utf-8")
+    (root / "guide/mooring.md").write_text(
+        "# Mooring\n\nA cord joins the buoy to the chain. See [modes](../storage.html#ring).\n",
+        encoding="utf-8",
+    )
+    (root / ".git/notes.md").write_text("# Hidden\n\nThe memory is full.\n", encoding="utf-8")
+    (root / "logo.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    return root
+
+
+def run_json(
+    capsys: pytest.CaptureFixture[str], shell: Shell, *arguments: str
+) -> tuple[int, dict[str, Any]]:
+    code = main([*arguments, "--json", *shell.options])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_ask_answers_from_a_folder_and_cites_its_files(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = run_json(capsys, shell, "ask", str(folder), QUESTION)
+
+    assert code == 0
+    assert [source["url"] for source in found["sources"]][:1] == [
+        (folder / "storage.html").as_uri()
+    ]
+    assert any("takes the place of the oldest" in each["text"] for each in found["citations"])
+
+
+def test_ask_of_one_file_leaves_the_others_of_its_folder_out(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_json(capsys, shell, "ingest", str(folder))
+
+    _, found = run_json(
+        capsys, shell, "ask", str(folder / "guide/mooring.md"), "What joins the buoy to the chain?"
+    )
+
+    assert {source["url"] for source in found["sources"]} == {
+        (folder / "guide/mooring.md").as_uri()
+    }
+
+
+def test_ingest_keeps_step_with_a_folder(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, first = run_json(capsys, shell, "ingest", str(folder))
+    _, again = run_json(capsys, shell, "ingest", str(folder))
+    (folder / "storage.html").unlink()
+    (folder / "guide/mooring.md").write_text("# Mooring\n\nA chain of iron.\n", encoding="utf-8")
+    (folder / "new.txt").write_text("The lamp blinks twice.", encoding="utf-8")
+    _, later = run_json(capsys, shell, "ingest", str(folder))
+    _, status = run_json(capsys, shell, "status")
+
+    counts = ("indexed", "unchanged", "removed", "failed")
+    assert [[each["paths"][0][name] for name in counts] for each in (first, again, later)] == [
+        [2, 0, 0, 0],
+        [0, 2, 0, 0],
+        [2, 0, 1, 0],
+    ]
+    assert {page["url"] for page in status["pages"]} == {
+        (folder / "new.txt").as_uri(),
+        (folder / "guide/mooring.md").as_uri(),
+    }
+
+
+def test_a_file_that_cannot_be_read_is_told_and_its_stored_page_kept(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_json(capsys, shell, "ingest", str(folder))
+    (folder / "storage.html").write_bytes(bytes(range(32)) * 100)
+
+    _, told = run_json(capsys, shell, "ingest", str(folder))
+    _, found = run_json(capsys, shell, "search", QUESTION)
+
+    assert told["paths"][0]["failed"] == 1
+    assert "binary" in told["paths"][0]["failures"][0]["error"]
+    assert found["sources"][0]["url"] == (folder / "storage.html").as_uri()
+
+
+def test_links_between_files_lead_to_their_pages(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["ask", str(folder / "guide"), "See which modes?", *shell.options])
+
+    assert code == 0
+    assert f"({(folder / 'storage.html').as_uri()}#ring)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("ask", "{folder}", "https://a.example/", "Why?"), "not both at once"),
+        (("ask", "{folder}", "Why?", "--constraint", "on Debian"), "--constraint is for URLs"),
+        (("ingest", "{folder}/nothing"), "is not a URL"),
+        (("ingest", "{folder}/.git/empty"), "no page below"),
+        (("ingest", "{folder}/logo.png"), "is binary"),
+    ],
+    ids=["mixed", "constraint", "missing", "empty", "binary"],
+)
+def test_what_cannot_be_done_is_said(
+    shell: Shell,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    told: str,
+) -> None:
+    (folder / ".git/empty").mkdir()
+
+    code = main([*(each.format(folder=folder) for each in arguments), *shell.options])
+
+    streams = capsys.readouterr()
+    assert code != 0
+    assert told in streams.out + streams.err
+
+
+def test_a_tool_never_reads_a_file(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    code, told = run_json(capsys, shell, "ask", "file:///etc/passwd", "Who is root?")
+
+    assert code != 0
+    assert "is not an http or https URL" in told["error"]["message"]
