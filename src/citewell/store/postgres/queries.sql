@@ -407,6 +407,9 @@ SELECT
 FROM pg_stats
 WHERE schemaname = current_schema() AND tablename = 'chunk_words_by_word';
 
+-- name: count_common_words
+ANALYZE chunk_words;
+
 -- name: word_frequencies
 -- Reads each word's whole list of chunks, so callers remember the answer.
 SELECT asked.word, (
@@ -522,6 +525,11 @@ RESET maintenance_work_mem; RESET max_parallel_maintenance_workers;
 CREATE INDEX CONCURRENTLY {index} ON chunk
 USING hnsw ((vector::halfvec({dimensions})) halfvec_ip_ops) WITH (m = 16, ef_construction = 100)
 WHERE model_id = {model_id} AND vector IS NOT NULL;
+
+-- name: count_models
+-- Counted when no chunk had a vector yet, the planner would take this model for one of a few chunks
+-- and sort them all rather than use its index.
+ANALYZE chunk (model_id);
 
 -- name: note_index
 UPDATE embedding_model SET indexed = TRUE WHERE model_id = %(model_id)s;

@@ -15,7 +15,11 @@ from citewell.store.postgres.library import PostgresLibrary
 from citewell.store.postgres.materials import PostgresMaterials
 from citewell.store.postgres.people import PostgresPeople
 from citewell.store.postgres.renders import PostgresRenders
-from citewell.store.postgres.word_search import WordSearch
+from citewell.store.postgres.word_search import (
+    MANY_CHUNKS,
+    WordSearch,
+    have_common_words_counted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +65,7 @@ class PostgresStore:
         self._database = database
         self._model = model
         self._words = WordSearch()
+        self._chunks_written = 0
         self.access: AccessStore = PostgresAccess(database)
         self.people: PeopleStore = PostgresPeople(database)
         self.materials: MaterialStore = PostgresMaterials(database)
@@ -73,7 +78,12 @@ class PostgresStore:
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held."""
-        return await self._database.write(partial(put.put_page, draft=draft))
+        result = await self._database.write(partial(put.put_page, draft=draft))
+        self._chunks_written += result.chunks
+        if self._chunks_written >= MANY_CHUNKS:
+            self._chunks_written = 0
+            await have_common_words_counted(self._database)
+        return result
 
     async def touch_page(
         self, source_id: int, *, fetched_at: datetime, etag: str | None, last_modified: str | None

@@ -139,6 +139,7 @@ async def index_vectors(database: Database, model: str) -> None:
             await connection.execute(sql.SQL(SQL["drop_index"]).format(**model_now.names()))
             await connection.execute(SQL["give_index_memory"], {"bytes": model_now.index_bytes()})
             await connection.execute(sql.SQL(SQL["build_index"]).format(**model_now.names()))
+            await connection.execute(SQL["count_models"])
             await connection.execute(SQL["note_index"], key)
         finally:
             await connection.execute(SQL["take_index_memory_back"], prepare=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
     from citewell.core.records import SearchFilter
+    from citewell.store.postgres.connection import Database
     from citewell.store.postgres.filters import AllowedPages
 
     Session = AsyncConnection[dict[str, Any]]
@@ -30,6 +32,9 @@ _SCORED_PER_HIT = 2
 _FEW_CHUNKS = 400
 # A store of fewer chunks is counted anew at each search: it takes a millisecond.
 _COUNTED_AT_ONCE = 2_000
+# From here on what ANALYZE found common is taken from there; in fewer chunks each word is counted
+# exactly, once. It counts a sample, and what was common in the first pages need not be in all.
+MANY_CHUNKS = 20_000
 _COUNT_SECONDS = 30.0
 
 
@@ -88,24 +93,12 @@ class WordSearch:
         totals = Totals(chunks=row["chunks"], words=row["words"])
         # Only the choice of words and the weight of common ones hang on it: near enough will do.
         if abs(totals.chunks - counts.totals.chunks) > 0.1 * counts.totals.chunks:
-            counts.frequencies = await self._common_words(connection, totals)
+            counts.frequencies = {}
+        if totals.chunks > MANY_CHUNKS:
+            counts.frequencies |= await _common_words(connection, totals)
         counts.totals = totals
         counts.until = anyio.current_time() + _COUNT_SECONDS
         return totals
-
-    async def _common_words(self, connection: Session, totals: Totals) -> dict[str, int]:
-        """Return the words that ANALYZE found common; the index counts the others quickly."""
-        if totals.chunks <= _COUNTED_AT_ONCE:
-            return {}
-        row = await (await connection.execute(SQL["common_words"])).fetchone()
-        if row is None or row["words"] is None:
-            return {}
-        # After the words' own frequencies come the least, the greatest and that of no word.
-        shares = row["shares"][: len(row["words"])]
-        return {
-            word: max(round(share * totals.chunks), 1)
-            for word, share in zip(row["words"], shares, strict=True)
-        }
 
     async def _count_words(self, connection: Session, words: Sequence[str]) -> dict[str, int]:
         """Return in how many chunks each word is, of those that are in any."""
@@ -118,6 +111,29 @@ class WordSearch:
             known |= {row["word"]: row["chunks"] for row in await found.fetchall() if row["chunks"]}
             frequencies.update(known)
         return known
+
+
+async def have_common_words_counted(database: Database) -> None:
+    """Have PostgreSQL count the common words if it never has.
+
+    It would by itself within a minute or two; until then each search of a large load that asks for
+    a common word would count it by reading half of the table.
+    """
+    if not await database.look(partial(_common_words, totals=Totals(chunks=1, words=1))):
+        await database.run_alone(lambda connection: connection.execute(SQL["count_common_words"]))
+
+
+async def _common_words(connection: Session, totals: Totals) -> dict[str, int]:
+    """Return the words that ANALYZE found common; the index counts the others quickly."""
+    row = await (await connection.execute(SQL["common_words"])).fetchone()
+    if row is None or row["words"] is None:
+        return {}
+    # After the words' own frequencies come the least, the greatest and that of no word.
+    shares = row["shares"][: len(row["words"])]
+    return {
+        word: max(round(share * totals.chunks), 1)
+        for word, share in zip(row["words"], shares, strict=True)
+    }
 
 
 def _match_values(

@@ -41,29 +41,37 @@ def page_info(row: sqlite3.Row) -> PageInfo:
 
 
 def stored_chunk(row: sqlite3.Row) -> StoredChunk:
-    """Return the chunk that a row of `load_chunks` or `chunks_of_page` holds."""
+    """Return the chunk that a row of `load_chunks` or `chunks_of_page` holds.
+
+    By place: a search reads sixty of them, and to look each column up by name takes twice as long.
+    """
+    (
+        chunk_id, source_id, ordinal, section, heading_path, anchor, start, end, text, tokens,
+        has_code, url, title, page_hash, fetched_at, language, kind, content_type, page_chunks,
+        tags, words,
+    ) = row  # fmt: skip
     return StoredChunk(
-        chunk_id=row["chunk_id"],
-        source_id=row["source_id"],
-        url=row["url"],
-        title=row["title"],
-        page_hash=row["text_hash"],
-        fetched_at=datetime.fromisoformat(row["fetched_at"]),
-        language=row["language"],
-        kind=row["kind"],
-        content_type=row["content_type"],
-        ordinal=row["ordinal"],
-        section=row["section"],
-        heading_path=_texts(row["heading_path"]),
-        anchor=row["anchor"],
-        start=row["start_offset"],
-        end=row["end_offset"],
-        text=row["text"],
-        tokens=row["tokens"],
-        has_code=bool(row["has_code"]),
-        page_chunks=row["page_chunks"],
-        tags=_texts(row["tags"]),
-        words=row["words"],
+        chunk_id=chunk_id,
+        source_id=source_id,
+        url=url,
+        title=title,
+        page_hash=page_hash,
+        fetched_at=_moment(fetched_at),
+        language=language,
+        kind=kind,
+        content_type=content_type,
+        ordinal=ordinal,
+        section=section,
+        heading_path=_texts(heading_path),
+        anchor=anchor,
+        start=start,
+        end=end,
+        text=text,
+        tokens=tokens,
+        has_code=bool(has_code),
+        page_chunks=page_chunks,
+        tags=_texts(tags),
+        words=words,
     )
 
 
@@ -120,3 +128,8 @@ def node(row: sqlite3.Row, kind: NodeKind) -> Node:
 def _texts(json_list: str) -> tuple[str, ...]:
     # The chunks of a page share its tags, and those of a section its headings.
     return tuple(json.loads(json_list))
+
+
+@lru_cache(maxsize=4096)
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
