@@ -319,4 +319,8 @@ async def test_pages_that_nobody_waits_for_never_take_all_places(renders: Render
                 await until(renders, waiting=2, held=1)
                 tasks.start_soon(ask, renders)
                 await until(renders, waiting=2, held=2)
+                left = await renders.count_renders()
                 tasks.cancel_scope.cancel()
+
+    # The caller was served before the crawls' other pages, which still wait.
+    assert (left.waiting, left.held) == (2, 2)
