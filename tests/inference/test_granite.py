@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import anyio
 import numpy as np
@@ -141,3 +142,18 @@ def test_opening_the_embedder_loads_neither_runtime_nor_tokenizer() -> None:
     )
 
     assert result.stdout == "[]\n"
+
+
+_EMBED = """
+import anyio
+from citewell.inference.open import open_embedder
+
+embedder = open_embedder("granite", endpoint="", api_key=None, threads=1)
+assert len(anyio.run(embedder.embed_query, "herons")) > 0
+"""
+
+
+def test_the_model_writes_nothing_into_the_home_folder_and_sends_no_events(tmp_path: Path) -> None:
+    environment = {"HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", _EMBED], env=environment, check=True, timeout=60)
+    assert not list(tmp_path.rglob("*"))
