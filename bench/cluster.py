@@ -189,7 +189,7 @@ async def measure_outage(folder: Path, *, seed: int) -> bool:
     return is_clear and late <= WELL_WITHIN_SECONDS and not faults
 
 
-async def measure_throughput(folder: Path, *, pages: int, seconds: float) -> bool:
+async def measure_throughput(folder: Path, *, pages: int, seconds: float, callers: int) -> bool:
     """Search with one process and with two, in turns; return whether two do 1.5 times as much."""
     with running_site({}) as site:
         site.pages = EndlessSite()
@@ -202,14 +202,16 @@ async def measure_throughput(folder: Path, *, pages: int, seconds: float) -> boo
             turns: dict[int, list[Searched]] = {1: [], 2: []}
             for turn in range(7):
                 count = 1 + turn % 2
-                searched = await search_at_once(cluster, servers=count, at_once=8, seconds=seconds)
+                searched = await search_at_once(
+                    cluster, servers=count, at_once=callers, seconds=seconds
+                )
                 # The first turn only warms up.
                 if turn:
                     turns[count].append(searched)
     one, two = (statistics.median(each.rate for each in turns[count]) for count in (1, 2))
     print(
-        f"search, {pages} pages, 8 callers: {one:.0f}/s with one server process, {two:.0f}/s with "
-        f"two: {two / one:.2f} times"
+        f"search, {pages} pages, {callers} callers: {one:.0f}/s with one server process, "
+        f"{two:.0f}/s with two: {two / one:.2f} times"
     )
     for count, searched in turns.items():
         for each in searched:
@@ -224,12 +226,15 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=5.0, help="how long to kill")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pages", type=int, default=200, help="pages to search")
+    parser.add_argument("--callers", type=int, default=8, help="who search at the same time")
     parser.add_argument("--seconds", type=float, default=8.0, help="of each turn of searching")
     given = parser.parse_args()
     measure = {
         "kills": partial(measure_kills, minutes=given.minutes, seed=given.seed),
         "outage": partial(measure_outage, seed=given.seed),
-        "throughput": partial(measure_throughput, pages=given.pages, seconds=given.seconds),
+        "throughput": partial(
+            measure_throughput, pages=given.pages, seconds=given.seconds, callers=given.callers
+        ),
     }
     passed = True
     for part in given.parts or parts:

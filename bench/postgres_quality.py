@@ -1,6 +1,9 @@
 """Whether PostgreSQL ranks as SQLite does: nDCG@10 of judged sets, by words and reranker, on both.
 
-python -m bench.postgres_quality [--sets anthropic_docs,k8s_glossary_en,k8s_glossary_ja]
+    python -m bench.postgres_quality [--sets anthropic_docs,k8s_glossary_en,k8s_glossary_ja]
+
+It also tells how many of the best fifty chunks that words find are the same, and for how many
+questions they come in the same order.
 """
 
 from __future__ import annotations
@@ -22,8 +25,27 @@ from tests.postgres import empty_database
 
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.retrieve.pipeline import retrieve
+from citewell.retrieve.query import read_query
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
+
+Place = tuple[str, int]
+"""Where a chunk stands: the URL of its page and its number there."""
+_BEST = 50
+
+
+async def best_by_words(store: Store, query: JudgedQuery) -> list[Place]:
+    words = read_query(query.text).words
+    hits = await store.search_words(words, where=EVERYWHERE, limit=_BEST)
+    chunks = await store.load_chunks([hit.chunk_id for hit in hits])
+    return [(chunk.url, chunk.ordinal) for chunk in chunks]
+
+
+def tell_agreement(one: Sequence[list[Place]], other: Sequence[list[Place]]) -> str:
+    shared = sum(len(set(mine) & set(its)) for mine, its in zip(one, other, strict=True))
+    same = sum(mine == its for mine, its in zip(one, other, strict=True))
+    share = shared / (sum(map(len, one)) or 1)
+    return f"best {_BEST}: {share:.3f} the same, in the same order for {same} of {len(one)}"
 
 
 async def mean_ndcg(store: Store, queries: Sequence[JudgedQuery]) -> float:
@@ -45,6 +67,7 @@ async def mean_ndcg(store: Store, queries: Sequence[JudgedQuery]) -> float:
 async def measure(name: str) -> None:
     queries = tuple(judged_queries(name, data=DEFAULT_DATA))
     scores: list[float] = []
+    best: list[list[list[Place]]] = []
     with empty_database() as address:
         for place in ("sqlite://", address):
             store = await open_store(place)
@@ -52,10 +75,12 @@ async def measure(name: str) -> None:
                 pages = judged_pages(name, data=DEFAULT_DATA, sites=DEFAULT_SITES)
                 await ingest_pages(pages, store)
                 scores.append(await mean_ndcg(store, queries))
+                best.append([await best_by_words(store, query) for query in queries])
             finally:
                 await store.aclose()
     print(
         f"{name:<18} {len(queries):5} queries   SQLite {scores[0]:.4f}   PostgreSQL {scores[1]:.4f}"
+        f"   {tell_agreement(*best)}"
     )
 
 

@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.core.words import as_symbol, content_words, text_words, weight_of, words
+from citewell.core.words import (
+    as_symbol,
+    content_words,
+    search_words,
+    text_words,
+    weight_of,
+    words,
+    written_words,
+)
 
 
 def test_english_words_are_lower_cased_and_stemmed() -> None:
@@ -107,3 +115,18 @@ def test_the_words_of_markdown_leave_link_targets_out() -> None:
     markdown = "See [task groups](https://docs.example/asyncio_(3).html) and (this note)."
 
     assert text_words(markdown) == words("See [task groups] and (this note).")
+
+
+@given(st.text() | st.text(alphabet="abcXYZ09_. '`,\n語・é\u3000\u0301\u00a8ﬁ", max_size=40))
+def test_the_words_of_a_text_are_those_of_its_written_words(text: str) -> None:
+    assert words(text) == list(search_words(written_words(text)))
+
+
+def test_an_apostrophe_after_underscores_leaves_no_empty_word() -> None:
+    assert words("x__'y") == ["x__'y", "x"]
+
+
+def test_more_different_words_than_are_remembered_are_all_found() -> None:
+    numbers = [f"n{number}" for number in range(100_100)]
+
+    assert words(" ".join(numbers)) == numbers

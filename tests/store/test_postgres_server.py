@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import anyio
 import numpy as np
@@ -13,6 +15,7 @@ import psycopg
 import pytest
 from tests.drafts import draft
 from tests.postgres import empty_database, running_server
+from typing_extensions import override
 
 from citewell.core.errors import SettingsError, StoreError
 from citewell.core.records import SearchFilter
@@ -51,20 +54,104 @@ def test_ten_servers_that_start_together_migrate_once(address: str) -> None:
     assert versions == [(number,) for number in range(1, len(versions) + 1)]
 
 
+def end_connections() -> None:
+    """Let the server end every connection of ours, as it does when it stops."""
+    with psycopg.connect(running_server().get_uri(), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'citewell'"
+        )
+
+
 async def test_calls_work_again_after_the_server_has_closed_their_connections(address: str) -> None:
     store = await open_store(address)
     try:
         await store.put_page(draft("https://a.example/", "heron"))
-        with psycopg.connect(running_server().get_uri(), autocommit=True) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE application_name = 'citewell'"
-            )
+        end_connections()
         found = await store.search_words(["heron"], where=SearchFilter(), limit=10)
     finally:
         await store.aclose()
 
     assert len(found) == 1
+
+
+class Door:
+    """A path to the server's socket; while it is shut the server is as good as stopped."""
+
+    def __init__(self, address: str, path: Path) -> None:
+        self._path = path
+        self._folder = Path(running_server().pgdata)
+        self.address = address.replace(str(self._folder), quote(str(path)))
+        self.open()
+
+    def open(self) -> None:
+        self._path.symlink_to(self._folder)
+
+    def shut(self) -> None:
+        self._path.unlink()
+        end_connections()
+
+
+class FailedConnection(logging.Handler):
+    """Tells when the pool has tried in vain to reach the server."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = anyio.Event()
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage().startswith("error connecting"):
+            self.seen.set()
+
+
+@pytest.mark.slow
+async def test_a_call_while_the_server_is_gone_ends_soon_and_the_next_finds_it_back(
+    address: str, tmp_path: Path
+) -> None:
+    door = Door(address, tmp_path / "socket")
+    store = await open_store(door.address)
+    try:
+        await store.put_page(draft("https://a.example/", "heron"))
+        door.shut()
+        with anyio.fail_after(8), pytest.raises(StoreError) as caught:
+            await store.search_words(["heron"], where=SearchFilter(), limit=10)
+        door.open()
+        with anyio.fail_after(2):
+            found = await store.search_words(["heron"], where=SearchFilter(), limit=10)
+    finally:
+        await store.aclose()
+
+    assert caught.value.code == "BACKEND_UNAVAILABLE"
+    assert len(found) == 1
+
+
+@pytest.mark.slow
+async def test_a_call_waits_for_a_server_that_is_restarted(address: str, tmp_path: Path) -> None:
+    door = Door(address, tmp_path / "socket")
+    store = await open_store(door.address)
+    failed = FailedConnection()
+    pool_log = logging.getLogger("psycopg.pool")
+    pool_log.addHandler(failed)
+    found = 0
+
+    async def search() -> None:
+        nonlocal found
+        found = len(await store.search_words(["heron"], where=SearchFilter(), limit=10))
+
+    try:
+        await store.put_page(draft("https://a.example/", "heron"))
+        door.shut()
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(search)
+                await failed.seen.wait()
+                door.open()
+    finally:
+        pool_log.removeHandler(failed)
+        await store.aclose()
+
+    assert found == 1
 
 
 async def test_a_server_that_is_not_there_is_a_clear_error() -> None:

@@ -569,6 +569,37 @@ async def test_vectors_come_back_as_unit_vectors(store: Store) -> None:
     assert await store.get_vectors([one], model="absent") == {}
 
 
+async def test_chunks_are_compared_with_a_vector(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one", "two", "three"))
+    one, two, three = await chunk_ids(store, put.source_id)
+    await store.put_vectors({one: vector(3, 4), three: vector(0, 2)}, model=MODEL)
+
+    cosines = await store.compare_vectors([two, one, three, 9999], vector(0, 5), model=MODEL)
+
+    assert cosines == pytest.approx({one: 0.8, three: 1.0}, abs=1e-3)
+    assert await store.compare_vectors([], vector(0, 5), model=MODEL) == {}
+    assert await store.compare_vectors([one], vector(0, 5), model="absent") == {}
+
+
+async def test_a_project_that_is_not_the_only_one_any_more_is_searched_alone(store: Store) -> None:
+    mine = await store.put_page(draft("https://a.org/", "herons wade", project="mine"))
+    (own,) = await chunk_ids(store, mine.source_id)
+    await store.put_vectors({own: vector(1, 0)}, model=MODEL)
+    where = SearchFilter(project="mine")
+    assert await found(store, "herons", where) == ["herons wade"]
+    assert await nearest(store, (1, 0), where) == [own]
+
+    other = await store.put_page(draft("https://b.org/", "herons fly", project="yours"))
+    (theirs,) = await chunk_ids(store, other.source_id)
+    await store.put_vectors({theirs: vector(1, 0)}, model=MODEL)
+
+    assert await found(store, "herons", where) == ["herons wade"]
+    assert await nearest(store, (1, 0), where) == [own]
+    assert await store.count_pages(where) == 1
+    assert await store.count_pages(ALL) == 2
+    assert await store.count_pages(SearchFilter(url_prefix="https://c.org/")) == 0
+
+
 async def test_a_vector_given_again_replaces_the_old(store: Store) -> None:
     put = await store.put_page(draft("https://a.org/", "one", "two"))
     one, two = await chunk_ids(store, put.source_id)

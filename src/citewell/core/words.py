@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -33,12 +32,18 @@ _ASCII_TOKEN = re.compile(
     r"(?:(?:\._*|_+)[A-Za-z0-9]+)*(?:__)?(?:'[A-Za-z0-9]+)?",
     re.ASCII,
 )
+# ASCII with a space for each character that no token has: what then stands between spaces is a
+# token, or one with a full stop or the like around it.
+_BETWEEN_TOKENS = "".join(
+    chr(code) if chr(code).isalnum() or chr(code) in "._'" else " " for code in range(128)
+)
 _CJK_RUN = re.compile(rf"[{_CJK}]")
 _CJK_SPLIT = re.compile(rf"([{_CJK}]+)")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SYMBOL = re.compile(r"(?P<name>[A-Za-z_]\w*(?:(?:\.|::|->|#)[A-Za-z_]\w*)*)(?P<call>\([^()]*\))?")
 _SYMBOL_JOINT = re.compile(r"::|->|#")
 _MAX_WORD_CHARACTERS = 64
+_MOST_KNOWN = 100_000
 _HIRAGANA = re.compile(r"[\u3041-\u3096]")
 # What a bigram counts beside a word between spaces: a Japanese word makes two or three of them,
 # among which one name or number would drown. Found by words, nDCG@10 with 1 and with a half:
@@ -62,7 +67,12 @@ _stemmers = threading.local()
 
 def words(text: str) -> list[str]:
     """Return the search words of `text`, in order, repeats included."""
-    return list(search_words(written_words(text)))
+    if text.isascii():
+        return list(search_words(text.translate(_BETWEEN_TOKENS).split()))
+    pieces: list[str] = []
+    for line in text.split("\n"):
+        pieces += line.translate(_BETWEEN_TOKENS).split() if line.isascii() else written_words(line)
+    return list(search_words(pieces))
 
 
 def written_words(text: str) -> list[str]:
@@ -76,7 +86,7 @@ def written_words(text: str) -> list[str]:
 
 def search_words(written: Iterable[str]) -> Iterator[str]:
     """Return the search words of words as they are written."""
-    return chain.from_iterable(map(_split, written))
+    return chain.from_iterable(map(_known.__getitem__, written))
 
 
 def text_words(markdown: str) -> list[str]:
@@ -115,7 +125,22 @@ def as_symbol(text: str) -> str | None:
     return _SYMBOL_JOINT.sub(".", name).lower() if looks_like_code else None
 
 
-@lru_cache(maxsize=65_536)
+class _KnownWords(dict[str, tuple[str, ...]]):
+    """The search words of what was met before, as most of a text was; it learns what is new."""
+
+    def __missing__(self, piece: str) -> tuple[str, ...]:
+        tokens = written_words(piece)
+        found = _split(piece) if tokens == [piece] else tuple(search_words(tokens))
+        if len(piece) <= _MAX_WORD_CHARACTERS:
+            if len(self) >= _MOST_KNOWN:
+                self.clear()
+            self[piece] = found
+        return found
+
+
+_known = _KnownWords()
+
+
 def _split(token: str) -> tuple[str, ...]:
     if token.isascii():
         return _latin_parts(token)
@@ -131,7 +156,8 @@ def _latin_parts(token: str) -> tuple[str, ...]:
     joint = "." if "." in token else "_"
     if joint in token:
         whole = token.lower()[:_MAX_WORD_CHARACTERS]
-        return (whole, *(word for part in token.split(joint) if part for word in _split(part)))
+        parts = (word for part in token.split(joint) if part for word in _split(part))
+        return (whole, *filter(None, parts))
     return _latin(token)
 
 
@@ -156,7 +182,7 @@ def _stem(word: str) -> str:
     # A stemmer keeps state between calls, so each thread has its own.
     stemmer = getattr(_stemmers, "english", None)
     if stemmer is None:
-        # `_split` remembers; a second memory here would cost more than it saves.
+        # `_known` remembers; a second memory here would cost more than it saves.
         stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
     return str(stemmer.stemWord(word))
 

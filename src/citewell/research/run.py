@@ -137,7 +137,7 @@ class ResearchRun:
         await self._search(self.question.pages(self.source_ids))
 
     async def _search(self, where: SearchFilter) -> None:
-        self.documents_searched = (await self.parts.store.corpus_stats(where)).pages
+        self.documents_searched = await self.parts.store.count_pages(where)
         await self._tell("retrieval", f"Searching {self.documents_searched} documents...")
         found = await self._retrieve(where, limit=2 * self.max_blocks)
         await self._tell("reranking", f"Reranking {found.chunks_evaluated} chunks...")

@@ -127,8 +127,8 @@ async def _cosines_of_words_hits(
     """Return cosines of the chunks that only words found, making the best missing vectors."""
     assert side.query_vector is not None, "called only with a query vector"
     unknown = [hit.chunk_id for hit in word_hits if hit.chunk_id not in known]
-    vectors = await store.get_vectors(unknown, model=embedder.name)
-    missing = [chunk_id for chunk_id in unknown if chunk_id not in vectors][:embed_limit]
+    cosines = await store.compare_vectors(unknown, side.query_vector, model=embedder.name)
+    missing = [chunk_id for chunk_id in unknown if chunk_id not in cosines][:embed_limit]
     if missing:
         texts = await store.embedded_texts(missing)
         wanted = [at for at in missing if at in texts and embedder.supports(texts[at])]
@@ -140,8 +140,8 @@ async def _cosines_of_words_hits(
             fresh = dict(zip(wanted, made, strict=True))
             if fresh:
                 await store.put_vectors(fresh, model=embedder.name)
-            vectors |= fresh
-    return {chunk_id: float(vector @ side.query_vector) for chunk_id, vector in vectors.items()}
+            cosines |= {at: float(vector @ side.query_vector) for at, vector in fresh.items()}
+    return cosines
 
 
 async def _fused(

@@ -40,6 +40,8 @@ class Retrieval:
     """How many different chunks were ranked, over all sub-queries."""
     chunks_matched: int
     """How many chunks words or vectors named, over all sub-queries."""
+    pages: Mapping[int, PageText]
+    """The pages that the blocks are cut from."""
     retrieval_ms: float
     reranking_ms: float
     locality_ms: float
@@ -86,14 +88,15 @@ async def retrieve(
     merge_ms = clock.lap_ms()
     plans = await add_locality(plans, store=store, limit=limit)
     locality_ms = clock.lap_ms()
-    blocks = cut_blocks(plans, await _pages_of(plans, store=store))
+    pages = await _pages_of(plans, store=store)
     return Retrieval(
-        blocks=tuple(blocks),
+        blocks=tuple(cut_blocks(plans, pages)),
         ranked=ranking.chunks,
         best_by_query={one.chunks[0].sub_query: one.chunks[0] for one in rankings if one.chunks},
         best_cosines=_best_cosines(asked, gathered),
         chunks_evaluated=len(ranking.chunks),
         chunks_matched=sum(candidates.chunks_matched for candidates in gathered),
+        pages=pages,
         retrieval_ms=retrieval_ms,
         reranking_ms=reranking_ms,
         locality_ms=locality_ms,

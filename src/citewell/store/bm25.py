@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.words import weight_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 HEADING_WEIGHT = 5.0
 BODY_WEIGHT = 1.0
@@ -17,6 +17,7 @@ BODY_WEIGHT = 1.0
 # The usual values of BM25's two constants.
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.75
+_LEAST_FTS5_WEIGHT = 1e-6
 
 # A longer query is cut: its first words say what it is about.
 MOST_WORDS = 256
@@ -56,7 +57,19 @@ def rare_words(frequencies: Mapping[str, int], *, share: float, enough: int) -> 
 def weigh(frequencies: Mapping[str, int], totals: Totals) -> dict[str, float]:
     """Return the weight of each word, given in how many chunks it is: the fewer, the higher."""
     return {
-        word: weight_of(word) * _rarity(count, totals.chunks) for word, count in frequencies.items()
+        word: weight_of(word) * math.log(1 + _odds_against(count, totals.chunks))
+        for word, count in frequencies.items()
+    }
+
+
+def weigh_as_fts5(frequencies: Mapping[str, int], totals: Totals) -> dict[str, float]:
+    """Return the weight that SQLite's FTS5 gives each word: none to one that most chunks hold.
+
+    What chooses chunks by it chooses those that SQLite would.
+    """
+    return {
+        word: max(math.log(_odds_against(count, totals.chunks)), _LEAST_FTS5_WEIGHT)
+        for word, count in frequencies.items()
     }
 
 
@@ -71,7 +84,31 @@ def score_chunks(
     those are the words people ask about: the Kubernetes glossary has nDCG@10 .580, and .556 with
     the ranking of FTS5.
     """
-    wanted = frozenset(weights)
+    for chunk in count_in_chunks(chunks, weights, totals):
+        yield -chunk.score(weights), chunk.chunk_id
+
+
+class CountedChunk(NamedTuple):
+    """How often each word is in a chunk, headings counting more, and how its length dampens it."""
+
+    chunk_id: int
+    counts: Mapping[str, float]
+    damping: float
+
+    def score(self, weights: Mapping[str, float]) -> float:
+        """Return the BM25 score by those of the words that have a weight."""
+        score = 0.0
+        for word, count in self.counts.items():
+            if word in weights:
+                score += weights[word] * count * (_SATURATION + 1) / (count + self.damping)
+        return score
+
+
+def count_in_chunks(
+    chunks: Iterable[tuple[int, str, str]], words: Collection[str], totals: Totals
+) -> Iterator[CountedChunk]:
+    """Yield each of the chunks that holds any of the words; they are given as above."""
+    wanted = frozenset(words)
     for chunk_id, heading, body in chunks:
         heading_words, body_words = heading.split(), body.split()
         present = wanted.intersection(heading_words + body_words)
@@ -79,16 +116,15 @@ def score_chunks(
             continue
         relative_length = (len(heading_words) + len(body_words)) / totals.words_per_chunk
         damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * relative_length)
-        score = 0.0
         # Sorted, because sums of the same numbers in another order may differ in the last digit.
-        for word in sorted(present):
-            in_heading, in_body = heading_words.count(word), body_words.count(word)
-            count = HEADING_WEIGHT * in_heading + BODY_WEIGHT * in_body
-            score += weights[word] * count * (_SATURATION + 1) / (count + damping)
-        yield -score, chunk_id
+        counts = {
+            word: HEADING_WEIGHT * heading_words.count(word) + BODY_WEIGHT * body_words.count(word)
+            for word in sorted(present)
+        }
+        yield CountedChunk(chunk_id, counts, damping)
 
 
-def _rarity(chunks_with_word: int, chunks: int) -> float:
+def _odds_against(chunks_with_word: int, chunks: int) -> float:
     # A remembered count may be a little ahead of the chunks there are now.
     without = max(chunks - chunks_with_word, 0)
-    return math.log(1 + (without + 0.5) / (chunks_with_word + 0.5))
+    return (without + 0.5) / (chunks_with_word + 0.5)

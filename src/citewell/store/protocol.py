@@ -94,6 +94,9 @@ class Store(GraphStore, Protocol):
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
         """Return how many pages, chunks, tokens and vectors the filter lets through."""
 
+    async def count_pages(self, where: SearchFilter) -> int:
+        """Return how many pages the filter lets through."""
+
     async def search_words(
         self, words: Sequence[str], *, where: SearchFilter, limit: int
     ) -> list[Hit]:
@@ -108,6 +111,11 @@ class Store(GraphStore, Protocol):
         self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
     ) -> list[Hit]:
         """Return the chunks whose vectors of `model` are nearest to `vector`; score = cosine."""
+
+    async def compare_vectors(
+        self, chunk_ids: Sequence[int], vector: npt.NDArray[np.float32], *, model: str
+    ) -> dict[int, float]:
+        """Return the cosine to `vector` of those of these chunks that have one of `model`."""
 
     async def load_chunks(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return the chunks with these ids, in the order asked; ids that are gone are left out."""

@@ -45,6 +45,8 @@ SQL = load_statements(PACKAGE)
 _MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
 _MOST_CONNECTIONS = 10
 _CONNECT_TIMEOUT_SECONDS = 5
+# A server that is restarted is back before; the callers of one that is gone get their error soon.
+_PATIENCE_SECONDS = 4.0
 _PATIENCE_WHILE_AWAY_SECONDS = 1.0
 # How long a connection that has just served is taken to be whole.
 _TRUSTED_SECONDS = 0.5
@@ -77,6 +79,7 @@ class Database:
     def __init__(self, address: str, *, busy_timeout_seconds: float) -> None:
         self._address = address
         self._is_away = False
+        self._lent = 0
         self._used_at: WeakKeyDictionary[AsyncConnection[dict[str, Any]], float] = (
             WeakKeyDictionary()
         )
@@ -87,8 +90,9 @@ class Database:
             max_size=_MOST_CONNECTIONS,
             timeout=busy_timeout_seconds,
             # After this the pool lets go, and the next who asks starts anew: with its own patience
-            # of minutes it would sleep on long after the server is back.
-            reconnect_timeout=1.0,
+            # of minutes it would sleep on long after the server is back. Shorter than ours, since
+            # who waits already starts nothing.
+            reconnect_timeout=_PATIENCE_SECONDS - 1.0,
             check=self._check,
             configure=_configure,
             kwargs=_CONNECTING,
@@ -105,16 +109,28 @@ class Database:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[AsyncConnection[dict[str, Any]]]:
-        """Give a connection; while there is none to be had, only the first to ask wait for long."""
-        patience = _PATIENCE_WHILE_AWAY_SECONDS if self._is_away else None
+        """Give a connection, and take it back."""
+        connection = await self._take()
+        self._lent += 1
         try:
-            async with self._pool.connection(timeout=patience) as connection:
-                self._is_away = False
-                yield connection
-                self._used_at[connection] = time.monotonic()
+            yield connection
+            self._used_at[connection] = time.monotonic()
+        finally:
+            self._lent -= 1
+            await self._pool.putconn(connection)
+
+    async def _take(self) -> AsyncConnection[dict[str, Any]]:
+        """Return a connection; only where others have them all is it waited for at length."""
+        patience = _PATIENCE_WHILE_AWAY_SECONDS if self._is_away else _PATIENCE_SECONDS
+        try:
+            connection = await self._pool.getconn(timeout=patience)
         except PoolTimeout:
-            self._is_away = True
-            raise
+            self._is_away = not self._lent
+            if self._is_away:
+                raise
+            connection = await self._pool.getconn()
+        self._is_away = False
+        return connection
 
     async def _check(self, connection: AsyncConnection[dict[str, Any]]) -> None:
         """Refuse a connection that has broken; asking costs a journey, so not each time."""
@@ -122,9 +138,10 @@ class Database:
             await AsyncConnectionPool.check_connection(connection)
 
     async def look(self, work: Work[Result]) -> Result:
-        """Return what `work`, a single statement that only reads, makes of the database.
+        """Return what `work`, which only reads, makes of the database.
 
-        One that met a connection that had broken unnoticed is run again.
+        Each of its statements sees the database as it is then. Work that met a connection that had
+        broken unnoticed is run again.
         """
         with store_errors():
             try:

@@ -33,6 +33,13 @@ async def allowed_pages(
     return AllowedPages(source_ids=row["source_ids"], chunks=row["chunks"])
 
 
+async def count_pages(connection: AsyncConnection[dict[str, Any]], where: SearchFilter) -> int:
+    """Return how many pages pass `where`."""
+    row = await (await connection.execute(SQL["count_pages"], filter_values(where))).fetchone()
+    assert row is not None, "an aggregate has a row"
+    return int(row["pages"])
+
+
 def filter_values(where: SearchFilter) -> dict[str, object]:
     """Return what statements that apply a filter by themselves are given."""
     return {
@@ -45,12 +52,17 @@ def filter_values(where: SearchFilter) -> dict[str, object]:
     }
 
 
+def names_project_at_most(where: SearchFilter) -> bool:
+    """Return whether `where` asks for a project and nothing else, or for nothing at all."""
+    if where.tags or where.source_ids is not None or where.updated_after is not None:
+        return False
+    return where.content_type is None and where.url_prefix is None
+
+
 async def _restricts_nothing(
     connection: AsyncConnection[dict[str, Any]], where: SearchFilter
 ) -> bool:
-    if where.tags or where.source_ids is not None or where.updated_after is not None:
-        return False
-    if where.content_type is not None or where.url_prefix is not None:
+    if not names_project_at_most(where):
         return False
     if where.project is None:
         return True

@@ -75,7 +75,7 @@ async def page_texts(
             text=row["whole_text"],
             images=tuple(map(rows.image, row["all_images"] or ())),
         )
-        async for row in found
+        for row in await found.fetchall()
     }
 
 
@@ -117,7 +117,7 @@ async def corpus_stats(
 async def load_chunks(connection: Session, chunk_ids: Sequence[int]) -> list[StoredChunk]:
     """Return the chunks in the order asked; ids that are gone are left out."""
     found = await connection.execute(SQL["load_chunks"], {"chunk_ids": [*chunk_ids]})
-    return [rows.stored_chunk(row) async for row in found]
+    return [rows.stored_chunk(row) for row in await found.fetchall()]
 
 
 async def chunks_of_page(
@@ -130,4 +130,4 @@ async def chunks_of_page(
         "last_ordinal": last_ordinal,
     }
     found = await connection.execute(SQL["chunks_of_page"], values)
-    return [rows.stored_chunk(row) async for row in found]
+    return [rows.stored_chunk(row) for row in await found.fetchall()]

@@ -53,6 +53,21 @@ WHERE (%(project)s::text IS NULL OR project = %(project)s)
     AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
     AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s));
 
+-- name: count_pages
+-- The filter is that of pages_passing; every search asks.
+SELECT count(*) AS pages
+FROM page
+WHERE (%(project)s::text IS NULL OR project = %(project)s)
+    AND (%(content_type)s::text IS NULL OR content_type = %(content_type)s)
+    AND (%(updated_after)s::timestamptz IS NULL OR fetched_at > %(updated_after)s)
+    AND (
+        %(url_prefix)s::text IS NULL
+        OR starts_with(url, %(url_prefix)s)
+        OR starts_with(final_url, %(url_prefix)s)
+    )
+    AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
+    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s));
+
 -- ── pages ────────────────────────────────────────────────────────────────────
 
 -- name: page_before
@@ -265,7 +280,7 @@ WHERE source_id = ANY (%(source_ids)s);
 
 -- name: corpus_stats
 -- What waits for a vector is counted, by the index on the model: it is little where much is stored.
--- The filter is that of pages_passing; every search asks, so it is one statement.
+-- The filter is that of pages_passing.
 WITH passing AS (
     SELECT source_id, chunks, tokens FROM page
     WHERE (%(project)s::text IS NULL OR project = %(project)s)
@@ -397,37 +412,66 @@ LIMIT %(limit)s;
 
 -- ── words ────────────────────────────────────────────────────────────────────
 
--- name: corpus_totals
-SELECT count(*) AS chunks, coalesce(sum(total), 0)::bigint AS words FROM chunk_words;
-
 -- name: common_words
 -- What ANALYZE has counted: reading the index for a word that is everywhere would take long.
 SELECT
     most_common_elems::text::text[] AS words, most_common_elem_freqs::float8[] AS shares
-FROM pg_stats
-WHERE schemaname = current_schema() AND tablename = 'chunk_words_by_word';
+FROM pg_stats_ext_exprs
+WHERE statistics_schemaname = current_schema() AND statistics_name = 'common_words';
 
 -- name: count_common_words
 ANALYZE chunk_words;
 
--- name: word_frequencies
--- Reads each word's whole list of chunks, so callers remember the answer.
-SELECT asked.word, (
-    SELECT count(*) FROM chunk_words
-    WHERE words_of_chunk(heading, body) COLLATE "C" @> ARRAY[asked.word]
-) AS chunks
-FROM unnest(%(words)s::text[]) AS asked (word);
+-- name: count_words
+-- Reads each word's whole list of chunks, so callers remember the answer; and all chunks for the
+-- totals, which are 0 unless asked for.
+SELECT totals.chunks, totals.words, ARRAY(
+    SELECT (
+        SELECT count(*) FROM chunk_words
+        WHERE hash_words(heading, body) @> ARRAY[hashtext(asked.word)]
+    )
+    FROM json_array_elements_text(%(words)s::json) WITH ORDINALITY AS asked (word, place)
+    ORDER BY asked.place
+) AS frequencies
+FROM (
+    SELECT count(*) AS chunks, coalesce(sum(total), 0)::bigint AS words FROM chunk_words
+    WHERE %(totals)s
+) AS totals;
 
 -- name: match_words
 -- Each word is looked up for itself: how much of a query a chunk holds is then the sum of the
 -- weights of its words, without reading the words of any chunk that is not among the best.
+-- Nothing is found when there is a project beside `only_project`: two seeks tell.
+-- The words come as JSON, whose length the planner does not look at: it then plans once, not anew
+-- for each search, which took as long as the search. OFFSET 0 keeps it from turning the loop round.
 SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     SELECT found.chunk_id
-    FROM unnest(%(words)s::text[], %(weights)s::float8[]) AS asked (word, weight)
+    FROM json_to_recordset(%(words)s::json) AS asked (word text, weight float8)
     CROSS JOIN LATERAL (
         SELECT chunk_id FROM chunk_words
-        WHERE words_of_chunk(heading, body) COLLATE "C" @> ARRAY[asked.word]
-            AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+        WHERE hash_words(heading, body) @> ARRAY[hashtext(asked.word)]
+        OFFSET 0
+    ) AS found
+    WHERE %(only_project)s::text IS NULL
+        OR (SELECT min(project) FROM page) = %(only_project)s
+        AND (SELECT max(project) FROM page) = %(only_project)s
+    GROUP BY found.chunk_id
+    ORDER BY sum(asked.weight) DESC, found.chunk_id
+    LIMIT %(limit)s
+) AS best
+JOIN chunk_words USING (chunk_id);
+
+-- name: match_words_of_pages
+-- The same for a list of pages. To be planned anew each time: a list that the planner sees becomes a
+-- table of hashes, else every chunk is compared with all of it.
+SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
+    SELECT found.chunk_id
+    FROM json_to_recordset(%(words)s::json) AS asked (word text, weight float8)
+    CROSS JOIN LATERAL (
+        SELECT chunk_id FROM chunk_words
+        WHERE hash_words(heading, body) @> ARRAY[hashtext(asked.word)]
+            AND source_id = ANY (%(source_ids)s)
+        OFFSET 0
     ) AS found
     GROUP BY found.chunk_id
     ORDER BY sum(asked.weight) DESC, found.chunk_id
@@ -473,7 +517,13 @@ SELECT chunk_id, vector::vector::real[] AS vector FROM chunk
 WHERE chunk_id = ANY (%(chunk_ids)s) AND vector IS NOT NULL
     AND model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s);
 
+-- name: compare_vectors
+-- As the nearest are compared, so that the cosines of both can be ranked together.
+SELECT chunk_id, -(vector <#> (SELECT %(vector)s::real[]::halfvec)) AS cosine FROM chunk
+WHERE chunk_id = ANY (%(chunk_ids)s) AND model_id = %(model_id)s AND vector IS NOT NULL;
+
 -- name: nearest_by_index
+-- Nothing is found when there is a project beside `only_project`, here and below.
 SELECT
     chunk_id,
     -(vector::halfvec({dimensions}) <#> %(vector)s::real[]::halfvec({dimensions})) AS score
@@ -481,6 +531,11 @@ FROM chunk
 WHERE model_id = {model_id}
     AND vector IS NOT NULL
     AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+    AND (
+        %(only_project)s::text IS NULL
+        OR (SELECT min(project) FROM page) = %(only_project)s
+        AND (SELECT max(project) FROM page) = %(only_project)s
+    )
 ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::real[]::halfvec({dimensions})
 LIMIT %(limit)s;
 
@@ -490,6 +545,9 @@ SELECT chunk_id, -distance AS score FROM (
     SELECT chunk_id, vector <#> (SELECT %(vector)s::real[]::halfvec) AS distance FROM chunk
     WHERE model_id = %(model_id)s AND vector IS NOT NULL
 ) AS compared
+WHERE %(only_project)s::text IS NULL
+    OR (SELECT min(project) FROM page) = %(only_project)s
+    AND (SELECT max(project) FROM page) = %(only_project)s
 ORDER BY distance, chunk_id
 LIMIT %(limit)s;
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from citewell.store.postgres import graph, pages, put, vector_search
+from citewell.store.postgres import filters, graph, pages, put, vector_search
 from citewell.store.postgres.access import PostgresAccess
 from citewell.store.postgres.connection import SQL, Database
 from citewell.store.postgres.crawls import PostgresCrawls
@@ -15,6 +15,7 @@ from citewell.store.postgres.library import PostgresLibrary
 from citewell.store.postgres.materials import PostgresMaterials
 from citewell.store.postgres.people import PostgresPeople
 from citewell.store.postgres.renders import PostgresRenders
+from citewell.store.postgres.vector_search import VectorSearch
 from citewell.store.postgres.word_search import (
     MANY_CHUNKS,
     WordSearch,
@@ -64,7 +65,8 @@ class PostgresStore:
     def __init__(self, database: Database, *, model: str | None) -> None:
         self._database = database
         self._model = model
-        self._words = WordSearch()
+        self._words = WordSearch(database)
+        self._vectors = VectorSearch(database)
         self._chunks_written = 0
         self.access: AccessStore = PostgresAccess(database)
         self.people: PeopleStore = PostgresPeople(database)
@@ -139,23 +141,27 @@ class PostgresStore:
             partial(pages.corpus_stats, where=where, model=self._model)
         )
 
+    async def count_pages(self, where: SearchFilter) -> int:
+        """Return how many pages the filter lets through."""
+        return await self._database.look(partial(filters.count_pages, where=where))
+
     async def search_words(
         self, words: Sequence[str], *, where: SearchFilter, limit: int
     ) -> list[Hit]:
         """Return the chunks that best match `words` by BM25, best first."""
-        return await self._database.read(
-            partial(self._words.search, words=words, where=where, limit=limit)
-        )
+        return await self._words.search(words, where=where, limit=limit)
 
     async def search_vectors(
         self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
     ) -> list[Hit]:
         """Return the chunks whose vectors of `model` are nearest to `vector`; score = cosine."""
-        return await self._database.read(
-            partial(
-                vector_search.search_vectors, vector=vector, model=model, where=where, limit=limit
-            )
-        )
+        return await self._vectors.search(vector, model=model, where=where, limit=limit)
+
+    async def compare_vectors(
+        self, chunk_ids: Sequence[int], vector: npt.NDArray[np.float32], *, model: str
+    ) -> dict[int, float]:
+        """Return the cosine to `vector` of those of these chunks that have one of `model`."""
+        return await self._vectors.compare(chunk_ids, vector, model=model) if chunk_ids else {}
 
     async def load_chunks(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return the chunks with these ids, in the order asked; ids that are gone are left out."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import numpy as np
 from psycopg import sql
 
 from citewell.core.records import Hit
 from citewell.store.postgres.connection import SQL
-from citewell.store.postgres.filters import allowed_pages
+from citewell.store.postgres.filters import allowed_pages, names_project_at_most
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ _MOST_INDEX_MEMORY_BYTES = 2**30
 _INDEX_BYTES_PER_VECTOR = 800
 # pgvector cannot index longer vectors of half precision.
 _MOST_DIMENSIONS = 4_000
+_MODEL_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,31 +63,87 @@ class _Model:
         return min(needed, _MOST_INDEX_MEMORY_BYTES)
 
 
-async def search_vectors(
-    connection: Session, vector: Vector, *, model: str, where: SearchFilter, limit: int
-) -> list[Hit]:
-    """Return the `limit` chunks that pass `where` and are nearest, best first."""
-    known = await _find_model(connection, model)
-    if known is None or not known.dimensions or limit < 1:
-        return []
-    query = _unit(vector, dimensions=known.dimensions)
-    allowed = await allowed_pages(connection, where)
-    few = allowed is not None and allowed.chunks <= FEW_VECTORS
-    values = {
-        "vector": query,
-        "source_ids": allowed.source_ids if allowed is not None else None,
-        "model_id": known.model_id,
-        "limit": limit,
-    }
-    if known.indexed and not few:
-        statement = sql.SQL(SQL["nearest_by_index"]).format(**known.names())
-        found = await connection.execute(statement, values)
-    elif allowed is not None:
-        found = await connection.execute(SQL["nearest_of_pages"], values)
-    else:
-        found = await connection.execute(SQL["nearest_exactly"], values)
-    hits = [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in await found.fetchall()]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+class VectorSearch:
+    """The nearest chunks by cosine; remembers for a while what is known of a model."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._models: dict[str, tuple[_Model, float]] = {}
+
+    async def search(
+        self, vector: Vector, *, model: str, where: SearchFilter, limit: int
+    ) -> list[Hit]:
+        """Return the `limit` chunks that pass `where` and are nearest, best first."""
+        if limit < 1:
+            return []
+        ask = partial(self._search, vector=vector, model=model, limit=limit)
+        hits: list[Hit] = []
+        if names_project_at_most(where):
+            hits = await self._database.look(partial(ask, only_project=where.project))
+        return hits or await self._database.read(partial(ask, where=where))
+
+    async def compare(
+        self, chunk_ids: Sequence[int], vector: Vector, *, model: str
+    ) -> dict[int, float]:
+        """Return the cosine to `vector` of those of the chunks that have one of `model`."""
+
+        async def work(connection: Session) -> dict[int, float]:
+            known = await self._find(connection, model)
+            if known is None:
+                return {}
+            values = {
+                "vector": _unit(vector, dimensions=known.dimensions),
+                "chunk_ids": [*chunk_ids],
+                "model_id": known.model_id,
+            }
+            found = await connection.execute(SQL["compare_vectors"], values)
+            return {row["chunk_id"]: row["cosine"] for row in await found.fetchall()}
+
+        return await self._database.look(work)
+
+    async def _search(
+        self,
+        connection: Session,
+        *,
+        vector: Vector,
+        model: str,
+        limit: int,
+        where: SearchFilter | None = None,
+        only_project: str | None = None,
+    ) -> list[Hit]:
+        """Return the nearest that pass `where`; none if a project stands beside `only_project`."""
+        known = await self._find(connection, model)
+        if known is None:
+            return []
+        allowed = None if where is None else await allowed_pages(connection, where)
+        few = allowed is not None and allowed.chunks <= FEW_VECTORS
+        values = {
+            "vector": _unit(vector, dimensions=known.dimensions),
+            "source_ids": allowed.source_ids if allowed is not None else None,
+            "only_project": only_project,
+            "model_id": known.model_id,
+            "limit": limit,
+        }
+        if known.indexed and not few:
+            statement = sql.SQL(SQL["nearest_by_index"]).format(**known.names())
+            found = await connection.execute(statement, values)
+        elif allowed is not None:
+            found = await connection.execute(SQL["nearest_of_pages"], values)
+        else:
+            found = await connection.execute(SQL["nearest_exactly"], values)
+        hits = [Hit(chunk_id=row["chunk_id"], score=row["score"]) for row in await found.fetchall()]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))
+
+    async def _find(self, connection: Session, model: str) -> _Model | None:
+        """Return the model if it has vectors; that it has an index may be noticed a little late."""
+        known, until = self._models.get(model, (None, 0.0))
+        if anyio.current_time() < until:
+            return known
+        found = await _find_model(connection, model)
+        if found is None or not found.dimensions:
+            return None
+        self._models[model] = found, anyio.current_time() + _MODEL_SECONDS
+        return found
 
 
 async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, model: str) -> int:

@@ -113,6 +113,13 @@ def list_pages(
     return [rows.page_info(row) for row in connection.execute(SQL["list_pages"], values)]
 
 
+def count_pages(connection: sqlite3.Connection, where: SearchFilter) -> int:
+    """Return how many pages pass `where`."""
+    allowed = allowed_pages(connection, where)
+    values = {"source_ids": allowed.source_ids if allowed is not None else None}
+    return int(connection.execute(SQL["count_pages"], values).fetchone()["pages"])
+
+
 def corpus_stats(
     connection: sqlite3.Connection, where: SearchFilter, *, model: str | None
 ) -> CorpusStats:

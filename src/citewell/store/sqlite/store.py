@@ -132,6 +132,10 @@ class SqliteStore:
             partial(pages.corpus_stats, where=where, model=self._model)
         )
 
+    async def count_pages(self, where: SearchFilter) -> int:
+        """Return how many pages the filter lets through."""
+        return await self._database.read(partial(pages.count_pages, where=where))
+
     async def search_words(
         self, words: Sequence[str], *, where: SearchFilter, limit: int
     ) -> list[Hit]:
@@ -146,6 +150,14 @@ class SqliteStore:
         """Return the chunks whose vectors of `model` are nearest to `vector`; score = cosine."""
         return await self._database.read(
             partial(self._vectors.search, vector=vector, model=model, where=where, limit=limit)
+        )
+
+    async def compare_vectors(
+        self, chunk_ids: Sequence[int], vector: npt.NDArray[np.float32], *, model: str
+    ) -> dict[int, float]:
+        """Return the cosine to `vector` of those of these chunks that have one of `model`."""
+        return await self._database.read(
+            partial(vector_search.compare_vectors, chunk_ids=chunk_ids, vector=vector, model=model)
         )
 
     async def load_chunks(self, chunk_ids: Sequence[int]) -> list[StoredChunk]:

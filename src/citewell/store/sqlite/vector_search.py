@@ -190,6 +190,15 @@ def get_vectors(
     return {int(chunk_id): vector for chunk_id, vector in zip(ids, vectors, strict=True)}
 
 
+def compare_vectors(
+    connection: sqlite3.Connection, chunk_ids: Sequence[int], vector: Vector, *, model: str
+) -> dict[int, float]:
+    """Return the cosine to `vector` of those of the chunks that have one of `model`."""
+    vectors = get_vectors(connection, chunk_ids, model=model)
+    query = _unit(vector, dimensions=len(vector))
+    return {chunk_id: float(stored @ query) for chunk_id, stored in vectors.items()}
+
+
 def chunks_to_embed(
     connection: sqlite3.Connection,
     *,
