@@ -176,6 +176,17 @@ def test_written_weights_rank_as_they_did_before() -> None:
     assert read.score(rows) == pytest.approx(fine.score(rows), abs=1e-3)
 
 
+def test_a_lone_page_is_judged_beside_the_usual_rivals() -> None:
+    weights = load_weights()
+    second, third, fourth = weights.usual_rivals
+
+    weak, strong = (weights.odds(np.array([own]), np.array([own])) for own in (second, second + 6))
+    beside = weights.odds(np.array([second]), np.array([second, second, third, fourth]))
+
+    assert weak < 0 < strong
+    assert beside <= weak
+
+
 def test_a_page_far_ahead_of_the_second_is_more_likely_right() -> None:
     weights = load_weights()
 

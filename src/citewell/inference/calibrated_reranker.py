@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Candidate
 
 WEIGHTS_FILE = "calibrated_reranker.json"
-_NODE_FIELDS = ("feature", "threshold", "left", "right", "value")
-_NUMBER_FIELDS = ("blend_weight", "bias", "own_weight", "list_weight", "lead_weight", "base")
-# The lead of a page that has no other beside it: about what a first page has over the second.
-_LONE_LEAD = 1.0
+_NODE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
+ODDS_TERMS = ("own score", "the whole list", "lead on the second page", "fourth page", "constant")
 
 Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
@@ -38,9 +36,9 @@ Places = npt.NDArray[np.int64]
 class RerankerWeights:
     """The fitted trees, all their nodes in one row; a leaf's children are itself.
 
-    The last four numbers turn scores into probabilities: a candidate is the more likely right the
-    higher its own score, the less likely the more the whole list has, and the more likely the
-    further it is ahead of the second page.
+    `odds_weights` turn scores into probabilities: a candidate is the more likely right the higher
+    its own score and the further it is ahead of the second page, and the less likely the more the
+    whole list has and the higher the fourth page stands, where few lists have a right page.
     """
 
     features: tuple[str, ...]
@@ -53,11 +51,10 @@ class RerankerWeights:
     right: Places
     value: Matrix
     blend_weight: float
-    bias: float
-    own_weight: float
-    list_weight: float
-    lead_weight: float
-    base: float
+    odds_weights: Matrix
+    """One for each of ODDS_TERMS."""
+    usual_rivals: Matrix
+    """What the second, third and fourth page usually score; they stand in where pages are few."""
 
     def score(self, rows: Matrix) -> Matrix:
         """Return a score per row of features; only its order within a list has a meaning."""
@@ -67,24 +64,23 @@ class RerankerWeights:
             goes_left = rows[row, self.feature[place]] <= self.threshold[place]
             place = np.where(goes_left, self.left[place], self.right[place])
         blend = rows[:, FEATURES.index("blend")]
-        scores: Matrix = self.value[place].sum(axis=1) + self.blend_weight * blend + self.bias
+        scores: Matrix = self.value[place].sum(axis=1) + self.blend_weight * blend
         return scores
 
     def odds(self, scores: Matrix, page_scores: Matrix) -> Matrix:
         """Return calibrated log-odds; `page_scores` are the best score of each page of the list."""
-        terms = odds_terms(scores, page_scores)
-        odds: Matrix = terms @ [self.own_weight, self.list_weight, self.lead_weight, self.base]
+        odds: Matrix = odds_terms(scores, page_scores, self.usual_rivals) @ self.odds_weights
         return np.clip(odds, -30.0, 30.0)
 
 
-def odds_terms(scores: Matrix, page_scores: Matrix) -> Matrix:
-    """Return a row per score: itself, what the list has in all, its lead on the second page, 1."""
-    highest = page_scores.max()
-    whole = np.log(np.exp(page_scores - highest).sum()) + highest
-    second = np.partition(page_scores, -2)[-2] if len(page_scores) > 1 else highest - _LONE_LEAD
+def odds_terms(scores: Matrix, page_scores: Matrix, usual_rivals: Matrix) -> Matrix:
+    """Return a row per score and a column for each of ODDS_TERMS."""
+    rivals = usual_rivals[len(page_scores) - 1 :]
+    first, second, _, fourth = np.sort(np.append(page_scores, rivals))[:-5:-1]
+    whole = np.log(np.exp(page_scores - first).sum()) + first
     lead = np.maximum(scores - second, 0.0)
     ones = np.ones(len(scores))
-    return np.column_stack([scores, whole * ones, lead, ones])
+    return np.column_stack([scores, whole * ones, lead, fourth * ones, ones])
 
 
 class CalibratedReranker:
@@ -142,28 +138,24 @@ def weights_from_json(fields: Mapping[str, object]) -> RerankerWeights:
         right=places("right"),
         value=values("value"),
         blend_weight=float(values("blend_weight")),
-        bias=float(values("bias")),
-        own_weight=float(values("own_weight")),
-        list_weight=float(values("list_weight")),
-        lead_weight=float(values("lead_weight")),
-        base=float(values("base")),
+        odds_weights=values("odds_weights"),
+        usual_rivals=values("usual_rivals"),
     )
 
 
 def weights_to_json(weights: RerankerWeights) -> dict[str, object]:
-    """Return the weights as plain lists and numbers, rounded where it does not matter."""
-    fields: dict[str, object] = {
+    """Return the weights as plain lists and numbers.
+
+    None is rounded: a threshold just under 0 or 1 parts a list's best from the rest.
+    """
+    return {
         "features": list(weights.features),
         "depth": weights.depth,
-        "roots": weights.roots.tolist(),
+        "blend_weight": weights.blend_weight,
+        "odds_weights": weights.odds_weights.tolist(),
+        "usual_rivals": weights.usual_rivals.tolist(),
+        **{name: getattr(weights, name).tolist() for name in _NODE_FIELDS},
     }
-    for name in _NODE_FIELDS:
-        fields[name] = np.round(getattr(weights, name), 5).tolist()
-    # A threshold just under 0 or 1 parts a list's best from the rest; rounded, it would not.
-    fields["threshold"] = weights.threshold.tolist()
-    for name in _NUMBER_FIELDS:
-        fields[name] = round(getattr(weights, name), 5)
-    return fields
 
 
 def _probabilities(
