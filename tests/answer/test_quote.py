@@ -47,7 +47,7 @@ def test_a_heading_is_never_the_quote() -> None:
     assert quote.text == "They wade."
 
 
-def test_a_table_row_is_quoted_for_the_words_of_its_header() -> None:
+def test_a_table_row_is_quoted_for_the_words_of_its_header_and_from_it_on() -> None:
     table = (
         "| Level | Numeric value |\n|-------|---------------|\n"
         "| ERROR | 40 |\n| WARNING | 30 |\n| INFO | 20 |"
@@ -55,7 +55,7 @@ def test_a_table_row_is_quoted_for_the_words_of_its_header() -> None:
 
     (quote,) = pick_quotes("numeric value of the WARNING level", [block(table)], limit=1)
 
-    assert quote.text == "| WARNING | 30 |"
+    assert quote.text == table.removesuffix("\n| INFO | 20 |")
 
 
 def test_a_row_is_not_quoted_for_standing_beside_a_quote() -> None:
@@ -113,6 +113,34 @@ def test_code_that_is_too_long_is_cut_between_its_lines() -> None:
     (quote,) = pick_quotes("heron wade", [block(code)], limit=1)
 
     assert quote.text.endswith("\nheron = wade(in_water=True)")
+
+
+def test_part_of_a_program_is_not_quoted_where_something_else_can_be() -> None:
+    code = "```python\n" + "heron = wade(in_water=True)\n" * 40 + "```"
+    text = f"{code}\n\nThe heron then stands still."
+
+    (quote,) = pick_quotes("heron wade", [block(text)], limit=1)
+
+    assert quote.text == "The heron then stands still."
+
+
+def test_what_only_points_elsewhere_is_not_quoted() -> None:
+    text = "Source: [lib/heron.py](https://example.org/heron.py)\n\nA bird that wades."
+
+    (quote,) = pick_quotes("heron", [block(text)], limit=1)
+
+    assert quote.text == "A bird that wades."
+
+
+def test_the_sentence_that_defines_a_term_is_quoted_first() -> None:
+    text = (
+        "**hash**: In Git, another word for the name of an object in the index.\n\n"
+        "**index**: A collection of files."
+    )
+
+    first, *_ = pick_quotes("what is the index in git", [block(text)], limit=1, per_block=(2,))
+
+    assert first.text == "**index**: A collection of files."
 
 
 @given(st.text(alphabet="ab .。\n#`|-", min_size=1, max_size=900), st.integers(0, 50))

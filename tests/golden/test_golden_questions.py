@@ -32,8 +32,8 @@ FLOORS = {
     "calls: answered in all": 94.5,
 }
 CEILINGS = {
-    "evidence: median bytes": 720,
-    "evidence: most bytes": 2_500,
+    "evidence: median bytes": 750,
+    "evidence: most bytes": 2_800,
     "previews: most bytes": 3_500,
     "search: most bytes": 12_000,
     "calls: mean": 1.4,

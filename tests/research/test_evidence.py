@@ -48,6 +48,30 @@ def test_code_comes_first_when_it_is_asked_for() -> None:
     assert weigh_blocks(blocks, analysis)[0].text.startswith("```")
 
 
+def test_the_definition_of_what_is_asked_comes_before_what_mentions_it() -> None:
+    blocks = [
+        block("The reflog, the reflog: walk the reflog.", relevance=0.8, sub_query="reflog"),
+        block("**reflog**: What a ref was.", relevance=0.2, start=50, sub_query="reflog"),
+        block("**reflog**: In passing.", relevance=0.01, start=90, sub_query="reflog"),
+    ]
+
+    weighed = weigh_blocks(blocks, analyse_query("reflog"))
+
+    assert [each.start for each in weighed] == [50, 0, 90]
+
+
+def test_one_block_may_define_both_sides_of_a_comparison() -> None:
+    soft, hard = "reset --soft", "reset --hard"
+    blocks = [
+        block("Examples of reset --hard.", relevance=0.8, sub_query=hard),
+        block("**--soft**: Keeps.\n\n**--hard**: Drops.", relevance=0.4, start=50, sub_query=soft),
+    ]
+
+    weighed = weigh_blocks(blocks, analyse_query("reset --soft versus reset --hard"))
+
+    assert weighed[0].text.startswith("**--soft**")
+
+
 def test_what_is_known_already_comes_last() -> None:
     blocks = [
         block("Herons eat fish.", relevance=0.9),

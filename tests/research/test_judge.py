@@ -64,6 +64,22 @@ def test_chunks_about_something_else_do_not(cosine: float | None) -> None:
     assert {"court", "annul", "tax"} <= judgement.missing.keys()
 
 
+def test_settings_of_other_names_do_not_support_a_question_about_a_symbol() -> None:
+    found = ranked("The default of max_retries in Teal is 3.", "Teal reads teal.toml.")
+
+    known = judge("What is the default of max_retries in Teal?", found, cosine=0.85)
+    misspelt = judge("What is the default of max_retrys in Teal?", found, cosine=0.85)
+    other = judge("What is the default of log_level in Teal?", found, cosine=0.85)
+
+    assert known.is_supported
+    assert misspelt.is_supported
+    assert other.support == 0.0
+    assert absent_words("What is the default of log_level in Teal?", ranked("Teal can log.")) == [
+        "default",
+        "log_level",
+    ]
+
+
 def test_nothing_supports_nothing() -> None:
     assert judge("What does the heron eat?", [], cosine=None).support == 0.0
     assert support_features("?", [chunk("Herons.")], cosine=None) is None

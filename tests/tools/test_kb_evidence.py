@@ -151,3 +151,23 @@ async def test_nothing_found_is_said_without_padding() -> None:
 
     assert result.structured["quotes"] == []
     assert result.text.startswith("No evidence found.")
+
+
+async def test_a_definition_is_quoted_before_what_mentions_the_name() -> None:
+    mentions = [
+        draft(
+            f"https://birds.example/{n}",
+            f"The crest and again the crest: in year {n} every crest was counted, crest by crest.",
+            title=f"Crests of year {n}",
+        )
+        for n in range(3)
+    ]
+    glossary = draft(
+        "https://birds.example/glossary",
+        "**crest**: A tuft of feathers on the head.",
+        title="Words of bird watchers",
+    )
+    async with open_library(*mentions, glossary) as library:
+        found = await library.call("kb.retrieve_evidence", question="What is a crest?")
+
+    assert found["quotes"][0]["quote"] == "**crest**: A tuft of feathers on the head."

@@ -39,7 +39,7 @@ def format_brief(
     sources = _format_sources(result.blocks, numbers)
     stats = format_stats(result)
     fence = Fence(nonce)
-    frame = count_tokens(fence.note) + _FRAME_TOKENS
+    frame = count_tokens("\n".join((fence.note, *result.cautions))) + _FRAME_TOKENS
     left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
     evidence = _Evidence(result, numbers, fence)
     evidence.fill(left)
@@ -98,7 +98,8 @@ class _Evidence:
     def text(self) -> str:
         if not self._result.blocks:
             return format_nothing_found(self._result)
-        lines = ["[EVIDENCE]\n" + self._fence.note, *self._parts]
+        cautions = [f"Caution: {caution}" for caution in self._result.cautions]
+        lines = ["\n".join(["[EVIDENCE]", self._fence.note, *cautions]), *self._parts]
         total, shown = len(self._result.blocks), len(self.shown)
         if shown < total:
             lines.append(

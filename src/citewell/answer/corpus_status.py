@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.text import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
-PageRow = tuple[str, str, int, int, str]
-"""Title, URL, chunks, tokens and the time of fetching in ISO form."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPage:
+    """What the status tells of one page."""
+
+    title: str
+    url: str
+    chunks: int
+    tokens: int
+    fetched_at: datetime
+    is_stale: bool
 
 
 def format_corpus_status(
@@ -20,10 +30,10 @@ def format_corpus_status(
     chunks: int,
     tokens: int,
     waiting: int,
-    pages: Sequence[PageRow] | None,
-    unlisted: int,
+    pages: Sequence[ListedPage] | None,
+    next_cursor: int | None,
 ) -> str:
-    """Return counts and, unless `pages` is None, the list of indexed URLs."""
+    """Return counts and, unless `pages` is None, that part of the list of indexed URLs."""
     lines = [
         "[CORPUS STATUS]",
         f"Documents indexed: {documents}",
@@ -36,13 +46,16 @@ def format_corpus_status(
         lines += ["", "Indexed URLs:", *(_page_line(page) for page in pages)]
         if not pages:
             lines.append("(none)")
-        if unlisted:
-            lines.append(f"… and {unlisted:,} more; ask with source_url for one of them.")
+        if next_cursor is not None:
+            lines.append(
+                f"… there are more: ask with cursor {next_cursor} for the next, or with "
+                "source_url for one of them."
+            )
     return "\n".join(lines)
 
 
-def _page_line(page: PageRow) -> str:
-    title, url, chunks, tokens, fetched_at = page
-    fetched = datetime.fromisoformat(fetched_at).strftime("%Y-%m-%d %H:%M UTC")
-    counts = f"{chunks:,} chunks, {tokens:,} tokens, fetched {fetched}"
-    return f"- {one_line(title) or 'Untitled'} — {url}\n  ({counts})"
+def _page_line(page: ListedPage) -> str:
+    fetched = page.fetched_at.strftime("%Y-%m-%d %H:%M UTC")
+    stale = ", stale: answer or ingest fetches it again" if page.is_stale else ""
+    counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, fetched {fetched}{stale}"
+    return f"- {one_line(page.title) or 'Untitled'} — {page.url}\n  ({counts})"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from citewell.answer.definitions import asked_terms, raise_definitions
 from citewell.answer.evidence_spans import (
     FENCES,
     EvidenceSpan,
@@ -141,7 +142,13 @@ def rerank_spans(
         )
         for span in spans
     ]
-    return sorted(weighed, key=lambda span: (-span.score, span.end - span.start))
+    raised = raise_definitions(
+        [span.score for span in weighed],
+        [passages[span.passage].text[span.start : span.end] for span in weighed],
+        asked_terms(question),
+    )
+    ranked = [replace(span, score=score) for span, score in zip(weighed, raised, strict=True)]
+    return sorted(ranked, key=lambda span: (-span.score, span.end - span.start))
 
 
 def _coverage(

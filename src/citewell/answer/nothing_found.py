@@ -15,6 +15,7 @@ def format_nothing_found(result: OrchestrationResult) -> str:
     is_search = result.stop_reason == "search does not follow links"
     where = "the indexed pages" if is_search else "the specified URL"
     lines = ["[EVIDENCE]", f"No relevant content was found for this query in {where}."]
+    lines += result.cautions
     if result.checked:
         lines += ["", "Pages checked:"]
         lines += [f"- {one_line(page.title) or 'Untitled'} — {page.url}" for page in result.checked]

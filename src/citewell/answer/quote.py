@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
+from citewell.answer.definitions import asked_terms, defines
 from citewell.core.ids import citation_id
 from citewell.core.records import Quote
 from citewell.core.text import sentence_spans
 from citewell.core.tokens import count_tokens
-from citewell.core.words import content_words, words
+from citewell.core.words import content_words, text_words, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,6 +36,8 @@ _NEIGHBOUR = 0.25
 # What a word is worth to a sentence under a heading that holds it.
 _IN_HEADING = 0.7
 _KIND_OF_ANSWER = 0.15
+# What it is worth to say what the thing is that the question asks about.
+_DEFINITION = 0.8
 # What a question asks for, and what a sentence holds that may be it.
 _KINDS_OF_ANSWER = (
     (
@@ -56,6 +59,9 @@ _KINDS_OF_ANSWER = (
 )
 # A heading names what follows and an image shows it; neither says anything that one could cite.
 _NOT_QUOTED = ("#", "![")
+# A sentence that only points elsewhere ("See also [x](…)") has a few words beside its links.
+_LINK = re.compile(r"!?\[[^\[\]]*\]\([^()\s]*\)")
+_WORDS_TO_POINT = 3
 _TABLE_RULE = re.compile(r"\|[\s:|-]+$")
 _NAME = re.compile(r"\*\*[^\n]+\*\*(?:\n\*\*[^\n]+\*\*)*$")
 _CONTRAST = re.compile(r"(?:However|But|Nevertheless|Otherwise)\b|しかし|ただし|だが|けれども")
@@ -74,6 +80,20 @@ class _Sentence:
     """Whether it only announces what follows: code, a list, rows, what is said of a name."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What else than words the question asks for."""
+
+    kind: re.Pattern[str] | None
+    terms: tuple[str, ...]
+
+    def bonus(self, text: str, spans: Sequence[Span]) -> float:
+        """Return what a window of sentences is worth for being an answer of this form."""
+        is_kind = self.kind is not None and any(self.kind.search(text, *span) for span in spans)
+        is_definition = defines(text[spans[0][0] : spans[-1][1]], self.terms)
+        return _KIND_OF_ANSWER * is_kind + _DEFINITION * is_definition
+
+
 def pick_quotes(
     query: str, blocks: Sequence[Block], *, limit: int, per_block: Sequence[int] = (1,)
 ) -> list[Quote]:
@@ -85,12 +105,15 @@ def pick_quotes(
     """
     sentences = [_sentences_of(block.text) for block in blocks[:limit]]
     weights = _word_weights(query, [each for one in sentences for each in one])
-    kind = next((held for asked, held in _KINDS_OF_ANSWER if asked.search(query)), None)
+    wanted = _Wanted(
+        kind=next((held for asked, held in _KINDS_OF_ANSWER if asked.search(query)), None),
+        terms=asked_terms(query),
+    )
     counts = chain(per_block, repeat(1))
     return [
         _quote(block, span)
         for block, found, count in zip(blocks, sentences, counts, strict=False)
-        for span in _best_spans(found, block.text, weights, kind, count=count)
+        for span in _best_spans(found, block.text, weights, wanted, count=count)
     ]
 
 
@@ -114,9 +137,9 @@ def _sentences_of(text: str) -> list[_Sentence]:
     spans = [span for span in every if not text.startswith(_NOT_QUOTED, span[0])]
     for at, (start, end) in enumerate(spans):
         sentence = text[start:end]
-        if _TABLE_RULE.match(sentence):
+        if _TABLE_RULE.match(sentence) or _is_pointer(sentence):
             continue
-        own = frozenset(words(sentence))
+        own = frozenset(text_words(sentence))
         is_reversed = at + 1 < len(spans) and _is_reversed(text, end, spans[at + 1][0])
         is_header = at + 1 < len(spans) and bool(_TABLE_RULE.match(text[slice(*spans[at + 1])]))
         if is_header or not sentence.startswith("|"):
@@ -131,6 +154,12 @@ def _sentences_of(text: str) -> list[_Sentence]:
             )
         )
     return found
+
+
+def _is_pointer(sentence: str) -> bool:
+    beside, links = _LINK.subn(" ", sentence)
+    is_list = sentence.startswith(("-", "*", "|"))
+    return links > 0 and not is_list and len(words(beside)) <= _WORDS_TO_POINT
 
 
 def _heading_above(text: str, start: int, headings: Sequence[int]) -> frozenset[str]:
@@ -154,12 +183,17 @@ def _best_spans(
     sentences: Sequence[_Sentence],
     text: str,
     weights: Mapping[str, float],
-    kind: re.Pattern[str] | None,
+    wanted: _Wanted,
     *,
     count: int,
 ) -> list[Span]:
     """Return up to `count` windows that do not overlap, each worth most beside those before it."""
-    windows = _windows(sentences, text)
+    every = _windows(sentences, text)
+    # Part of a program misleads who reads it alone; the block shows it whole.
+    windows = [each for each in every if not _is_cut_code(each, sentences, text)] or every
+    bonus = {
+        window: wanted.bonus(text, [sentences[at].span for at in window]) for window in windows
+    }
     worth = dict(weights)
     free = set(range(len(sentences)))
     taken: set[int] = set()
@@ -172,8 +206,7 @@ def _best_spans(
         score = math.fsum(worth[word] for word in held)
         score += _IN_HEADING * math.fsum(worth[word] for word in named)
         score -= _SENTENCE_COST * (len(window) - 1)
-        if kind is not None and any(kind.search(text, *sentences[at].span) for at in window):
-            score += _KIND_OF_ANSWER
+        score += bonus[window]
         # A table's row says nothing of the sentence, or the row, that it stands beside.
         is_row = text.startswith("|", sentences[window[0]].span[0])
         is_beside = not is_row and bool({window[0] - 1, window[-1] + 1} & taken)
@@ -191,7 +224,8 @@ def _best_spans(
         free.difference_update(best)
         for word in {word for at in best for word in sentences[at].words} & worth.keys():
             worth[word] *= _AGAIN
-    return [_cut(text, span) for span in _joined(chosen, sentences, text)]
+    spans = [_cut(text, span) for span in _joined(chosen, sentences, text)]
+    return _with_headers(spans, sentences, text)
 
 
 def _joined(windows: Sequence[range], sentences: Sequence[_Sentence], text: str) -> list[Span]:
@@ -211,6 +245,31 @@ def _joined(windows: Sequence[range], sentences: Sequence[_Sentence], text: str)
 def _fits_one_quote(window: range, sentences: Sequence[_Sentence], text: str) -> bool:
     start, end = sentences[window[0]].span[0], sentences[window[-1]].span[1]
     return end - start <= MAX_QUOTE_CHARACTERS and "\n\n" not in text[start:end]
+
+
+def _is_cut_code(window: range, sentences: Sequence[_Sentence], text: str) -> bool:
+    start, end = sentences[window[0]].span[0], sentences[window[-1]].span[1]
+    return end - start > MAX_QUOTE_CHARACTERS and "```" in text[start:end]
+
+
+def _with_headers(spans: Sequence[Span], sentences: Sequence[_Sentence], text: str) -> list[Span]:
+    """Return the spans, those of a table's rows from its header on where that stays short."""
+    ends: dict[int, int] = {}
+    for start, end in spans:
+        header = _header_of(start, sentences, text)
+        low = header if end - header <= MAX_QUOTE_CHARACTERS else start
+        # Two rows of a table that both begin at its header are one quote.
+        ends[low] = max(end, ends.get(low, end))
+    return list(ends.items())
+
+
+def _header_of(start: int, sentences: Sequence[_Sentence], text: str) -> int:
+    """Return where the table begins whose row starts at `start`; `start` where it is no row."""
+    for sentence in reversed([each for each in sentences if each.span[0] <= start]):
+        if not text.startswith("|", sentence.span[0]):
+            break
+        start = sentence.span[0]
+    return start
 
 
 def _windows(sentences: Sequence[_Sentence], text: str) -> list[range]:

@@ -25,10 +25,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `status`."""
     parser.add_argument("url", nargs="?", metavar="URL", help="report on this page only")
     parser.add_argument("--no-urls", action="store_true", help="count, but do not list the pages")
+    parser.add_argument("--cursor", type=int, metavar="N", help="list on from where it stopped")
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the counts and the pages."""
-    given = {"source_url": arguments.url, "include_urls": not arguments.no_urls}
+    given = {
+        "source_url": arguments.url,
+        "include_urls": not arguments.no_urls,
+        "cursor": arguments.cursor,
+    }
     return call_tool("status", given, arguments=arguments, settings=settings)

@@ -167,6 +167,8 @@ class OrchestrationResult:
     failures: tuple[FailedUrl, ...] = ()
     notes: tuple[str, ...] = ()
     """What was degraded on the way: vectors missing, a stale page kept, time nearly up."""
+    cautions: tuple[str, ...] = ()
+    """What the question asks for and nothing found holds; to be read before the evidence."""
     partial: bool = False
     checked: tuple[PageChecked, ...] = ()
     """The pages searched, where nothing supports the question."""

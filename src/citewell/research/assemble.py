@@ -42,8 +42,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     unsupported = run.unsupported()
     answered = len(unsupported) < len(run.analysis.sub_queries)
     mode, blocks = await _choose(run, unsupported) if answered else ("chunk", [])
-    pages = await _pages(run, {block.source_id for block in blocks})
-    quotes = _cite(run, blocks, pages)
+    quotes = _cite(run, blocks, await _pages(run, {block.source_id for block in blocks}))
     if mode == "chunk":
         blocks = shorten_blocks(blocks, quotes)
     tokens = sum(block.tokens for block in blocks)
@@ -70,7 +69,8 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         urls_ingested=sum(outcome.changed for outcome in run.outcomes.values()) + run.followed_anew,
         timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
         failures=_failures(run),
-        notes=(*run.found.notes, *run.notes, *(_missing(run) if answered else ()), *_stale(run)),
+        notes=(*run.found.notes, *run.notes, *_stale(run)),
+        cautions=tuple(_missing(run, answered=answered)),
         partial=partial,
         checked=() if answered else await _checked(run),
         open_links=() if answered else _open_links(run),
@@ -79,7 +79,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
 
 async def _choose(run: ResearchRun, unsupported: Sequence[str]) -> tuple[Mode, list[Block]]:
     if run.source_ids and not run.followed:
-        pages = list((await _pages(run, set(run.source_ids))).values())
+        pages = await _pages(run, set(run.source_ids))
         if sum(page.info.tokens for page in pages) <= run.limits.full_context_tokens:
             best = {block.source_id: block for block in reversed(run.blocks)}
             return "full_context", whole_page_blocks(pages, best)
@@ -92,20 +92,25 @@ async def _choose(run: ResearchRun, unsupported: Sequence[str]) -> tuple[Mode, l
     return "chunk", blocks
 
 
-def _cite(run: ResearchRun, blocks: Sequence[Block], pages: dict[int, PageText]) -> list[Quote]:
+def _cite(run: ResearchRun, blocks: Sequence[Block], pages: Sequence[PageText]) -> list[Quote]:
     quotes = pick_quotes(run.question.query, blocks, limit=len(blocks), per_block=_QUOTES_PER_BLOCK)
-    return refuse_inexact(quotes, {source_id: page.text for source_id, page in pages.items()})
+    return refuse_inexact(quotes, {page.info.source_id: page.text for page in pages})
 
 
-async def _pages(run: ResearchRun, source_ids: set[int]) -> dict[int, PageText]:
-    return await run.parts.store.page_texts(sorted(source_ids))
+async def _pages(run: ResearchRun, source_ids: set[int]) -> list[PageText]:
+    """Return the pages by rising source_id; those that blocks were cut from, as they were then."""
+    assert run.found is not None, "a run is assembled after it has searched"
+    known = dict(run.found.pages)
+    if unread := sorted(source_ids - known.keys()):
+        known |= await run.parts.store.page_texts(unread)
+    return [known[source_id] for source_id in sorted(source_ids) if source_id in known]
 
 
 async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:
     assert run.found is not None, "a run is assembled after it has searched"
     searched = run.source_ids or [ranked.chunk.source_id for ranked in run.found.ranked]
     pages = await _pages(run, set(list(dict.fromkeys(searched))[:_LISTED_PAGES]))
-    return tuple(PageChecked(url=page.info.url, title=page.info.title) for page in pages.values())
+    return tuple(PageChecked(url=page.info.url, title=page.info.title) for page in pages)
 
 
 def _open_links(run: ResearchRun) -> tuple[OpenLink, ...]:
@@ -123,13 +128,14 @@ def _seeds(run: ResearchRun) -> tuple[str, ...]:
     return tuple(each.page.url for each in outcomes if each is not None and each.page is not None)
 
 
-def _missing(run: ResearchRun) -> list[str]:
+def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
     """Return what the evidence lacks: parts of the question, and words that stand nowhere in it."""
     assert run.found is not None, "a run is assembled after it has searched"
-    notes = [f'Nothing found supports the part "{query}".' for query in run.unsupported()]
+    lacking = run.unsupported() if answered else []
+    notes = [f'Nothing found supports the part "{query}".' for query in lacking]
     unsettled = [query for query, judged in run.judgements.items() if not judged.is_settled]
     absent = [word for query in unsettled for word in absent_words(query, run.found.ranked)]
-    return [*notes, *tell_absent(absent)]
+    return [*notes, *tell_absent(absent, has_evidence=answered)]
 
 
 def _stale(run: ResearchRun) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.answer.definitions import asked_terms, defines, raise_definitions
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def weigh_blocks(blocks: Iterable[Block], analysis: QueryAnalysis) -> list[Block
         )
         for block in blocks
     ]
-    return sorted(weighed, key=lambda block: -block.relevance)
+    raised = _raise_definitions(weighed, analysis.sub_queries)
+    return sorted(raised, key=lambda block: -block.relevance)
 
 
 def choose_blocks(
@@ -65,6 +67,28 @@ def choose_blocks(
         if block.relevance >= floor:
             chosen.add(id(block))
     return [block for block in blocks if id(block) in chosen]
+
+
+def _raise_definitions(blocks: Sequence[Block], sub_queries: Iterable[str]) -> list[Block]:
+    """Return the blocks, those that define what a sub-query is about near the top of its own."""
+    relevance = [block.relevance for block in blocks]
+    for query in sub_queries:
+        terms = asked_terms(query)
+        # A block that is about one side of a comparison may define the other as well.
+        concerned = [
+            at
+            for at, block in enumerate(blocks)
+            if block.sub_query == query or defines(block.text, terms)
+        ]
+        raised = raise_definitions(
+            [blocks[at].relevance for at in concerned],
+            [blocks[at].text for at in concerned],
+            terms,
+        )
+        for at, score in zip(concerned, raised, strict=True):
+            is_own = blocks[at].sub_query == query
+            relevance[at] = score if is_own else max(score, relevance[at])
+    return [replace(block, relevance=score) for block, score in zip(blocks, relevance, strict=True)]
 
 
 def _says_something(block: Block) -> bool:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from citewell.core.asking import without_asking
 from citewell.core.language import has_cjk
 from citewell.core.text import one_line
-from citewell.core.words import content_words, words
+from citewell.core.words import as_symbol, content_words, words
 from citewell.research.link_prose import prose_sentences
 
 if TYPE_CHECKING:
@@ -63,6 +65,9 @@ _ASKING = frozenset(
     "variou want way which when whose year use".split()
 )
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
+# A name with an underscore or a dot inside; versions and "e.g." are none.
+_SYMBOL = re.compile(r"_*[^\W\d_]\w+(?:[._][^\W\d_]\w+)+")
+_ALIKE = 0.8
 _WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _ASKING_WORTH = 0.4
 _HIRAGANA_WORTH = 0.3
@@ -74,6 +79,8 @@ class _Asked:
     """Of each word of the question; they sum to 1."""
     pairs: frozenset[tuple[str, str]]
     is_cjk: bool
+    names: frozenset[str]
+    """Of code in it, as `words` gives them: what is dotted, underscored or in CamelCase."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +112,11 @@ def judge(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) ->
     found = [ranked.chunk for ranked in chunks]
     row = support_features(query, found, cosine=cosine)
     asked = _read(query)
+    support = 0.0
+    if row is not None and not _lacks_every_symbol(asked, found[:_CANDIDATES]):
+        support = _probability(row, knows_cosine=cosine is not None)
     return Judgement(
-        support=0.0 if row is None else _probability(row, knows_cosine=cosine is not None),
+        support=support,
         missing=_missing(asked.worth, [_held(asked, chunk) for chunk in found[:_CANDIDATES]]),
     )
 
@@ -146,22 +156,49 @@ def absent_words(query: str, chunks: Iterable[RankedChunk]) -> list[str]:
     asked = _read(query)
     held = frozenset[str]().union(*(_held(asked, ranked.chunk) for ranked in chunks))
     telling = asked.worth.keys() - _ASKING
-    stems = {word: telling & frozenset(content_words(word)) for word in _WORD.findall(query)}
+    stems = {word: telling & _stems_of(word) for word in _WORD.findall(query)}
     return [
         word for word, own in stems.items() if own and held.isdisjoint(own) and not has_cjk(word)
     ]
 
 
-def tell_absent(words: Sequence[str]) -> list[str]:
+def _stems_of(word: str) -> frozenset[str]:
+    """Return the search words that tell of `word`; the parts of a symbol are common words."""
+    if as_symbol(word) is None:
+        return frozenset(content_words(word))
+    return frozenset(content_words(name)[0] for name in (word, word.rpartition(".")[2]))
+
+
+def tell_absent(words: Sequence[str], *, has_evidence: bool = True) -> list[str]:
     """Return a sentence that warns of `absent_words`; none when there are none."""
     told = ", ".join(f'"{one_line(word)}"' for word in words[:_TOLD_WORDS])
-    return [f"No sentence found holds {told}; check that the evidence is about it."] if told else []
+    advice = "; check that the evidence is about it" if has_evidence else ""
+    return [f"No sentence found holds {told}{advice}."] if told else []
 
 
 def _probability(row: Sequence[float], *, knows_cosine: bool) -> float:
     weights = _WITH_COSINE if knows_cosine else _WITHOUT_COSINE
     bias = _WITH_COSINE_BIAS if knows_cosine else _WITHOUT_COSINE_BIAS
     return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, row))))
+
+
+def _lacks_every_symbol(asked: _Asked, chunks: Sequence[StoredChunk]) -> bool:
+    """Return whether the question names symbols of code and `chunks` none of them, nor one alike.
+
+    A page on a like subject shares all its other words, and does not answer.
+    """
+    symbols = [word for word in asked.worth if _SYMBOL.fullmatch(word)]
+    if not symbols:
+        return False
+    held = frozenset[str]().union(
+        *(_heading_words(chunk) | _prose_words(chunk.text) for chunk in chunks)
+    )
+    # A page names the members of a module without it, and "Node.js" by its first part.
+    parts = {content_words(part)[0] for symbol in symbols for part in symbol.split(".")}
+    if held & {*asked.names, *parts}:
+        return False
+    others = [word for word in held if _SYMBOL.fullmatch(word)]
+    return not any(get_close_matches(symbol, others, cutoff=_ALIKE) for symbol in symbols)
 
 
 def _missing(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict[str, float]:
@@ -175,13 +212,14 @@ def _missing(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict
 
 @lru_cache(maxsize=256)
 def _read(query: str) -> _Asked:
-    every = content_words(query)
+    every = content_words(without_asking(query))
     worth = {word: _worth(word) for word in every}
     whole = sum(worth.values())
     return _Asked(
         worth={word: value / whole for word, value in worth.items()},
         pairs=frozenset((a, b) for a, b in pairwise(every) if a != b),
         is_cjk=has_cjk(query),
+        names=frozenset(content_words(word)[0] for word in _WORD.findall(query) if as_symbol(word)),
     )
 
 

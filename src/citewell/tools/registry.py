@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import anyio
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_serializer
 from typing_extensions import TypeVar
 
 from citewell.answer.error_text import format_error, format_research_error
@@ -32,6 +32,7 @@ from citewell.tools.toolsets import spell_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pydantic import SerializerFunctionWrapHandler
     from pydantic_core import ErrorDetails
 
     from citewell.access.meter import Meter, MeteredCall
@@ -58,9 +59,13 @@ class ToolInput(BaseModel):
 
 
 class ToolOutput(BaseModel):
-    """Structured result of a tool."""
+    """Structured result of a tool; what is None by default is left out where it is None."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
+
+    @model_serializer(mode="wrap")
+    def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return schemas.leave_out_nulls(write(self), type(self))
 
 
 InputT = TypeVar("InputT", bound=ToolInput)
@@ -298,7 +303,7 @@ class Registry:
                 suggestion=None if name in _EXPLAINED_AT_LENGTH else "Try again, or ask for less.",
                 timeout_seconds=seconds,
             ) from error
-        structured = tool.shape(outcome, call).model_dump(mode="json", exclude_none=True)
+        structured = tool.shape(outcome, call).model_dump(mode="json")
         result = ToolResult(text=tool.render(outcome, call), structured=structured)
         self._check_size(result, max_tokens=tool.max_result_tokens or self._max_response_tokens)
         return result
@@ -338,7 +343,9 @@ def _out_of_groups(error: Exception) -> Exception:
 
 
 def _check_arguments(arguments: Mapping[str, object]) -> None:
-    size = len(json.dumps(arguments, default=str))
+    # Counted as they are sent: escaped, a Japanese text would count twice.
+    written = json.dumps(arguments, default=str, ensure_ascii=False)
+    size = len(written.encode("utf-8", "surrogatepass"))
     if size > MAX_ARGUMENT_BYTES:
         raise BudgetExceeded(
             f"The arguments are {size:,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken.",

@@ -1,4 +1,4 @@
-"""JSON Schemas of tool models, made short: tools/list is paid for in every conversation."""
+"""The JSON of tool models and its schemas, made short: both are paid for in every conversation."""
 
 from __future__ import annotations
 
@@ -39,6 +39,19 @@ def output_schema(model: type[BaseModel], *, columns: bool = True) -> dict[str, 
     return schema
 
 
+def leave_out_nulls(written: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON of a result of `model` without the fields that are null by default.
+
+    A field that has no default is always there: its contract shows it, with null for no value.
+    """
+    fields = model.model_fields
+    return {
+        name: value
+        for name, value in written.items()
+        if value is not None or fields[name].is_required()
+    }
+
+
 def _shorten(schema: dict[str, Any], *, dropped: frozenset[str]) -> dict[str, Any]:
     definitions = schema.pop("$defs", {})
 
@@ -59,18 +72,21 @@ def _shorten(schema: dict[str, Any], *, dropped: frozenset[str]) -> dict[str, An
             for key, value in node.items()
             if key not in dropped or (key == "title" and not isinstance(value, str))
         }
-        return _without_null(short)
+        return _shorten_null(short, is_left_out="default" in node)
 
     result = walk(schema)
     assert isinstance(result, dict), "a model's schema is an object"
     return result
 
 
-def _without_null(node: dict[str, Any]) -> dict[str, Any]:
-    """Turn "this or null, null by default" into "this": a field left out says the same."""
+def _shorten_null(node: dict[str, Any], *, is_left_out: bool) -> dict[str, Any]:
+    """Turn "this or null" into "this" where null `is_left_out`, else into one type of two."""
     options = node.get("anyOf")
     if not isinstance(options, list) or _NULL not in options:
         return node
     rest = [option for option in options if option != _NULL]
     plain = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
-    return {**rest[0], **plain} if len(rest) == 1 else {"anyOf": rest, **plain}
+    if len(rest) > 1:
+        return {"anyOf": rest if is_left_out else options, **plain}
+    kinds = rest[0] if is_left_out else {**rest[0], "type": [rest[0]["type"], "null"]}
+    return {**kinds, **plain}

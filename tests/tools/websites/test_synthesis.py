@@ -115,4 +115,4 @@ async def test_there_is_no_synthesis_unless_it_is_asked_for() -> None:
         await prepared(websites)
         found = await websites.ask(QUESTION)
 
-    assert "synthesis" not in found
+    assert found["synthesis"] is None

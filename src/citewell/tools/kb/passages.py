@@ -6,6 +6,7 @@ import hmac
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from citewell.answer.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.records import RankedChunk, SearchFilter
 from citewell.retrieve.candidates import find_candidates
@@ -96,7 +97,8 @@ async def find_passages(
     if mode == "hybrid_local":
         ranked = await add_neighbours(ranked, question, store=services.store, where=where)
     before = await services.store.load_chunks(sorted(shown)) if shown else []
-    chosen, more = _choose(ranked, before, limit=limit, max_per_doc=max_per_doc)
+    best_first = _definitions_first(ranked, question)
+    chosen, more = _choose(best_first, before, limit=limit, max_per_doc=max_per_doc)
     evidence = {each.chunk.chunk_id: each for each in candidates.found}
     cosines = [each.vector_score for each in candidates.found if each.vector_score is not None]
     found = tuple(
@@ -173,6 +175,15 @@ async def page_of(place: PassagePlace, call: Call) -> Page:
             suggestion="Search again to get passages of the page as it is now.",
         )
     return page
+
+
+def _definitions_first(ranked: Sequence[RankedChunk], question: str) -> Sequence[RankedChunk]:
+    before = [each.relevance for each in ranked]
+    scores = raise_definitions(before, [each.chunk.text for each in ranked], asked_terms(question))
+    if scores == before:
+        return ranked
+    raised = [replace(each, relevance=score) for each, score in zip(ranked, scores, strict=True)]
+    return sorted(raised, key=lambda each: -each.relevance)
 
 
 def _require_vectors(question: str, call: Call) -> None:

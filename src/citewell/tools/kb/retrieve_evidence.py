@@ -24,6 +24,8 @@ from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutp
 from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
 
 MAX_PASSAGES = 20
+# Enough to see that nothing answers.
+_NEAREST = 3
 _NOT_SUPPORTED = (
     "Nothing indexed clearly answers this. The nearest sentences follow; do not take them for an "
     "answer. Call answer with a URL that may hold one."
@@ -88,9 +90,10 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     )
     judged = _judge(given.question, page, call)
     absent = [] if judged.is_settled else absent_words(given.question, page.ranked)
+    supported = bool(quotes) and judged.is_supported
     output = RetrieveEvidenceOutput(
-        supported=bool(quotes) and judged.is_supported,
-        quotes=quotes,
+        supported=supported,
+        quotes=quotes if supported else quotes[:_NEAREST],
         notes=[*page.notes, *tell_absent(absent if quotes else ())] or None,
         mode=options.mode,
         passages=len(page.found),

@@ -76,7 +76,7 @@ class SearchResultShape(ToolOutput):
     preview: str
     scratch_uri: str
     size_bytes: int
-    anchor: str | None = None
+    anchor: str | None
     debug: Annotated[DebugShape | None, WithJsonSchema({"type": "object"})] = None
 
 
@@ -84,7 +84,7 @@ class KbSearchOutput(ToolOutput):
     """A page of the shortlist."""
 
     results: list[SearchResultShape]
-    next_cursor: str | None = None
+    next_cursor: str | None
     partial: bool
     limit_reason: Literal["page_size", "token_cap", "byte_cap", "none"]
     session_id: str

@@ -152,6 +152,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     return ResearchOutput(
         answered=result.answered,
         partial=True if result.partial else None,
+        notice=" ".join((NOTICE, *result.cautions)),
         sources=[
             SourceShape(
                 number=number,

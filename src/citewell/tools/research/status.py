@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from pydantic import Field
 
-from citewell.answer.corpus_status import format_corpus_status
+from citewell.answer.corpus_status import ListedPage, format_corpus_status
 from citewell.core.errors import NotFound
 from citewell.core.records import CorpusStats, PageInfo, SearchFilter
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
 
-MAX_LISTED_PAGES = 200
+# About 1,500 tokens; a whole library would not be read.
+MAX_LISTED_PAGES = 30
 
 
 class StatusInput(ToolInput):
@@ -21,6 +23,7 @@ class StatusInput(ToolInput):
 
     source_url: Annotated[Url | None, Field(description="Report on this URL only.")] = None
     include_urls: Annotated[bool, Field(description="List the indexed URLs.")] = True
+    cursor: int | None = None
 
 
 class PageShape(ToolOutput):
@@ -34,6 +37,7 @@ class PageShape(ToolOutput):
     embedded_chunks: int
     language: str
     fetched_at: str
+    is_stale: bool | None = None
 
 
 class StatusOutput(ToolOutput):
@@ -44,19 +48,24 @@ class StatusOutput(ToolOutput):
     tokens: int
     embedded_chunks: int
     pages: Annotated[list[PageShape] | None, ROWS] = None
-    unlisted_pages: int | None = None
+    next_cursor: int | None = None
 
 
 async def run(given: StatusInput, call: Call) -> StatusOutput:
-    """Count and list what the caller's project holds."""
+    """Count what the caller's project holds and list it, a screen at a time."""
     if given.source_url is not None:
         return await _page_status(given.source_url, call)
     where = SearchFilter(project=call.caller.project)
     stats = await call.services.store.corpus_stats(where)
     if not given.include_urls:
-        return _shape(stats, None)
-    pages = await call.services.store.list_pages(where, limit=MAX_LISTED_PAGES)
-    return _shape(stats, pages)
+        return _shape(stats)
+    # One more than is shown tells whether there are more.
+    pages = await call.services.store.list_pages(
+        where, limit=MAX_LISTED_PAGES + 1, after_source_id=given.cursor or 0
+    )
+    listed = [_shape_page(page, call) for page in pages[:MAX_LISTED_PAGES]]
+    goes_on = len(pages) > len(listed)
+    return _shape(stats, listed, next_cursor=listed[-1].source_id if goes_on else None)
 
 
 async def _page_status(url: str, call: Call) -> StatusOutput:
@@ -66,46 +75,59 @@ async def _page_status(url: str, call: Call) -> StatusOutput:
     stats = CorpusStats(
         pages=1, chunks=page.chunks, tokens=page.tokens, embedded_chunks=page.embedded_chunks
     )
-    return _shape(stats, [page])
+    return _shape(stats, [_shape_page(page, call)])
 
 
-def _shape(stats: CorpusStats, pages: list[PageInfo] | None) -> StatusOutput:
-    listed = [
-        PageShape(
-            source_id=page.source_id,
-            title=page.title,
-            url=page.url,
-            chunks=page.chunks,
-            tokens=page.tokens,
-            embedded_chunks=page.embedded_chunks,
-            language=page.language,
-            fetched_at=page.fetched_at.isoformat(timespec="seconds"),
-        )
-        for page in pages or ()
-    ]
+def _shape_page(page: PageInfo, call: Call) -> PageShape:
+    limit = timedelta(days=call.services.settings.page_stale_days)
+    return PageShape(
+        source_id=page.source_id,
+        title=page.title,
+        url=page.url,
+        chunks=page.chunks,
+        tokens=page.tokens,
+        embedded_chunks=page.embedded_chunks,
+        language=page.language,
+        fetched_at=page.fetched_at.isoformat(timespec="seconds"),
+        is_stale=datetime.now(UTC) - page.fetched_at > limit or None,
+    )
+
+
+def _shape(
+    stats: CorpusStats, pages: list[PageShape] | None = None, *, next_cursor: int | None = None
+) -> StatusOutput:
     return StatusOutput(
         documents=stats.pages,
         chunks=stats.chunks,
         tokens=stats.tokens,
         embedded_chunks=stats.embedded_chunks,
-        pages=None if pages is None else listed,
-        unlisted_pages=None if pages is None else stats.pages - len(listed) or None,
+        pages=pages,
+        next_cursor=next_cursor,
     )
 
 
 def render(output: StatusOutput, call: Call) -> str:
     """Return the status as a model reads it."""
-    rows = [
-        (page.title, page.url, page.chunks, page.tokens, page.fetched_at)
-        for page in output.pages or ()
-    ]
+    pages = None
+    if output.pages is not None:
+        pages = [
+            ListedPage(
+                title=page.title,
+                url=page.url,
+                chunks=page.chunks,
+                tokens=page.tokens,
+                fetched_at=datetime.fromisoformat(page.fetched_at),
+                is_stale=bool(page.is_stale),
+            )
+            for page in output.pages
+        ]
     return format_corpus_status(
         documents=output.documents,
         chunks=output.chunks,
         tokens=output.tokens,
         waiting=output.chunks - output.embedded_chunks,
-        pages=None if output.pages is None else rows,
-        unlisted=output.unlisted_pages or 0,
+        pages=pages,
+        next_cursor=output.next_cursor,
     )
 
 
@@ -114,11 +136,11 @@ TOOL = Tool(
     toolset="research",
     title="What is indexed",
     description=(
-        "Check what is indexed: document count, tokens, URLs with titles and fetch times.\n"
+        "Check what is indexed: counts, URLs with titles and fetch times.\n"
         "Use when choosing between answer (fetches new pages) and search (indexed pages only).\n"
         "Do not use when you look for content: call search.\n"
         f"Returns at most {MAX_LISTED_PAGES} URLs.\n"
-        "If you need more, call status with source_url, then search or answer.\n"
+        "If you need more, call status with next_cursor as cursor, or source_url.\n"
         f"Defaults: include_urls true. Max: {MAX_LISTED_PAGES} URLs."
     ),
     input_model=StatusInput,

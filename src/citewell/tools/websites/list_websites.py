@@ -36,12 +36,12 @@ class WebsiteShape(ToolOutput):
     url: str
     title: str
     content_type: str
-    language: str | None = None
-    fetch_timestamp: str | None = None
+    language: str | None
+    fetch_timestamp: str | None
     processing_status: Status
     chunks_count: int
     is_stale: bool
-    error_message: str | None = None
+    error_message: str | None
     pages: int | None = None
 
 

@@ -58,10 +58,10 @@ class ProcessOutput(ToolOutput):
     status: Literal["processing", "completed", "failed"]
     chunks_created: int
     processing_time_ms: int
-    language: str | None = None
+    language: str | None
     message: str
     is_cached: bool
-    error: str | dict[str, object] | None = None
+    error: str | dict[str, object] | None
     """Why it failed, or what is missing; an object where the call itself failed."""
 
 

@@ -76,7 +76,7 @@ class ResultShape(ToolOutput):
     source_url: str
     content: str
     vector_score: float
-    fts_score: float | None = None
+    fts_score: float | None
     combined_score: float
     metadata: dict[str, str]
     citation: str
@@ -88,7 +88,7 @@ class QueryOutput(ToolOutput):
     query: str
     results: list[ResultShape]
     total_results: int
-    synthesis: str | None = None
+    synthesis: str | None
     synthesis_by: str | None = None
     confidence_level: ConfidenceLevel
     processing_time_ms: int

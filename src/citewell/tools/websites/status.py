@@ -46,8 +46,8 @@ class StatusOutput(ToolOutput):
     url: str
     processing_status: Status
     chunks_created: int
-    fetch_timestamp: str | None = None
-    error_message: str | None = None
+    fetch_timestamp: str | None
+    error_message: str | None
     message: str
     title: str
     content_type: str
