@@ -84,6 +84,21 @@ async def test_calls_are_written_while_the_meter_is_open(store: AccessStore) -> 
         assert meter.waiting == 0
 
 
+async def test_calls_are_still_written_after_someone_has_looked_at_the_usage(
+    store: AccessStore,
+) -> None:
+    async with open_meter(store, prices=PRICES) as meter:
+        await anyio.wait_all_tasks_blocked()
+        # What the page of usage does first.
+        await meter.write_out()
+        await make_call(meter, caller())
+        with anyio.fail_after(5):
+            while not await store.usage():
+                await anyio.lowlevel.checkpoint()
+
+        assert meter.waiting == 0
+
+
 async def test_a_store_that_fails_for_a_while_loses_no_call(tmp_path: Path) -> None:
     closed = await open_store(f"sqlite://{tmp_path}/usage.db")
     await closed.aclose()
@@ -110,6 +125,24 @@ async def test_a_quota_is_named_when_it_is_used_up(store: AccessStore) -> None:
         f"The monthly quota of this key is used up: 4 of 7 units in {MONTH}, and this call costs 5."
     )
     assert await store.units_used("a", month=MONTH) == 5
+
+
+async def test_a_call_that_runs_into_the_next_month_leaves_its_quota_whole(
+    store: AccessStore,
+) -> None:
+    moments = [datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)]
+    who = caller(monthly_units=1)
+    async with open_meter(store, prices=PRICES, clock=lambda: moments[0]) as meter:
+        long_call = meter.begin("kb.search", who)
+        await long_call.admit()
+        del moments[0]
+        await make_call(meter, who)
+        with pytest.raises(BudgetExceeded, match="1 of 1 units in 2026-02"):
+            await make_call(meter, who)
+        long_call.end(outcome="ok")
+
+    used = [await store.units_used("a", month=month) for month in ("2026-01", "2026-02")]
+    assert used == [1, 1]
 
 
 async def test_calls_at_once_cannot_overdraw_a_quota(store: AccessStore) -> None:

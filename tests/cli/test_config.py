@@ -66,6 +66,18 @@ def test_with_http_the_client_gets_the_address_of_the_server(
     assert configuration(capsys, client, "--http") == {key: {"citewell": entry}}
 
 
+def test_the_bridge_is_told_that_a_server_elsewhere_speaks_plain_http(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "settings.env"
+    file.write_text("MCP_HOST=::1\n", encoding="utf-8")
+
+    made = configuration(capsys, "claude-desktop", "--http", "--env-file", str(file))
+
+    url = "http://[::1]:8765/mcp"
+    assert made["mcpServers"]["citewell"]["args"] == ["-y", "mcp-remote", url, "--allow-http"]
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_token_is_asked_for_but_never_written_out(
     client: str, env_file: str, capsys: pytest.CaptureFixture[str]

@@ -157,3 +157,27 @@ def test_python_m_citewell_is_the_same_command() -> None:
 
     assert result.returncode == 0
     assert '"citewell"' in result.stdout
+
+
+@pytest.mark.parametrize("command", ["status", "keys list", "usage", "sites list"])
+def test_a_command_in_a_pipe_imports_neither_the_other_tools_nor_colours(
+    command: str, tmp_path: Path
+) -> None:
+    """Else a command that takes a tenth of a second would load for half of one."""
+    program = (
+        "import sys\n"
+        "from citewell.cli.main import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "sys.stderr.write(' '.join(sys.modules))\n"
+    )
+    database = f"sqlite:///{tmp_path}/index.db"
+
+    result = subprocess.run(
+        [sys.executable, "-c", program, *command.split(), "--database", database],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=30,
+        check=True,
+    )
+
+    assert not {"citewell.tools.catalog", "rich.console", "mcp"} & set(result.stderr.split())

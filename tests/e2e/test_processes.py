@@ -74,6 +74,17 @@ def test_stdout_carries_json_rpc_alone_and_the_log_goes_to_stderr(tmp_path: Path
     assert process.returncode == 0
 
 
+def test_a_toolset_that_does_not_exist_is_refused_before_the_server_has_started(
+    tmp_path: Path,
+) -> None:
+    with stdio_process(tmp_path, MCP_TOOLSETS="herons") as process:
+        out, log = process.communicate(timeout=10)
+
+    assert process.returncode == 2
+    assert out == b""
+    assert log.startswith(b"citewell: MCP_TOOLSETS names 'herons'")
+
+
 # The first method is one that the front answers, the second brings the SDK's server in.
 @pytest.mark.parametrize(
     ("number", "method"), [(signal.SIGINT, "tools/list"), (signal.SIGTERM, "sing")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from tests.docsite.folders import open_folder
 
 from citewell.core.settings import Settings
 from citewell.server.docs_server import build_docs_app
+from citewell.server.listener import bind
 
 
 @asynccontextmanager
@@ -25,7 +25,7 @@ async def browsing_docs(
     **settings: object,
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve the pages; gives a client of the server."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = bind("127.0.0.1", 0)
     given = {
         "docs_root": str(root),
         "database_url": "sqlite://",

@@ -5,15 +5,16 @@ from __future__ import annotations
 import io
 import json
 import logging
+from datetime import datetime
 
-from citewell.server.logging_setup import JsonFormatter, TextFormatter, redact_record
+from citewell.server.logging_setup import JsonFormatter, TextFormatter
 from citewell.server.request_ids import request_id
 
 
 def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.addFilter(redact_record)
+    handler.setFormatter(TextFormatter())
     logger = logging.getLogger("test_logging_setup")
     logger.addHandler(handler)
 
@@ -32,7 +33,6 @@ def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
 def test_a_line_of_json_names_the_request_and_holds_no_secret() -> None:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.addFilter(redact_record)
     handler.setFormatter(JsonFormatter())
     logger = logging.getLogger("test_logging_json")
     logger.addHandler(handler)
@@ -41,18 +41,33 @@ def test_a_line_of_json_names_the_request_and_holds_no_secret() -> None:
     logger.warning("called with %s", "Bearer wren-7")
     request_id.reset(token)
     logger.warning("a line\nand another")
+    try:
+        raise ValueError("cannot reach https://user:hunter2@example.org/")
+    except ValueError:
+        logger.exception("failed")
 
-    first, second = (json.loads(line) for line in written.getvalue().splitlines())
+    first, second, third = (json.loads(line) for line in written.getvalue().splitlines())
     assert (first["level"], first["logger"]) == ("WARNING", "test_logging_json")
     assert (first["request_id"], "wren-7" in first["message"]) == ("order-66", False)
     assert (second["message"], "request_id" in second) == ("a line\nand another", False)
+    assert third["exception"].endswith("ValueError: cannot reach https://[redacted]example.org/")
 
 
-def test_a_line_of_text_begins_with_the_request() -> None:
+def test_a_line_of_text_begins_with_the_time_and_the_request() -> None:
     record = logging.LogRecord("a", logging.INFO, __file__, 1, "called", None, None)
 
     token = request_id.set("order-66")
     line = TextFormatter().format(record)
     request_id.reset(token)
 
-    assert line.endswith("INFO a: [order-66] called")
+    plain = logging.Formatter("%(asctime)s %(levelname)s %(name)s: [order-66] %(message)s")
+    assert line == plain.format(record)
+
+
+def test_a_line_of_json_tells_the_second_and_the_zone() -> None:
+    record = logging.LogRecord("a", logging.INFO, __file__, 1, "called", None, None)
+
+    line = json.loads(JsonFormatter().format(record))
+
+    told = datetime.strptime(line["time"], "%Y-%m-%dT%H:%M:%S%z")
+    assert told.timestamp() == int(record.created)

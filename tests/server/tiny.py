@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from citewell.core.results import Progress
 from citewell.core.settings import Settings
 from citewell.server.http_app import build_http_app
 from citewell.server.late_services import late_services
+from citewell.server.listener import bind
 from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
@@ -162,7 +162,7 @@ async def open_tiny_services(settings: Settings) -> AsyncIterator[Services]:
 async def serving(served: Served, settings: Settings | None = None) -> AsyncIterator[str]:
     """Serve tools on loopback; gives the base URL."""
     settings = settings or Settings()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = bind("127.0.0.1", 0)
     async with late_services(settings, served.open_services) as services:
         registry, metrics = served.registry(), Metrics()
         server = build_server(registry, services, settings=settings, metrics=metrics)

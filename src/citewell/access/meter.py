@@ -18,7 +18,7 @@ from citewell.core.identity import CallRecord
 from citewell.core.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from citewell.access.prices import PriceList
     from citewell.core.records import Caller
@@ -36,6 +36,10 @@ _MOST_WAITING = 100_000
 _DAY_SECONDS = 86_400.0
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 @asynccontextmanager
 async def open_meter(
     store: AccessStore,
@@ -44,6 +48,7 @@ async def open_meter(
     billing: BillingService | None = None,
     allow_when_billing_is_down: bool = False,
     keep_days: int = 400,
+    clock: Callable[[], datetime] = _now,
 ) -> AsyncIterator[Meter]:
     """Give a meter whose calls are written behind the callers' backs, the last on leaving."""
     meter = Meter(
@@ -51,6 +56,7 @@ async def open_meter(
         prices=prices,
         billing=billing,
         allow_when_billing_is_down=allow_when_billing_is_down,
+        clock=clock,
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(meter.keep_writing)
@@ -90,8 +96,10 @@ class Meter:
         prices: PriceList,
         billing: BillingService | None = None,
         allow_when_billing_is_down: bool = False,
+        clock: Callable[[], datetime] = _now,
     ) -> None:
         self._store = store
+        self._clock = clock
         self._prices = prices
         self._billing = billing
         self._allow_when_billing_is_down = allow_when_billing_is_down
@@ -99,8 +107,8 @@ class Meter:
         self._something_waits = anyio.Event()
         self._writing = anyio.Lock()
         self._months: dict[str, _Month] = {}
-        self._unwritten: Counter[str] = Counter()
-        """Units by owner: of calls that are running, or ended and not yet written."""
+        self._unwritten: Counter[tuple[str, str]] = Counter()
+        """Units by owner and month: of calls that are running, or ended and not yet written."""
 
     @property
     def waiting(self) -> int:
@@ -109,7 +117,7 @@ class Meter:
 
     def begin(self, tool: str, caller: Caller) -> MeteredCall:
         """Return the account of one call, which must be ended."""
-        return MeteredCall(self, tool, caller)
+        return MeteredCall(self, tool, caller, called_at=self._clock())
 
     async def keep_writing(self) -> None:
         """Write what has gathered, again and again, until cancelled."""
@@ -124,7 +132,9 @@ class Meter:
         async with self._writing:
             ended = list(self._waiting)
             self._waiting.clear()
-            self._something_waits = anyio.Event()
+            # `keep_writing` may be waiting for an event that is not set: it must stay the one.
+            if self._something_waits.is_set():
+                self._something_waits = anyio.Event()
             if not ended:
                 return True
             try:
@@ -147,14 +157,14 @@ class Meter:
         price = self._prices.units_of(call.tool)
         caller = call.caller
         if price and caller.monthly_units is not None:
-            await self._check_quota(call.owner, price, limit=caller.monthly_units)
+            await self._check_quota(call, price, limit=caller.monthly_units)
         call.reserved = price
-        self._unwritten[call.owner] += price
+        self._unwritten[call.owner, call.month] += price
         if price and caller.pays_by_service:
             await self._charge(call, price)
 
-    async def _check_quota(self, owner: str, price: int, *, limit: int) -> None:
-        month = _this_month()
+    async def _check_quota(self, call: MeteredCall, price: int, *, limit: int) -> None:
+        owner, month = call.owner, call.month
         known = self._months.get(owner)
         if (
             known is None
@@ -166,7 +176,7 @@ class Meter:
                 written = await self._store.units_used(owner, month=month)
                 known = _Month(month=month, written=written, counted_at=time.monotonic())
                 self._months[owner] = known
-        used = known.written + self._unwritten[owner]
+        used = known.written + self._unwritten[owner, month]
         if used + price > limit:
             raise BudgetExceeded(
                 f"The monthly quota of this key is used up: {used} of {limit} units in {month}, "
@@ -192,7 +202,7 @@ class Meter:
     def _end(self, call: MeteredCall, *, outcome: str, text: str) -> None:
         # A failed call costs nothing, unless the billing service has charged for it already.
         units = call.reserved if outcome == "ok" or call.was_charged else 0
-        self._unwritten[call.owner] += units - call.reserved
+        self._unwritten[call.owner, call.month] += units - call.reserved
         record = CallRecord(
             called_at=call.called_at,
             owner=call.owner,
@@ -212,22 +222,24 @@ class Meter:
 
     def _move_to_written(self, records: list[CallRecord]) -> None:
         for record in records:
-            self._unwritten[record.owner] -= record.units
-            if not self._unwritten[record.owner]:
-                del self._unwritten[record.owner]
+            spent = record.owner, _month_of(record.called_at)
+            self._unwritten[spent] -= record.units
+            if not self._unwritten[spent]:
+                del self._unwritten[spent]
             known = self._months.get(record.owner)
-            if known is not None and f"{record.called_at:%Y-%m}" == known.month:
+            if known is not None and _month_of(record.called_at) == known.month:
                 known.written += record.units
 
 
 class MeteredCall:
     """One call from its beginning to its end."""
 
-    def __init__(self, meter: Meter, tool: str, caller: Caller) -> None:
+    def __init__(self, meter: Meter, tool: str, caller: Caller, *, called_at: datetime) -> None:
         self.tool = tool
         self.caller = caller
         self.owner = caller.key_hash or ""
-        self.called_at = datetime.now(UTC)
+        self.called_at = called_at
+        self.month = _month_of(called_at)
         self.started = time.monotonic()
         self.reserved = 0
         self.was_charged = False
@@ -252,8 +264,9 @@ def _with_tokens(ended: list[_Ended]) -> list[CallRecord]:
     return [replace(each.record, tokens=count_tokens(each.text)) for each in ended]
 
 
-def _this_month() -> str:
-    return f"{datetime.now(UTC):%Y-%m}"
+def _month_of(moment: datetime) -> str:
+    # Not by strftime, which takes five times as long.
+    return f"{moment.year:04d}-{moment.month:02d}"
 
 
 async def _keep_forgetting(store: AccessStore, keep_days: int) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
+import threading
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-logger = logging.getLogger(__name__)
 
 IN_MEMORY = "memory://"
 
@@ -32,6 +30,7 @@ class RateLimiter:
 
     def __init__(self, requests: int, window_seconds: int, storage_uri: str = IN_MEMORY) -> None:
         self._own = TokenBuckets(requests, window_seconds)
+        self._own_lock = threading.Lock()
         self._counter: RequestCounter = self._own
         if storage_uri != IN_MEMORY:
             # Imported for Redis only: the library takes a fifth of a second, in which a docs
@@ -45,8 +44,9 @@ class RateLimiter:
         try:
             return self._counter.count(identity)
         except ConnectionError:
-            logger.warning("requests are counted by this server alone: the others' counter is down")
-            return self._own.count(identity)
+            # Checks that may wait run in threads, and two of them must not take one bucket at once.
+            with self._own_lock:
+                return self._own.count(identity)
 
 
 class RequestCounter(Protocol):

@@ -122,7 +122,8 @@ def _http_entry(name: str, settings: Settings) -> dict[str, object]:
     url = f"http://{f'[{host}]' if ':' in host else host}:{settings.mcp_port}/mcp"
     has_token = settings.mcp_auth_token is not None
     if name == "claude-desktop":
-        return _bridge_entry(url, token=client.token if has_token else None)
+        is_local = host in ("127.0.0.1", "localhost")
+        return _bridge_entry(url, token=client.token if has_token else None, is_local=is_local)
     entry: dict[str, object] = {"type": "http"} if client.states_type else {}
     entry["url"] = url
     if has_token:
@@ -130,11 +131,15 @@ def _http_entry(name: str, settings: Settings) -> dict[str, object]:
     return entry
 
 
-def _bridge_entry(url: str, *, token: str | None) -> dict[str, object]:
+def _bridge_entry(url: str, *, token: str | None, is_local: bool) -> dict[str, object]:
     # Claude Desktop's file starts programs only; mcp-remote is one that speaks HTTP for it.
-    entry: dict[str, object] = {"command": "npx", "args": ["-y", "mcp-remote", url]}
+    arguments = ["-y", "mcp-remote", url]
+    if not is_local:
+        # Elsewhere it wants TLS unless told otherwise; it takes ::1 for elsewhere too.
+        arguments.append("--allow-http")
+    entry: dict[str, object] = {"command": "npx", "args": arguments}
     if token is not None:
-        entry["args"] = ["-y", "mcp-remote", url, "--header", f"Authorization:{token}"]
+        arguments += ["--header", f"Authorization:{token}"]
         entry["env"] = {"AUTH_HEADER": "Bearer YOUR_TOKEN"}
     return entry
 

@@ -6,7 +6,7 @@ import argparse
 import json
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import anyio
 
@@ -15,7 +15,7 @@ from citewell.cli.terminal import print_text
 from citewell.cli.tool_call import add_json_option
 from citewell.core.errors import InvalidArgument
 from citewell.store.open import open_store
-from citewell.tools.catalog import ALL_TOOLS
+from citewell.tools.toolsets import Toolset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,9 @@ EXAMPLES = """\
   citewell keys revoke ann"""
 
 ACTIONS = ("create", "list", "revoke", "rotate")
+
+# A hundred years.
+_MOST_DAYS = 36_500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,10 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--monthly-units", type=_count, metavar="N", help="most units its calls may cost a month"
     )
-    parser.add_argument("--expires-days", type=_count, metavar="N", help="days until it ends")
+    parser.add_argument("--expires-days", type=_days, metavar="N", help="days until it ends")
     parser.add_argument(
         "--keep-old-hours",
-        type=_count,
+        type=_hours,
         default=0,
         metavar="N",
         help="rotate: hours that the old key still works (default 0)",
@@ -145,10 +148,12 @@ def _toolsets(text: str | None) -> frozenset[str] | None:
     if text is None:
         return None
     names = frozenset(name.strip() for name in text.split(",") if name.strip())
-    known = {tool.toolset for tool in ALL_TOOLS}
+    known = set(get_args(Toolset))
     if unknown := sorted(names - known):
         listed = ", ".join(sorted(known))
         raise InvalidArgument(f"--toolsets names {unknown[0]!r}; the toolsets are {listed}")
+    if not names:
+        raise InvalidArgument("--toolsets names none, and the key would be for nothing")
     return names
 
 
@@ -200,4 +205,18 @@ def _count(text: str) -> int:
     number = int(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is below zero")
+    return number
+
+
+def _days(text: str) -> int:
+    number = _count(text)
+    if not 1 <= number <= _MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"{text} is not from 1 to {_MOST_DAYS:,}")
+    return number
+
+
+def _hours(text: str) -> int:
+    number = _count(text)
+    if number > 24 * _MOST_DAYS:
+        raise argparse.ArgumentTypeError(f"{text} is more than {24 * _MOST_DAYS:,}")
     return number

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    ProgressColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as ProgressBars
-from rich.text import Text
-from typing_extensions import override
-
-from citewell.core.results import OnProgress, Phase, Progress, no_progress
+from citewell.core.results import OnProgress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rich.console import RenderableType
-    from rich.progress import Task
-
-_HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
-# A page could otherwise move the cursor, retitle the window or hide what stands above.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# `styled_terminal` is imported where there is a terminal: it takes longer than most commands.
 
 
 def print_text(text: str) -> None:
@@ -42,19 +22,16 @@ def print_text(text: str) -> None:
     if not sys.stdout.isatty():
         print(text)
         return
-    styled = Text(_CONTROL.sub(_show_control, text))
-    styled.highlight_regex(_HEADER, style="bold cyan")
-    Console(soft_wrap=True, highlight=False).print(styled)
+    from citewell.cli.styled_terminal import print_styled_text
+
+    print_styled_text(text)
 
 
 def print_error(error: Mapping[str, object]) -> None:
     """Print on stderr what went wrong and what to try, from the `error` object of a result."""
-    message = _CONTROL.sub(_show_control, f"{error['message']} [{error['code']}]")
-    text = Text.assemble(("error: ", "bold red"), message)
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    console.print(text)
-    if error["suggestion"]:
-        console.print(Text.assemble(("try: ", "bold"), str(error["suggestion"])))
+    from citewell.cli.styled_terminal import print_styled_error
+
+    print_styled_error(error)
 
 
 @contextmanager
@@ -63,58 +40,10 @@ def showing_progress() -> Iterator[OnProgress]:
 
     The lines are gone when the work is done, so that they never stand between results.
     """
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield no_progress
         return
-    columns = (
-        SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description}", markup=False),
-        _IfCounted(BarColumn(bar_width=24)),
-        _IfCounted(MofNCompleteColumn()),
-        TimeElapsedColumn(),
-    )
-    with ProgressBars(*columns, console=console, transient=True) as bars:
-        yield _Lines(bars).show
+    from citewell.cli.styled_terminal import showing_lines
 
-
-class _Lines:
-    """One line of progress for each phase, in the order they began."""
-
-    def __init__(self, bars: ProgressBars) -> None:
-        self._bars = bars
-        self._tasks: dict[Phase, TaskID] = {}
-
-    async def show(self, progress: Progress) -> None:
-        """Add or renew the line of the phase that `progress` tells of."""
-        message = _CONTROL.sub(_show_control, " ".join(progress.message.split()))
-        if progress.phase not in self._tasks:
-            self._hide_uncounted()
-            self._tasks[progress.phase] = self._bars.add_task(message, total=None)
-        task = self._tasks[progress.phase]
-        self._bars.update(task, description=message, completed=progress.done, total=progress.total)
-
-    def _hide_uncounted(self) -> None:
-        # A phase that counts nothing never says that it is done: the next one says it.
-        for task in self._bars.tasks:
-            if task.total is None:
-                self._bars.update(task.id, visible=False)
-
-
-class _IfCounted(ProgressColumn):
-    """Another column, shown only for a phase that knows how much there is to do."""
-
-    def __init__(self, column: ProgressColumn) -> None:
-        super().__init__()
-        self._column = column
-
-    @override
-    def render(self, task: Task) -> RenderableType:
-        return self._column(task) if task.total is not None else Text()
-
-
-def _show_control(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return (
-        chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
-    )
+    with showing_lines() as on_progress:
+        yield on_progress

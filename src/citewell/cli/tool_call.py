@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
-from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
@@ -15,7 +14,7 @@ from citewell.cli.main import EXIT_TOOL_ERROR
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
 from citewell.core.records import Caller
-from citewell.tools.registry import ToolResult, error_result
+from citewell.server.logging_setup import configure_logging
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
+    from citewell.tools.registry import Tool, ToolResult
     from citewell.tools.services import Services
 
     Beforehand = Callable[[Services, OnProgress], Awaitable[None]]
@@ -43,7 +43,7 @@ def call_tool(
     beforehand: Beforehand | None = None,
     afterwards: Afterwards | None = None,
 ) -> int:
-    """Call the tool, print what it returns and return the exit code.
+    """Call a tool of the research set, print what it returns and return the exit code.
 
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
     `beforehand` is what the call relies on.
@@ -52,6 +52,9 @@ def call_tool(
     Raises:
         SettingsError: a setting names something that does not exist.
     """
+    # Imported late, as in `_call`: `--help` and a slip in the arguments are answered without.
+    from citewell.tools.registry import error_result
+
     configure_log(settings, verbose=getattr(arguments, "verbose", False))
     given = {key: value for key, value in tool_arguments.items() if value is not None}
     try:
@@ -76,12 +79,14 @@ async def _call(
     beforehand: Beforehand | None,
     afterwards: Afterwards | None,
 ) -> ToolResult:
-    # Imported late: `--help` and a slip in the arguments are answered without them.
-    from citewell.tools.catalog import open_registry
+    from citewell.tools.limits import limited_registry
+    from citewell.tools.registry import error_result
     from citewell.tools.services import open_services
 
-    # The shell has every tool, whichever of them the server lists.
-    registry = open_registry(replace(settings, mcp_toolsets=("all",)), for_agents=False)
+    # The one tool, and not from the catalogue: that imports them all. The shell has it whichever
+    # tools the server lists.
+    tool: Tool[Any, Any, Any] = import_module(f"citewell.tools.research.{name}").TOOL
+    registry = limited_registry([tool], settings)
     caller = Caller(session="cli", project=settings.project)
     with showing_progress() as on_progress:
         async with open_services(settings, runs_jobs=False) as services:
@@ -102,11 +107,7 @@ async def _call(
 def configure_log(settings: Settings, *, verbose: bool) -> None:
     """Write the log to stderr when `verbose`, else nowhere."""
     if verbose:
-        logging.basicConfig(
-            stream=sys.stderr,
-            level=settings.mcp_log_level,
-            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        )
+        configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
     else:
         # Without any handler Python writes warnings to stderr, beside the progress bars.
-        logging.getLogger().addHandler(logging.NullHandler())
+        logging.getLogger().handlers[:] = [logging.NullHandler()]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.server.logging_setup import configure_logging
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.services import open_services
 
@@ -56,11 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Work until stopped, or until there is nothing to do."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=settings.mcp_log_level,
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
+    configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
     anyio.run(partial(_work, settings, until_idle=arguments.until_idle))
     return 0
 

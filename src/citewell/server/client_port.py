@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from citewell.server.calls import is_handshake_era
 from citewell.tools.client_port import ClientMustAnswer, PersonReply
+from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -32,7 +33,15 @@ _SAMPLING_SECONDS = 60.0
 
 _ANSWER_FORM: types.ElicitRequestedSchema = {
     "type": "object",
-    "properties": {"answer": {"type": "string", "title": "Your answer", "minLength": 1}},
+    "properties": {
+        "answer": {
+            "type": "string",
+            "title": "Your answer",
+            "minLength": 1,
+            # More would be cut off.
+            "maxLength": MAX_ANSWER_CHARACTERS,
+        }
+    },
     "required": ["answer"],
 }
 

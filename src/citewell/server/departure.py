@@ -33,6 +33,7 @@ class Departure:
             try:
                 yield
             finally:
+                # Cancelling what is over is not free: anyio describes in words who cancels.
                 self._scopes.remove(scope)
 
     async def watch(self, receive: Receive) -> None:

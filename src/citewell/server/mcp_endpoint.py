@@ -9,7 +9,8 @@ import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-from starlette.requests import ClientDisconnect, Request
+from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import Response
 
 from citewell.server.auth import session_user
@@ -81,10 +82,11 @@ class McpEndpoint:
             await self._stateful.handle_request(scope, until_stop, send)
 
     async def _answer_post(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            body = await Request(scope, receive).body()
-        except ClientDisconnect:
+        # Whoever bounds the body hands it on in one piece, unless the client went before its end.
+        request = await receive()
+        if request["type"] != "http.request" or request["more_body"]:
             return
+        body: bytes = request["body"]
         message = parse_message(body)
         if not isinstance(message, Fault):
             fault = await self._doorkeeper.find_fault(message, scope[CALLER_KEY])
@@ -94,7 +96,7 @@ class McpEndpoint:
             return
         departure = Departure()
         scope = {**scope, DEPARTURE_KEY: departure}
-        manager = self._choose_manager(Request(scope), message)
+        manager = self._choose_manager(Headers(scope=scope), message)
         if manager is not self._stateless:
             # Whatever it answers with waits for the client to go by itself.
             await manager.handle_request(scope, departure.noticing(body, receive), send)
@@ -105,7 +107,7 @@ class McpEndpoint:
             tasks.cancel_scope.cancel()
 
     def _choose_manager(
-        self, request: Request, message: dict[str, Any]
+        self, headers: Headers, message: dict[str, Any]
     ) -> StreamableHTTPSessionManager:
         """Return who serves the message.
 
@@ -114,14 +116,14 @@ class McpEndpoint:
         a JSON answer has no room for progress, and cannot be cancelled. Where there are to be no
         sessions, the handshake era gets its progress too, but from whom it happens to ask.
         """
-        version = request.headers.get("mcp-protocol-version")
+        version = headers.get("mcp-protocol-version")
         is_modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
         if is_modern:
             return self._stateful
         if not self._has_sessions:
-            streams = "text/event-stream" in request.headers.get("accept", "")
+            streams = "text/event-stream" in headers.get("accept", "")
             return self._streaming if streams else self._stateless
-        in_session = "mcp-session-id" in request.headers or message.get("method") == "initialize"
+        in_session = "mcp-session-id" in headers or message.get("method") == "initialize"
         return self._stateful if in_session else self._stateless
 
 

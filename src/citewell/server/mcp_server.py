@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from contextlib import nullcontext, suppress
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http import REQUEST_CANCELLED
@@ -95,10 +95,10 @@ def build_server(
             message = f"Unknown tool: {params.name[:80]}. The tools are: {known}."
             raise MCPError(code=types.INVALID_PARAMS, message=message)
         client = RequestClient(context, params)
-        started = anyio.current_time()
+        started = time.monotonic()
         result, links = await _call(registry, calls, context, params=params, client=client)
         if metrics is not None and (tool := registry.find(params.name)) is not None:
-            seconds = anyio.current_time() - started
+            seconds = time.monotonic() - started
             metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
         if client.asked:
             return types.InputRequiredResult(input_requests=client.asked)

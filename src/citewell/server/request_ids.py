@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -44,5 +44,7 @@ class RequestIds:
 
 
 def _name_of(scope: Scope) -> bytes:
-    given = next((value for header, value in scope["headers"] if header == _HEADER), b"")
-    return given if _GOOD_NAME.fullmatch(given) else secrets.token_hex(8).encode()
+    for header, value in scope["headers"]:
+        if header == _HEADER and _GOOD_NAME.fullmatch(value):
+            return cast("bytes", value)
+    return secrets.token_hex(8).encode()

@@ -16,6 +16,7 @@ from citewell.server.stop_signals import on_stop_signal
 if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.server.stdio_channel import LineChannel
+    from citewell.server.stdio_front import Json
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +35,11 @@ def serve(settings: Settings) -> None:
 
 
 def _serve_stdio(settings: Settings) -> None:
+    # Before anything is said to have started: a wrong choice of tools is refused here.
+    prepared = load_prepared_answers(settings)
     with claimed_stdio() as channel, on_stop_signal(_leave):
         logger.info("server started: transport stdio")
-        handover = _answer_while_loading(settings, channel)
+        handover = Handover() if prepared is None else _answer_while_loading(channel, prepared)
         # Imported late, as is anyio: the client has had its first answers by now.
         import anyio
 
@@ -46,10 +49,7 @@ def _serve_stdio(settings: Settings) -> None:
         logger.info("server stopped")
 
 
-def _answer_while_loading(settings: Settings, channel: LineChannel) -> Handover:
-    prepared = load_prepared_answers(settings)
-    if prepared is None:
-        return Handover()
+def _answer_while_loading(channel: LineChannel, prepared: Json) -> Handover:
     loading = threading.Thread(
         target=import_module, args=("citewell.server.stdio_server",), daemon=True
     )

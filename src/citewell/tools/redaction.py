@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _SECRET_NAME = re.compile(r"token|secret|password|api_?key|authorization|cookie", re.IGNORECASE)
 _SECRET_VALUE = re.compile(r"(?i)(bearer\s+)\S+|(?<=://)[^/@\s]+@|\b(sk-|ghp_|xox[bp]-)\S+")
 _MAX_CHARACTERS = 120
+# Made once: json.dumps would make one a call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def redact(text: str) -> str:
@@ -25,7 +27,7 @@ def summarise_arguments(arguments: Mapping[str, object]) -> str:
         name[:40]: "[redacted]" if _SECRET_NAME.search(name) else _shorten(value)
         for name, value in list(arguments.items())[:12]
     }
-    return json.dumps(short, ensure_ascii=False, default=str)
+    return _ENCODER.encode(short)
 
 
 def _shorten(value: object) -> object:
