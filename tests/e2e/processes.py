@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -29,6 +30,28 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
         "WEB_MAX_RETRIES": "0",
         **settings,
     }
+
+
+def run_citewell(
+    folder: Path, *arguments: str, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of the shell to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "citewell", *arguments],
+        env=environment(folder, **settings),
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def make_key(folder: Path, name: str, *options: str) -> str:
+    """Return a new key for the server of `folder`."""
+    made = run_citewell(folder, "keys", "create", name, "--json", *options)
+    assert made.returncode == 0, made.stderr
+    return str(json.loads(made.stdout)["key"])
 
 
 def stdio_parameters(folder: Path, **settings: str) -> StdioServerParameters:
@@ -70,9 +93,9 @@ class ServerProcess:
 
 
 @contextmanager
-def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
-    """Run the HTTP server on a free port until leaving."""
-    command = [*SERVE, "--transport", "streamable-http", "--port", "0"]
+def http_server(folder: Path, *, port: int = 0, **settings: str) -> Iterator[ServerProcess]:
+    """Run the HTTP server until leaving, on a free port where none is given."""
+    command = [*SERVE, "--transport", "streamable-http", "--port", str(port)]
     process = subprocess.Popen(
         command,
         env=environment(folder, **settings),

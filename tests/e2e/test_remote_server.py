@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,14 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.e2e.processes import SERVE, ServerProcess, environment, http_server
+from tests.e2e.processes import (
+    SERVE,
+    ServerProcess,
+    environment,
+    http_server,
+    make_key,
+    run_citewell,
+)
 from tests.site import Response, running_site, wait_until
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
@@ -26,24 +32,6 @@ SLOW = Response(
     headers={"Content-Type": "text/html"},
     wait_seconds=1.5,
 )
-
-
-def citewell(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "citewell", *arguments],
-        env=environment(folder),
-        cwd=folder,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-
-
-def make_key(folder: Path, name: str, *options: str) -> str:
-    made = citewell(folder, "keys", "create", name, "--json", *options)
-    assert made.returncode == 0, made.stderr
-    return str(json.loads(made.stdout)["key"])
 
 
 def call(number: int, name: str, **arguments: object) -> dict[str, Any]:
@@ -95,12 +83,12 @@ async def test_keys_are_made_used_metered_and_revoked(tmp_path: Path) -> None:
             async with Client(transport) as client:
                 result = await client.call_tool("status", {})
         forbidden = post(server, call(1, "ingest", url="https://a.example/"), reader)
-        citewell(tmp_path, "keys", "revoke", "reader")
+        run_citewell(tmp_path, "keys", "revoke", "reader")
         wait_until(lambda: status_of(server, reader) == 401, seconds=10)
         still = status_of(server, ann)
         code = server.stop()
 
-    used = citewell(tmp_path, "usage", "--csv", "--key", "ann")
+    used = run_citewell(tmp_path, "usage", "--csv", "--key", "ann")
     rows = list(csv.DictReader(io.StringIO(used.stdout)))
     lines = [json.loads(line) for line in server.log.splitlines()]
     assert not result.is_error
@@ -127,7 +115,7 @@ def test_a_running_call_ends_before_the_server_does(tmp_path: Path, transport: s
             asking.join(20)
             code = server.wait()
 
-    used = json.loads(citewell(tmp_path, "usage", "--json").stdout)
+    used = json.loads(run_citewell(tmp_path, "usage", "--json").stdout)
     assert code == 0
     assert not answers[0]["result"]["isError"]
     assert [(total["tool"], total["outcome"]) for total in used] == [("ingest", "ok")]

@@ -1,0 +1,46 @@
+"""A site to ask about, and one HTTP server with keys for all clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.e2e.processes import http_server, make_key
+from tests.site import Response, Site, running_site
+
+HERON = """<html><head><title>Herons</title></head><body><main><h1>Herons</h1>
+<h2>Food</h2><p>The grey heron eats fish, frogs and small mammals. It stands still at the water's
+edge and waits until its prey comes near.</p></main></body></html>"""
+SLOW = Response(
+    body=HERON.encode(), headers={"Content-Type": "text/html; charset=utf-8"}, wait_seconds=120
+)
+SETTINGS = {"EMBEDDER": "none", "WEB_TIMEOUT_SECONDS": "120", "MCP_TOOLSETS": "default,people"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Company:
+    """A running server, where it keeps its pages, and a key for it."""
+
+    url: str
+    folder: Path
+    key: str
+
+    @property
+    def authorization(self) -> str:
+        return f"Bearer {self.key}"
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    with running_site({"/heron": HERON, "/slow": SLOW}) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def company(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Company]:
+    folder = tmp_path_factory.mktemp("company")
+    key = make_key(folder, "clients")
+    with http_server(folder, **SETTINGS) as server:
+        yield Company(url=f"{server.url}/mcp", folder=folder, key=key)

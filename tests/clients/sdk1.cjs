@@ -1,0 +1,33 @@
+// The TypeScript SDK 1.x: the handshake era of the protocol.
+"use strict";
+
+const { Client } = require("@modelcontextprotocol/sdk/client/index.js");
+const { StdioClientTransport } = require("@modelcontextprotocol/sdk/client/stdio.js");
+const {
+  StreamableHTTPClientTransport,
+} = require("@modelcontextprotocol/sdk/client/streamableHttp.js");
+const { CallToolResultSchema, ElicitRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
+
+const { holdConversation } = require("./conversation.cjs");
+
+async function connect({ server, person }) {
+  const client = new Client(
+    { name: "sdk1", version: "1" },
+    { capabilities: { elicitation: {} } },
+  );
+  client.setRequestHandler(ElicitRequestSchema, ({ params }) => person.reply(params));
+  const transport = server.url
+    ? new StreamableHTTPClientTransport(new URL(server.url), {
+        requestInit: { headers: server.headers },
+      })
+    : new StdioClientTransport(server);
+  await client.connect(transport);
+  return {
+    client,
+    era: "legacy",
+    call: (name, given, options) =>
+      client.callTool({ name, arguments: given }, CallToolResultSchema, options),
+  };
+}
+
+holdConversation(connect);
