@@ -22,6 +22,7 @@ from citewell.core.settings import load_settings
 from citewell.server.http_app import build_http_app
 from citewell.server.http_server import settle
 from citewell.server.late_services import late_services
+from citewell.server.listener import bind
 from citewell.server.logging_setup import configure_logging
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
@@ -122,7 +123,7 @@ async def run_uvicorn(app: Starlette, listener: socket.socket) -> None:
 
 def main() -> None:
     serve = {"bare": serve_bare, "ours": serve_ours}[sys.argv[1]]
-    anyio.run(serve, socket.create_server(("127.0.0.1", 0), backlog=1024))
+    anyio.run(serve, bind("127.0.0.1", 0))
 
 
 if __name__ == "__main__":
