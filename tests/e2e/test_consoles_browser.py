@@ -20,7 +20,9 @@ from playwright.sync_api import APIResponse, Browser, Page, Route, expect, sync_
 from tests.e2e.processes import http_server
 from tests.site import running_site, wait_until
 
-from citewell.access.keys import KeyTerms, create_key
+from citewell.access.keys import KeyTerms, create_key, revoke_key
+from citewell.core.ids import content_hash
+from citewell.people.desk import Desk, Party
 from citewell.store.open import open_store
 
 pytestmark = pytest.mark.slow
@@ -50,6 +52,9 @@ class Served:
     """Another server on the same database, where agents do not wait long for an answer."""
     ann: str
     ben: str
+    guest: str
+    """A key that one test revokes."""
+    database: str
 
     def call(self, tool: str, arguments: dict[str, object], *, key: str) -> dict[str, Any]:
         """Return the structured result of a call by a real client."""
@@ -58,6 +63,12 @@ class Served:
     def start(self, tool: str, arguments: dict[str, object], *, key: str) -> Future[dict[str, Any]]:
         """Call in the background, as an agent that waits does."""
         return run_apart(self._call, tool, arguments, key)
+
+    async def revoke(self, name: str) -> None:
+        """Revoke a key, as `citewell keys` does."""
+        store = await open_store(self.database)
+        await revoke_key(store.access, name)
+        await store.aclose()
 
     async def _call(self, tool: str, arguments: dict[str, object], key: str) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {key}"}
@@ -96,20 +107,29 @@ class Tab:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("consoles")
+    database = f"sqlite:///{folder}/pages.db"
 
     async def make_keys() -> list[str]:
-        store = await open_store(f"sqlite:///{folder}/pages.db")
-        made = [await create_key(store.access, name, KeyTerms()) for name in ("ann", "ben")]
+        store = await open_store(database)
+        names = ("ann", "ben", "guest")
+        made = [await create_key(store.access, name, KeyTerms()) for name in names]
         await store.aclose()
         return [key.token for key in made]
 
-    ann, ben = run_apart(make_keys).result(30)
+    ann, ben, guest = run_apart(make_keys).result(30)
     with (
         running_site(SITE) as site,
         http_server(folder, EMBEDDER="none", PEOPLE_ANSWER_TIMEOUT_SECONDS="60") as server,
         http_server(folder, EMBEDDER="none", PEOPLE_ANSWER_TIMEOUT_SECONDS="0.3") as hasty,
     ):
-        running = Served(url=server.url, hasty_url=hasty.url, ann=ann, ben=ben)
+        running = Served(
+            url=server.url,
+            hasty_url=hasty.url,
+            ann=ann,
+            ben=ben,
+            guest=guest,
+            database=database,
+        )
         urls = [site.url("/herons"), site.url("/owls")]
         assert "error" not in running.call("ingest", {"url": urls}, key=ann)
         yield running
@@ -260,6 +280,33 @@ def test_a_late_answer_goes_with_the_next_call_and_is_shown_as_such(tab: Tab) ->
     expect(card).to_contain_text("answered late, delivered")
 
 
+def test_a_question_whose_asker_is_gone_is_shown_as_expired_when_its_time_is_over(tab: Tab) -> None:
+    async def ask_and_die() -> None:
+        store = await open_store(tab.served.database)
+        desk = Desk(store.people, answer_timeout_seconds=3)
+        await desk.ask("Is anyone there?", Party(owner=content_hash(tab.served.ben)))
+        await store.aclose()
+
+    page = tab.open(QUESTIONS, key=tab.served.ben)
+    expect(page.get_by_role("heading", name="Questions")).to_be_visible()
+    run_apart(ask_and_die).result(10)
+    expect(page.locator("[data-list=pending]")).to_contain_text("Is anyone there?")
+
+    expect(page.locator("[data-list=history]")).to_contain_text("Is anyone there?")
+    expect(page.locator("[data-list=history] .state").first).to_have_text("expired")
+    picture(page, "expired")
+
+
+def test_an_address_where_nothing_is_shows_the_way_back(tab: Tab) -> None:
+    page = tab.open("/nowhere")
+    expect(page.locator("main")).to_contain_text("There is nothing at this address.")
+    picture(page, "nowhere")
+
+    page.get_by_role("link", name="All pages").click()
+    expect(page.get_by_role("heading", name="This page needs your key")).to_be_visible()
+    tab.problems.clear()
+
+
 def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ann)
     pending, consumed = (
@@ -289,6 +336,26 @@ def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
     assert tab.served.call("get_user_request", {}, key=tab.served.ann) == {"status": "empty"}
 
 
+def test_a_form_that_is_sent_twice_by_a_hasty_hand_counts_once(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ben)
+    page.get_by_label("New directive").fill("Once")
+    page.get_by_role("button", name="Queue it").dblclick()
+    expect(page.locator("[data-list=pending] > li")).to_have_count(1)
+    expect(page.get_by_label("New directive")).to_have_value("")
+
+    assert tab.served.call("get_user_request", {}, key=tab.served.ben)["content"] == "Once"
+    assert tab.served.call("get_user_request", {}, key=tab.served.ben) == {"status": "empty"}
+
+    waiting = tab.served.start("ask_user", {"question": "Twice?"}, key=tab.served.ben)
+    tab.open(QUESTIONS)
+    card = page.locator("[data-list=pending] > li")
+    card.get_by_label("Your answer").fill("No, once")
+    card.get_by_role("button", name="Send the answer").dblclick()
+    expect(card).to_have_count(0)
+    assert waiting.result(10)["answer"] == "No, once"
+    expect(page.locator("#message")).to_be_hidden()
+
+
 def test_two_keys_see_only_their_own_and_a_key_can_be_cleared(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ann)
     page.get_by_label("New directive").fill("For Ann's agent")
@@ -301,7 +368,7 @@ def test_two_keys_see_only_their_own_and_a_key_can_be_cleared(tab: Tab) -> None:
     assert page.evaluate("localStorage.getItem('citewell.key')") is None
     page.locator("main [name=key]").fill("cw-wrong")
     page.locator("main").get_by_role("button", name="Use this key").click()
-    expect(page.get_by_text("is not valid here")).to_be_visible()
+    expect(page.get_by_text("does not accept the key")).to_be_visible()
     page.locator("main [name=key]").fill(tab.served.ben)
     page.locator("main").get_by_role("button", name="Use this key").click()
 
@@ -376,6 +443,30 @@ def test_the_explorer_searches_and_draws_hostile_pages_as_text(tab: Tab) -> None
     expect(page).to_have_title(f"{HOSTILE} · Citewell")
 
 
+def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:
+    page = tab.open("/page/999", key=tab.served.ann)
+    expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("There is no such page.")
+
+    page.get_by_role("link", name="All pages").click()
+    expect(page.get_by_role("heading", name="Explore the corpus")).to_be_visible()
+    tab.problems.clear()
+
+
+def test_a_key_that_is_revoked_while_a_page_is_open_is_asked_for_again(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.guest)
+    expect(page.get_by_role("heading", name="Directives")).to_be_visible()
+    headers = {"Authorization": f"Bearer {tab.served.guest}"}
+
+    run_apart(tab.served.revoke, "guest").result(10)
+    wait_until(lambda: httpx2.get(f"{tab.served.url}/mcp", headers=headers).status_code == 401)
+    # As the page does when it hears of a change.
+    page.evaluate("document.dispatchEvent(new Event('desk-changed'))")
+
+    expect(page.get_by_text("does not accept the key")).to_be_visible()
+    tab.problems.clear()
+
+
 def test_nothing_sticks_out_on_a_narrow_screen(tab: Tab) -> None:
     page = tab.page
     page.set_viewport_size(NARROW)
@@ -414,6 +505,36 @@ def test_usage_is_shown_by_tool_and_downloaded(tab: Tab) -> None:
     text = download.value.path().read_text(encoding="utf-8")
     assert text.startswith("month,owner,")
     assert "status" in text
+
+
+def test_a_page_that_is_brought_is_read_from_its_beginning(tab: Tab) -> None:
+    page = tab.open("/", key=tab.served.ann)
+    page.set_viewport_size({"width": 600, "height": 240})
+    expect(page.locator("tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="Owls").focus()
+    assert page.evaluate("scrollY") > 0
+
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
+    expect(page.locator("main")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_form_for_the_key_is_ready_and_its_menu_closes(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES)
+    expect(page.locator("main [name=key]")).to_be_focused()
+
+    menu = page.locator(".key-menu")
+    page.get_by_text("Key", exact=True).click()
+    expect(menu).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    expect(menu).not_to_have_attribute("open", "")
+    expect(menu.locator("summary")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(menu).to_have_attribute("open", "")
+    page.get_by_role("heading", level=1).click()
+    expect(menu).not_to_have_attribute("open", "")
 
 
 def test_the_keyboard_reaches_everything(tab: Tab) -> None:

@@ -120,6 +120,21 @@ async def test_a_watcher_hears_of_every_change_of_its_owner() -> None:
     assert seen == [0, 1, 2]
 
 
+async def test_a_watcher_hears_that_the_time_of_a_question_without_an_asker_is_over() -> None:
+    async with open_desk(timeout_seconds=1) as desk:
+        # Whoever asked was killed: nobody waits for the answer, or notes that its time is over.
+        question = await desk.ask("Soup?", ANN)
+        changes = desk.watch("ann")
+        with anyio.fail_after(5):
+            asked = await anext(changes)
+            before = await desk.find_question(question.question_id, owner="ann")
+            over = await anext(changes)
+        after = await desk.find_question(question.question_id, owner="ann")
+
+    assert (asked, before.state) == (1, "pending")
+    assert (over, after.state) == (2, "expired")
+
+
 async def test_a_directive_that_is_not_there_cannot_be_deleted() -> None:
     async with open_desk() as desk:
         directive = await desk.add_directive("Ship it", ANN)

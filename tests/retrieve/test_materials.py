@@ -11,6 +11,14 @@ def test_paragraphs_become_pieces_with_clean_white_space() -> None:
     assert split_material(text) == ["The warranty lasts two years.", "Returns are free."]
 
 
+def test_lines_of_any_system_end_paragraphs_and_none_comes_twice() -> None:
+    text = (
+        "Page 1\r\n\r\nThe warranty lasts\r\ntwo years.\r\n \r\nPage 1\r\n\r\n\r\nReturns are free."
+    )
+
+    assert split_material(text) == ["Page 1", "The warranty lasts two years.", "Returns are free."]
+
+
 def test_a_long_paragraph_is_cut_after_sentences() -> None:
     sentences = [f"Sentence {at} says something of little weight." for at in range(200)]
 
@@ -23,9 +31,11 @@ def test_a_long_paragraph_is_cut_after_sentences() -> None:
 
 
 def test_text_without_sentences_or_spaces_is_still_cut() -> None:
-    pieces = split_material("あ" * 4_000)
+    text = "".join(chr(0x4E00 + number) for number in range(4_000))
 
-    assert "".join(pieces) == "あ" * 4_000
+    pieces = split_material(text)
+
+    assert "".join(pieces) == text
     assert all(len(piece) < MAX_PIECE_CHARACTERS for piece in pieces)
 
 

@@ -25,11 +25,14 @@ class Person:
 
     def __init__(self, action: str = "accept", answer: str | None = "Soup.") -> None:
         self.asked: list[str] = []
+        self.most_characters: list[int] = []
         self._action = action
         self._answer = answer
 
     async def reply(self, context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
         self.asked.append(params.message)
+        assert isinstance(params, types.ElicitRequestFormParams)
+        self.most_characters.append(params.requested_schema["properties"]["answer"]["maxLength"])
         content = None if self._answer is None else {"answer": self._answer}
         return types.ElicitResult.model_validate({"action": self._action, "content": content})
 
@@ -45,7 +48,7 @@ async def test_the_person_at_the_client_answers(mode: str) -> None:
             result = await client.call_tool("ask_user", {"question": "What to eat?"})
             after = await client.call_tool("status", {})
 
-    assert person.asked == ["What to eat?"]
+    assert (person.asked, person.most_characters) == (["What to eat?"], [10_000])
     assert result.structured_content is not None
     assert result.structured_content["answer"] == "Soup."
     assert after.structured_content is not None

@@ -34,9 +34,11 @@ def link_to(url: str) -> Link:
 async def test_a_quote_is_shown_with_the_words_around_it() -> None:
     async with open_library() as library:
         call = seen_by(ME, library)
-        quotes = await explorer.find_quotes("How long does the heron stand still?", call)
+        found = await explorer.find_quotes("How long does the heron stand still?", call)
+        quotes = found.quotes
         page = await library.services.store.get_page(quotes[0].source_id)
 
+    assert found.is_supported
     assert page is not None
     assert "stands still for hours" in quotes[0].quote
     assert quotes[0].before + quotes[0].quote + quotes[0].after in page.text

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
+import tracemalloc
+
+import anyio
 import pytest
 from tests.access.billing_server import billing_server
+from tests.dripping import dripping_server
+from tests.site import Response, running_site
 
 from citewell.core.errors import BillingDown, BillingRefused, SettingsError
 from citewell.web.billing import BillingService
@@ -27,7 +33,9 @@ async def test_a_refusal_never_shows_the_token() -> None:
         (200, b"not json", True),
         (200, b"[]", False),
         (200, b'{"success": "yes"}', False),
+        (302, b"", True),
         (403, b"not json", False),
+        (404, b"{}", True),
         (429, b"{}", True),
         (502, b"<html>", True),
     ],
@@ -51,6 +59,40 @@ async def test_a_service_that_is_not_there_is_down() -> None:
     with pytest.raises(BillingDown, match="cannot be reached"):
         await billing.accepts("sk-x")
     await billing.aclose()
+
+
+async def test_a_service_that_never_ends_its_answer_is_down() -> None:
+    with dripping_server() as url:
+        billing = BillingService(url, timeout_seconds=0.3)
+        with anyio.fail_after(5), pytest.raises(BillingDown, match="did not answer in time"):
+            await billing.accepts("sk-x")
+        await billing.aclose()
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding"),
+    [
+        (b'{"success": true, "message": "' + b"a" * 100_000 + b'"}', ""),
+        (gzip.compress(bytes(200_000_000), 1), "gzip"),
+        (b'{"success": true}', "zstd"),
+        (b"[" * 50_000, ""),
+    ],
+    ids=["large", "bomb", "unasked", "deep"],
+)
+async def test_a_service_that_answers_without_measure_is_down(body: bytes, encoding: str) -> None:
+    headers = {"Content-Encoding": encoding} if encoding else {}
+    with running_site({"/api/token/balance": Response(body=body, headers=headers)}) as site:
+        billing = BillingService(site.url(), timeout_seconds=5)
+        tracemalloc.start()
+        try:
+            with pytest.raises(BillingDown, match="billing check failed"):
+                await billing.accepts("sk-x")
+            peak_bytes = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            await billing.aclose()
+
+    assert peak_bytes < 10_000_000
 
 
 def test_an_address_of_another_kind_is_a_wrong_setting() -> None:

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import gzip
+import json
+import tracemalloc
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
+import anyio
 import pytest
+from tests.dripping import dripping_server
+from tests.site import Response, running_site
 from tests.web.search_apis import PAGES, SearchApis, running_search_apis
 
 from citewell.core.errors import SettingsError, WebSearchFailed, WebSearchQuotaUsed
@@ -35,9 +41,11 @@ def access(apis: SearchApis, *, brave_api_key: str = "b-key") -> EngineAccess:
 
 @asynccontextmanager
 async def searching(
-    given: EngineAccess, *engines: str, cache_seconds: float = 60
+    given: EngineAccess, *engines: str, cache_seconds: float = 60, timeout_seconds: float = 5
 ) -> AsyncIterator[WebSearch]:
-    opened = open_web_search(engines, given, cache_seconds=cache_seconds, timeout_seconds=5)
+    opened = open_web_search(
+        engines, given, cache_seconds=cache_seconds, timeout_seconds=timeout_seconds
+    )
     assert opened is not None
     try:
         yield opened
@@ -102,6 +110,17 @@ async def test_a_wrong_key_is_told_without_showing_it(apis: SearchApis) -> None:
     assert "wrong-key" not in caught.value.message
 
 
+async def test_braves_status_for_an_unknown_key_is_no_failure_of_the_engine(
+    apis: SearchApis,
+) -> None:
+    apis.status = {"brave": 422}
+    async with searching(access(apis), "brave") as web:
+        with pytest.raises(WebSearchFailed) as caught:
+            await web.search("herons")
+
+    assert "Check the key" in caught.value.suggestion
+
+
 async def test_searxng_without_json_says_what_to_turn_on(apis: SearchApis) -> None:
     apis.status = {"searxng": 403}
     async with searching(access(apis), "searxng") as web:
@@ -135,7 +154,8 @@ async def test_the_same_search_is_not_sent_twice_while_it_is_fresh(apis: SearchA
         await web.search("herons")
         await web.search("herons")
 
-    assert second is first
+    assert (first.query, second.query) == ("Grey  herons", "grey herons")
+    assert (second.results, second.created_at) == (first.results, first.created_at)
     assert apis.asked == ["google"] * 3
 
 
@@ -144,6 +164,33 @@ async def test_an_engine_that_cannot_be_reached_is_named() -> None:
     async with searching(nowhere, "searxng") as web:
         with pytest.raises(WebSearchFailed, match="searxng cannot be reached"):
             await web.search("herons")
+
+
+async def test_an_engine_that_never_ends_its_answer_gives_way_to_the_next(
+    apis: SearchApis,
+) -> None:
+    with dripping_server() as slow:
+        given = EngineAccess(searxng_url=slow, tavily_api_key="t-key", urls=apis.urls())
+        async with searching(given, "searxng", "tavily", timeout_seconds=0.5) as web:
+            with anyio.fail_after(5):
+                found = await web.search("herons")
+
+    assert found.engine == "tavily"
+
+
+async def test_an_engines_rows_without_a_web_address_are_left_out(apis: SearchApis) -> None:
+    addresses = [
+        "http://[broken",
+        "ftp://example.com",
+        "javascript:alert(1)",
+        "https://ok.example/",
+    ]
+    rows = [{"url": address, "title": "x"} for address in addresses]
+    apis.bodies = {"searxng": json.dumps({"results": rows})}
+    async with searching(access(apis), "searxng") as web:
+        found = await web.search("herons")
+
+    assert [result.url for result in found.results] == ["https://ok.example/"]
 
 
 def test_engines_with_a_key_are_chosen_by_themselves() -> None:
@@ -166,3 +213,71 @@ def test_an_engine_without_its_key_names_the_setting() -> None:
             cache_seconds=1,
             timeout_seconds=1,
         )
+
+
+@pytest.mark.parametrize("engine", ALL_ENGINES)
+async def test_an_answer_without_measure_is_a_failure_of_the_engine(
+    apis: SearchApis, engine: str
+) -> None:
+    apis.bodies = {engine: json.dumps({"results": "heron" * 1_000_000})}
+    async with searching(access(apis), engine) as web:
+        with pytest.raises(WebSearchFailed, match=f"^{engine} answered with too much$"):
+            await web.search("herons")
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "told"),
+    [
+        (gzip.compress(bytes(200_000_000), 1), "gzip", "answered with too much"),
+        (gzip.compress(b"{}" * 99)[:-9], "gzip", "unexpected form"),
+        (b"{}", "br", "unexpected form"),
+        (b"[" * 100_000, "", "unexpected form"),
+        (b'{"results": [' + b"9" * 10_000 + b"]}", "", "unexpected form"),
+    ],
+    ids=["bomb", "cut", "unasked", "deep", "number"],
+)
+async def test_a_hostile_answer_is_a_failure_and_fills_no_memory(
+    body: bytes, encoding: str, told: str
+) -> None:
+    headers = {"Content-Encoding": encoding} if encoding else {}
+    with running_site({"/search": Response(body=body, headers=headers)}) as site:
+        async with searching(EngineAccess(searxng_url=site.url()), "searxng") as web:
+            tracemalloc.start()
+            try:
+                with pytest.raises(WebSearchFailed, match=told):
+                    await web.search("herons")
+                peak_bytes = tracemalloc.get_traced_memory()[1]
+            finally:
+                tracemalloc.stop()
+
+    assert peak_bytes < 20_000_000
+
+
+async def test_a_page_of_results_nested_without_end_is_not_parsed(apis: SearchApis) -> None:
+    apis.bodies = {"duckduckgo": "<div class=result>" * 100_000}
+    async with searching(access(apis), "duckduckgo") as web:
+        with anyio.fail_after(5), pytest.raises(WebSearchFailed, match="unexpected form"):
+            await web.search("herons")
+
+
+async def test_a_compressed_answer_is_read() -> None:
+    rows = [{"url": "https://example.com/a", "title": "Heron", "content": "Two herons"}]
+    body = gzip.compress(json.dumps({"results": rows}).encode())
+    answer = Response(body=body, headers={"Content-Encoding": "gzip"})
+    with running_site({"/search": answer}) as site:
+        async with searching(EngineAccess(searxng_url=site.url()), "searxng") as web:
+            found = await web.search("herons")
+
+    assert [result.name for result in found.results] == ["Heron"]
+
+
+async def test_results_without_measure_are_cut_quickly(apis: SearchApis) -> None:
+    long = {"url": "https://example.com/", "title": "<" * 600_000, "content": "<" * 600_000}
+    endless = {**long, "url": "https://example.com/" + "a" * 600_000, "title": "Endless"}
+    apis.bodies = {"searxng": json.dumps({"results": [long, endless]})}
+    async with searching(access(apis), "searxng") as web:
+        with anyio.fail_after(5):
+            found = await web.search("herons")
+
+    assert [result.url for result in found.results] == ["https://example.com/"]
+    assert len(found.results[0].name) + len(found.results[0].snippet) <= 900

@@ -214,7 +214,10 @@ class Settings:
     )
 
     extract_max_materials_bytes: int = _setting(
-        400_000, "Most bytes of `materials` in one call of `extract_key_info`.", at_least=1_000
+        400_000,
+        "Most bytes of `materials` in one call of `extract_key_info`.",
+        at_least=1_000,
+        at_most=400_000,
     )
     extract_kept_bytes: int = _setting(
         20_000_000, "Most bytes of materials kept for one caller.", at_least=0

@@ -13,18 +13,20 @@ import anyio
 from citewell.core.errors import NotFound, QuestionClosed
 from citewell.core.people import DEFAULT_TASK, Directive, UserQuestion
 from citewell.people.changes import Changes
+from citewell.people.plain_text import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from citewell.store.people_protocol import PeopleStore
 
+MOST_LISTED = 200
+"""Questions, or directives, of one state that a list holds."""
 # Another process that writes to the same database is noticed after this long at the latest.
 POLL_SECONDS = 0.2
 # Whoever waits takes an answer within a poll; one that is older has nobody waiting for it.
 _GRACE_SECONDS = 5.0
 _LATE_ANSWERS_AT_ONCE = 3
-_LISTED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ class Desk:
         question = UserQuestion(
             question_id=str(uuid.uuid4()),
             owner=party.owner,
-            text=text,
+            text=plain_text(text),
             user=party.user,
             agent=party.agent,
             key_hint=party.key_hint,
@@ -93,7 +95,7 @@ class Desk:
         Raises:
             NotFound: the owner has no such question.
         """
-        question = await self._store.get_question(question_id, owner=owner)
+        question = await self._store.get_question(plain_text(question_id), owner=owner)
         return _found(question)
 
     async def answer(self, question_id: str, answer: str, *, owner: str) -> UserQuestion:
@@ -104,9 +106,10 @@ class Desk:
             QuestionClosed: it has another answer already.
         """
         now = _now()
-        question = _found(
-            await self._store.answer_question(question_id, owner=owner, answer=answer, now=now)
+        answered = await self._store.answer_question(
+            plain_text(question_id), owner=owner, answer=plain_text(answer), now=now
         )
+        question = _found(answered)
         if question.answered_at != now:
             raise QuestionClosed("The question is closed: it was answered before.")
         self._tell(owner)
@@ -146,7 +149,7 @@ class Desk:
         """Return the open questions, oldest first, and the closed ones, newest first."""
         now = _now()
         listed = [
-            await self._store.list_questions(owner, pending=pending, limit=_LISTED, now=now)
+            await self._store.list_questions(owner, pending=pending, limit=MOST_LISTED, now=now)
             for pending in (True, False)
         ]
         return listed[0], listed[1]
@@ -158,8 +161,8 @@ class Desk:
         directive = Directive(
             directive_id=str(uuid.uuid4()),
             owner=party.owner,
-            content=content,
-            task_id=task_id,
+            content=plain_text(content),
+            task_id=plain_text(task_id),
             user=party.user,
             key_hint=party.key_hint,
             created_at=_now(),
@@ -170,7 +173,8 @@ class Desk:
 
     async def take_directive(self, owner: str, *, task_id: str | None) -> Directive | None:
         """Return the newest waiting directive, which no other call gets; None without one."""
-        taken = await self._store.take_directive(owner, task_id=task_id, now=_now())
+        task = None if task_id is None else plain_text(task_id)
+        taken = await self._store.take_directive(owner, task_id=task, now=_now())
         if taken is not None:
             self._tell(owner)
         return taken
@@ -178,7 +182,7 @@ class Desk:
     async def list_directives(self, owner: str) -> tuple[list[Directive], list[Directive]]:
         """Return the waiting directives, newest first, and the delivered ones, last first."""
         listed = [
-            await self._store.list_directives(owner, pending=pending, limit=_LISTED)
+            await self._store.list_directives(owner, pending=pending, limit=MOST_LISTED)
             for pending in (True, False)
         ]
         return listed[0], listed[1]
@@ -189,7 +193,7 @@ class Desk:
         Raises:
             NotFound: the owner has no such directive.
         """
-        if not await self._store.delete_directive(directive_id, owner=owner):
+        if not await self._store.delete_directive(plain_text(directive_id), owner=owner):
             raise NotFound("There is no such directive.", suggestion="Reload the list.")
         self._tell(owner)
 
@@ -200,16 +204,29 @@ class Desk:
         return deleted
 
     async def watch(self, owner: str) -> AsyncGenerator[int]:
-        """Yield the owner's revision now and after every change, for as long as it is read."""
-        seen = -1
+        """Yield the owner's revision now and after every change, for as long as it is read.
+
+        That a question's time is over is a change too, also where nobody waits for it any more.
+        """
+        seen, next_expiry = -1, None
         while True:
             changed = self._changes.next(owner)
+            if next_expiry is not None and next_expiry <= _now():
+                # To read the list is to expire what is overdue: the revision grows with it.
+                next_expiry = await self._next_expiry(owner)
             revision = await self._store.revision(owner)
             if revision != seen:
+                next_expiry = await self._next_expiry(owner)
                 seen = revision
                 yield revision
             with anyio.move_on_after(POLL_SECONDS):
                 await changed.wait()
+
+    async def _next_expiry(self, owner: str) -> datetime | None:
+        waiting = await self._store.list_questions(
+            owner, pending=True, limit=MOST_LISTED, now=_now()
+        )
+        return min((question.expires_at for question in waiting), default=None)
 
     async def _close(self, question: UserQuestion, *, expired: bool) -> UserQuestion:
         closed = await self._store.close_question(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_PIECE_CHARACTERS = 1_500
 
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n+")
+_PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 
 # The usual constants of BM25.
@@ -29,15 +29,17 @@ _LENGTH_WEIGHT = 0.75
 
 
 def split_material(text: str) -> list[str]:
-    """Return the paragraphs of `text` in order, white space cleaned, none too long.
+    """Return the paragraphs of `text` in order, white space cleaned, none too long or twice.
 
     A long paragraph is cut after a sentence where there is one.
     """
     pieces: list[str] = []
-    for paragraph in _PARAGRAPH_END.split(text):
+    # Not every database can hold the character zero, and no reader misses it.
+    for paragraph in _PARAGRAPH_END.split(text.replace("\0", " ")):
         clean = [" ".join(sentence.split()) for sentence in _SENTENCE_END.split(paragraph)]
         pieces += _gather([sentence for sentence in clean if sentence])
-    return pieces
+    # The header of every page of a report would else take the places of what differs.
+    return list(dict.fromkeys(pieces))
 
 
 def rank_pieces(

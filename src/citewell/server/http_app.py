@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route, WebSocketRoute
 
-from citewell.server.console.routes import console_routes
+from citewell.server.console.routes import build_console
 from citewell.server.doorkeeper import AddressLimit, Doorkeeper
 from citewell.server.draining import Draining
 from citewell.server.mcp_endpoint import McpEndpoint
@@ -52,6 +53,7 @@ def build_http_app(
     )
     websocket = McpWebSocket(server, doorkeeper, draining=draining)
     operation = Operation(services, metrics=metrics, draining=draining)
+    console = build_console(services, settings=settings, draining=draining)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -66,13 +68,14 @@ def build_http_app(
             WebSocketRoute("/mcp", websocket),
             WebSocketRoute("/mcp/", websocket),
             *operation.routes(),
-            *console_routes(services, settings=settings, draining=draining),
+            *console.routes,
         ],
         middleware=[
             Middleware(RequestIds),
             Middleware(AddressLimit, services, metrics, exempt=HEALTH_PATHS),
             _cors(settings),
         ],
+        exception_handlers={HTTPException: console.refuse_unserved},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False

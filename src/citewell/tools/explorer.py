@@ -52,6 +52,14 @@ class QuoteInContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundQuotes:
+    """What a search has found; without support the quotes are only the nearest there are."""
+
+    quotes: Sequence[QuoteInContext] = ()
+    is_supported: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageState:
     """A page and how far it has got."""
 
@@ -94,7 +102,7 @@ class PageView:
     """Links to pages that are not indexed."""
 
 
-async def find_quotes(query: str, call: Call) -> list[QuoteInContext]:
+async def find_quotes(query: str, call: Call) -> FoundQuotes:
     """Return the quotes that `kb.retrieve_evidence` finds, each where it stands."""
     retrieve_evidence.TOOL.refuse_others(call.caller)
     asked = RetrieveEvidenceInput(
@@ -118,7 +126,7 @@ async def find_quotes(query: str, call: Call) -> list[QuoteInContext]:
                 confidence=quote.confidence,
             )
         )
-    return quotes
+    return FoundQuotes(quotes=quotes, is_supported=found.supported)
 
 
 async def count_corpus(call: Call) -> CorpusStats:

@@ -57,7 +57,10 @@ def usage_csv(totals: Sequence[UsageTotal]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**asdict(total), "name": _plain(total.name)} for total in totals)
+    writer.writerows(
+        {**asdict(total), "name": _plain(total.name), "hint": _plain(total.hint)}
+        for total in totals
+    )
     return text.getvalue()
 
 
@@ -98,7 +101,7 @@ def shown_key(total: UsageTotal) -> str:
     return f"{total.name or 'token'} …{total.hint}" if total.hint else total.name or "token"
 
 
-def _plain(name: str | None) -> str:
-    # A spreadsheet would take a name that begins so for a formula.
-    text = name or ""
+def _plain(words: str | None) -> str:
+    # A spreadsheet would take what begins so for a formula; a caller chooses the end of a token.
+    text = words or ""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

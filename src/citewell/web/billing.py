@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import httpx2
 
-from citewell.core.errors import BillingDown, BillingRefused, SettingsError
+from citewell.core.errors import BillingDown, BillingRefused, FetchError, SettingsError
+from citewell.web.api_answer import ask_api
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from citewell.web.api_answer import ApiAnswer
+
 _BALANCE = "/api/token/balance"
 _CONSUME = "/api/token/consume"
 _LONGEST_REASON = 200
+# It says yes or no, and why.
+_MAX_ANSWER_BYTES = 100_000
+# What a service says to a token; anything else says something of the service itself.
+_TO_THE_TOKEN = frozenset({200, 400, 401, 402, 403})
 
 
 class BillingService:
@@ -66,16 +74,20 @@ class BillingService:
         # A token may hold any letter, but httpx2 puts only ASCII into a header by itself.
         headers = {b"Authorization": f"Bearer {token}".encode()}
         try:
-            response = await self._client().request(
-                method, self._url + path, headers=headers, json=body
-            )
-            answer = _read(response)
-        except httpx2.TimeoutException as error:
+            # For the whole answer: the client's own limit is for each piece of it.
+            with anyio.fail_after(self._timeout_seconds):
+                client = self._client()
+                request = client.build_request(method, self._url + path, headers=headers, json=body)
+                answer = await ask_api(client, request, max_bytes=_MAX_ANSWER_BYTES)
+        except (TimeoutError, httpx2.TimeoutException) as error:
             raise BillingDown("billing check failed: the service did not answer in time") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise BillingDown("billing check failed: the service cannot be reached") from error
-        if response.status_code != 200 or answer.get("success") is not True:
-            reason = _stated_reason(answer, token) or f"status {response.status_code}"
+        except FetchError as error:
+            raise BillingDown("billing check failed: the answer cannot be read") from error
+        said = _read(answer)
+        if answer.status != 200 or said.get("success") is not True:
+            reason = _stated_reason(said, token) or f"status {answer.status}"
             raise BillingRefused(f"billing check failed: {reason}")
 
     def _client(self) -> httpx2.AsyncClient:
@@ -85,22 +97,21 @@ class BillingService:
         return self._opened
 
 
-def _read(response: httpx2.Response) -> Mapping[str, Any]:
+def _read(answer: ApiAnswer) -> Mapping[str, Any]:
     """Return the answer's JSON object; a refusal may have none."""
-    if response.status_code == 429 or response.status_code >= 500:
-        status = response.status_code
-        raise BillingDown(f"billing check failed: the service answered with status {status}")
+    if answer.status not in _TO_THE_TOKEN:
+        raise BillingDown(f"billing check failed: the service answered with status {answer.status}")
     try:
-        answer = response.json()
+        said = answer.read_json()
     except ValueError as error:
-        if response.status_code != 200:
+        if answer.status != 200:
             return {}
         raise BillingDown("billing check failed: the service did not answer with JSON") from error
-    return answer if isinstance(answer, dict) else {}
+    return said if isinstance(said, dict) else {}
 
 
-def _stated_reason(answer: Mapping[str, Any], token: str) -> str:
-    stated = answer.get("message")
+def _stated_reason(said: Mapping[str, Any], token: str) -> str:
+    stated = said.get("message")
     if not isinstance(stated, str):
         return ""
     # Some services repeat the key in what they say about it.

@@ -32,6 +32,8 @@ from citewell.web.charset import DecodedText, decode_body
 from citewell.web.content import kind_of_type, page_kind, refuse_binary_type
 from citewell.web.host_limiter import HostLimiter, SharedTurns
 from citewell.web.http_client import HttpClient, OpenAnswer, may_pass
+from citewell.web.meta_refresh import refresh_of_header, refresh_of_page
+from citewell.web.nesting import refuse_deep_nesting
 from citewell.web.robots import MAX_ROBOTS_BYTES, RobotsAnswer, RobotsCache
 from citewell.web.urls import canonical_url, resolve_url, shown_url, split_url
 
@@ -156,7 +158,7 @@ class Fetcher:
                             reply = _Reply(status=answer.status, headers=answer.headers)
                             raise _status_error(at, reply)
                         return await answer.read(max_bytes=self.max_page_bytes)
-                    at = _redirect_target(at, answer)
+                    at = _redirect_target(at, _url_header(answer, "location"))
             raise TooManyRedirects(f"{shown_url(url)} is redirected too often")
         raise FetchTimeout(
             f"{shown_url(url)} did not arrive within {self.timeout_seconds:g} seconds",
@@ -178,17 +180,23 @@ class Fetcher:
         url, pace = start, True
         while True:
             reply = await self._request_in_turn(url, headers, limit, paced=pace)
-            if reply.redirect is None:
-                return _page(start, url, reply, redirects=tuple(redirects))
-            if reply.redirect in (start, *redirects) or len(redirects) >= self.max_redirects:
+            target = reply.redirect
+            if target is None:
+                page = _page(start, url, reply, redirects=tuple(redirects))
+                if page.kind == "html":
+                    await refuse_deep_nesting(page.text, url=url)
+                target = _refresh_target(url, refresh_of_page(page))
+                if target is None:
+                    return page
+            if target in (start, *redirects) or len(redirects) >= self.max_redirects:
                 raise TooManyRedirects(
                     f"{shown_url(start)} is redirected in a loop or more than "
                     f"{self.max_redirects} times",
                     redirects=len(redirects) + 1,
                 )
-            redirects.append(_with_route_of(url, reply.redirect))
+            redirects.append(_with_route_of(url, target))
             # A redirect within a host is one visit: the pause it asks for is between pages.
-            pace = split_url(url).host != split_url(reply.redirect).host
+            pace = split_url(url).host != split_url(target).host
             url = redirects[-1]
 
     async def _request_in_turn(
@@ -247,7 +255,7 @@ class Fetcher:
                     is_text = 200 <= answer.status < 300
                     body = await answer.read_start(max_bytes=MAX_ROBOTS_BYTES) if is_text else b""
                     return RobotsAnswer(status=answer.status, body=body)
-                url = _redirect_target(url, answer)
+                url = _redirect_target(url, _url_header(answer, "location"))
         return RobotsAnswer(status=404)
 
     async def _request_with_retries(
@@ -278,8 +286,8 @@ class Fetcher:
             status = answer.status
             reply = _Reply(status=status, headers=answer.headers)
             if status in _REDIRECTS and "location" in answer.headers:
-                target = _redirect_target(url, answer)
-                return _Reply(status=status, headers=answer.headers, redirect=target)
+                location = _redirect_target(url, _url_header(answer, "location"))
+                return _Reply(status=status, headers=answer.headers, redirect=location)
             if status == 304 and ("If-None-Match" in headers or "If-Modified-Since" in headers):
                 await answer.read_start(max_bytes=1)  # nothing, but it frees the connection
                 return reply
@@ -287,6 +295,9 @@ class Fetcher:
                 return reply
             if not 200 <= status < 300:
                 raise _status_error(url, reply)
+            onward = refresh_of_header(_url_header(answer, "refresh"))
+            if (target := _refresh_target(url, onward)) is not None:
+                return _Reply(status=status, headers=answer.headers, redirect=target)
             refuse_binary_type(answer.headers.get("content-type", ""), url=url)
             body = await answer.read(max_bytes=self.max_page_bytes)
             return _Reply(status=status, headers=answer.headers, body=body)
@@ -324,9 +335,18 @@ def _page(start: str, final: str, reply: _Reply, *, redirects: tuple[str, ...]) 
     )
 
 
-def _redirect_target(url: str, answer: OpenAnswer) -> str:
+def _refresh_target(url: str, written: str | None) -> str | None:
+    """Return where a page sends its reader on to; None where that is the page itself."""
+    target = None if written is None else _redirect_target(url, written)
+    return None if target == url else target
+
+
+def _url_header(answer: OpenAnswer, name: str) -> str:
     # Servers send the bytes of the URL as they are; browsers read them as UTF-8.
-    location = answer.headers.get("location", "").encode("latin-1").decode("utf-8", "replace")
+    return answer.headers.get(name, "").encode("latin-1").decode("utf-8", "replace")
+
+
+def _redirect_target(url: str, location: str) -> str:
     target = resolve_url(url, location)
     try:
         return canonical_url(target or location)

@@ -61,6 +61,9 @@ def canonical_url(text: str) -> str:
             f"{shown_url(text)!r} carries a user name or password",
             suggestion="Leave the user name and password out of the URL.",
         )
+    if _authority(url).endswith(":0"):
+        # Clients take it for no port at all, and would ask another one than was checked.
+        raise NotAUrl(f"{shown_url(text)!r} names a port that no server has")
     return without_anchor(url)
 
 
@@ -131,7 +134,11 @@ def shown_url(text: str) -> str:
 
 
 def _has_credentials(url: str) -> bool:
-    return "@" in url[: url.index("/", len("https://"))]
+    return "@" in _authority(url)
+
+
+def _authority(url: str) -> str:
+    return url[: url.index("/", len("https://"))]
 
 
 def _site(url: str) -> tuple[str, int | None]:

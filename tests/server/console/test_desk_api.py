@@ -114,7 +114,10 @@ async def test_a_directive_that_cannot_be_taken_is_refused() -> None:
     bodies: list[dict[str, object]] = [
         {},
         {"content": "  "},
+        {"content": "\x00"},
         {"content": 7},
+        {"content": "x", "task_id": False},
+        {"content": "x", "task_id": " "},
         {"content": "x" * 10_001},
         {"content": "x", "task_id": "t" * 101},
     ]
@@ -126,14 +129,37 @@ async def test_a_directive_that_cannot_be_taken_is_refused() -> None:
         (400, "content cannot be empty"),
         (400, "content cannot be empty"),
         (400, "content cannot be empty"),
+        (400, "content must be text"),
+        (400, "task_id must be text"),
+        (400, "task_id cannot be empty"),
         (400, "content is 10,001 characters; at most 10,000 are taken"),
         (400, "task_id is 101 characters; at most 100 are taken"),
     ]
 
 
+async def test_what_no_database_holds_or_no_reader_sees_is_left_out() -> None:
+    sent = b'{"content": "Ship\\u0000 \\ud83d\\ude00 \\ud800it\\r\\nto \\u202emorf", "task_id": "a\\u0000"}'
+    async with console() as http:
+        address = f"{DIRECTIVES}/api/requests"
+        added = await http.post(
+            address, content=sent, headers={**ANN, "Content-Type": "application/json"}
+        )
+        unknown = [
+            await http.delete(f"{address}/%00", headers=ANN),
+            await http.post(f"{QUESTIONS}/api/requests/%00", json={"answer": "x"}, headers=ANN),
+        ]
+
+    assert added.status_code == 201
+    assert (added.json()["content"], added.json()["task_id"]) == ("Ship 😀 it\nto morf", "a")
+    assert [answer.status_code for answer in unknown] == [404, 404]
+
+
 async def test_a_body_that_is_not_json_or_is_very_large_is_refused() -> None:
     async with console() as http:
         address = f"{DIRECTIVES}/api/requests"
+        deep = await http.post(
+            address, content=b"[" * 90_000, headers={**ANN, "Content-Type": "application/json"}
+        )
         broken = await http.post(
             address, content=b"{", headers={**ANN, "Content-Type": "application/json"}
         )
@@ -141,7 +167,32 @@ async def test_a_body_that_is_not_json_or_is_very_large_is_refused() -> None:
         plain = await http.post(address, content=b"content=x", headers=ANN)
         large = await http.post(address, json={"content": "x" * 300_000}, headers=ANN)
 
-    assert [each.status_code for each in (broken, listed, plain, large)] == [400, 400, 400, 413]
+    refused = (deep, broken, listed, plain, large)
+    assert [each.status_code for each in refused] == [400, 400, 400, 400, 413]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("multipart/form-data", b"x"),
+        ("multipart/form-data; boundary=x", b"x"),
+        (
+            "multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="content";'
+            b' filename="x"\r\n\r\nx\r\n--x--\r\n',
+        ),
+        ("application/x-www-form-urlencoded", b"a=1&" * 3_000),
+        ("application/json", b"{}"),
+    ],
+    ids=["no boundary", "no part", "a file", "thousands of fields", "no form"],
+)
+async def test_a_form_that_cannot_be_read_is_refused(kind: str, body: bytes) -> None:
+    async with console() as http:
+        refused = await http.post(
+            f"{DIRECTIVES}/new", content=body, headers={**ANN, "Content-Type": kind}
+        )
+
+    assert refused.status_code == 400
 
 
 async def test_without_the_token_that_is_asked_for_nothing_is_shown() -> None:
@@ -175,3 +226,20 @@ async def test_a_method_that_is_not_of_the_manual_is_not_allowed() -> None:
         ]
 
     assert [answer.status_code for answer in refused] == [405] * 4
+    allowed = [sorted(answer.headers["allow"].split(", ")) for answer in refused]
+    assert allowed == [
+        ["DELETE", "GET", "HEAD", "POST"],
+        ["DELETE"],
+        ["GET", "HEAD"],
+        ["GET", "HEAD"],
+    ]
+
+
+async def test_asking_only_for_the_head_of_the_stream_does_not_hold_the_connection() -> None:
+    async with console() as http:
+        with anyio.fail_after(5):
+            head = await http.head("/mcp/console/events", headers=ANN)
+            after = await http.get(f"{QUESTIONS}/api/requests", headers=ANN)
+
+    assert (head.status_code, after.status_code) == (200, 200)
+    assert head.headers["content-type"].startswith("text/event-stream")

@@ -12,6 +12,7 @@ from tests.server.shelf import HERONS, Shelf
 from tests.server.tiny import serving
 
 from citewell.core.records import Link
+from citewell.people.desk import MOST_LISTED
 
 pytestmark = pytest.mark.anyio
 
@@ -53,6 +54,32 @@ async def test_every_file_that_a_page_names_is_served() -> None:
     assert missing.status_code == 404
 
 
+async def test_where_nothing_is_a_browser_gets_a_page_and_a_program_json() -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    hostile = f"/{HOSTILE}"
+    async with console(mcp_auth_token="sk-right-0000") as http:
+        pages = [
+            await http.get("/nowhere", headers=browser),
+            await http.get(hostile, headers=browser),
+            await http.get("/mcp/nowhere/", headers=browser),
+            await http.get(f"{DIRECTIVES}/new", headers=browser),
+        ]
+        missing = await http.get("/nowhere")
+        untaken = await http.put("/healthz")
+        opened = await http.get("/", headers=browser)
+
+    assert [page.status_code for page in pages] == [404, 404, 404, 405]
+    for page in pages:
+        assert page.headers["content-security-policy"] == opened.headers["content-security-policy"]
+        assert '<a href="/">' in page.text
+        assert "<script>alert" not in page.text
+    assert (missing.status_code, untaken.status_code) == (404, 405)
+    assert missing.json()["code"] == "NOT_FOUND"
+    assert missing.headers["content-security-policy"] == opened.headers["content-security-policy"]
+    assert untaken.json()["error"] == "This address does not take PUT requests."
+    assert sorted(untaken.headers["allow"].split(", ")) == ["GET", "HEAD"]
+
+
 async def test_the_inspector_answers_head_and_may_call_the_endpoint_it_is_given() -> None:
     async with console() as http:
         head = await http.head("/mcp/debug")
@@ -87,6 +114,11 @@ async def test_a_form_without_its_token_or_from_another_site_is_refused() -> Non
         refused = [
             await http.post(address, data={"content": "Ship it"}),
             await http.post(address, data={**form, "form_token": "guess"}),
+            await http.post(
+                address,
+                content=b'--x\r\nContent-Disposition: form-data; name="content"\r\n\r\nx\r\n--x--\r\n',
+                headers={"Content-Type": "multipart/form-data; boundary=x"},
+            ),
             await http.post(address, data=form, headers={"Sec-Fetch-Site": "cross-site"}),
             await http.post(address, data=form, headers={"Origin": "https://evil.example"}),
             await http.post(
@@ -98,7 +130,7 @@ async def test_a_form_without_its_token_or_from_another_site_is_refused() -> Non
         ]
         after = (await http.get(f"{DIRECTIVES}/api/requests")).json()
 
-    assert [answer.status_code for answer in refused] == [403, 403, 403, 403, 403, 421]
+    assert [answer.status_code for answer in refused] == [403, 403, 403, 403, 403, 403, 421]
     assert after["pending"] == []
 
 
@@ -167,6 +199,30 @@ async def test_hostile_titles_links_and_searches_are_shown_as_text() -> None:
     assert '<line class="in"' in texts[2]
     assert "1 link leads to a page that is not indexed" in texts[1]
     assert (missing.status_code, odd.status_code) == (404, 404)
+
+
+async def test_a_list_that_is_cut_says_so() -> None:
+    async with console() as http:
+        for number in range(MOST_LISTED - 1):
+            await http.post(f"{DIRECTIVES}/api/requests", json={"content": f"Step {number}"})
+        whole = (await http.get(DIRECTIVES)).text
+        await http.post(f"{DIRECTIVES}/api/requests", json={"content": "One more"})
+        cut = (await http.get(DIRECTIVES)).text
+
+    assert (">199</span>" in whole, "are shown" in whole) == (True, False)
+    assert ">200+</span>" in cut
+    assert "Only the newest 200 are shown." in cut
+
+
+async def test_a_search_without_an_answer_says_that_the_quotes_are_only_the_nearest() -> None:
+    async with console() as http:
+        answered = (await http.get("/", params={"q": "What does the grey heron eat?"})).text
+        unanswered = (await http.get("/", params={"q": "Which engine drives a heron tram?"})).text
+
+    assert "<mark>" in answered
+    assert "Nothing indexed clearly answers this" not in answered
+    assert "<mark>" in unanswered
+    assert "Nothing indexed clearly answers this" in unanswered
 
 
 async def test_a_page_of_another_project_does_not_exist() -> None:

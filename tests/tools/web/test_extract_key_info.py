@@ -139,6 +139,17 @@ async def test_bad_input_is_refused(arguments: dict[str, object], code: str) -> 
     assert result["error"]["code"] == code
 
 
+async def test_the_limit_of_materials_is_the_same_in_every_language() -> None:
+    materials = "鷺は魚を食べます。\n\n" * 13_000 + "保証は二年です。"
+    async with asking() as library:
+        found = await library.call(
+            "extract_key_info", query="保証は何年ですか", materials=materials
+        )
+
+    assert 370_000 < len(materials.encode()) < 400_000
+    assert found["contexts"] == ["保証は二年です。"]
+
+
 async def test_materials_without_an_answer_bring_nothing() -> None:
     async with asking() as library:
         result = await library.result("extract_key_info", query="zebra", materials=MATERIALS)

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from citewell.server.console.change_stream import ChangeStream
-from citewell.server.console.door import read_json, refuse_json
+from citewell.server.console.door import read_form, read_json, refuse_json
 from citewell.server.console.pages import guard_headers
 from citewell.tools.people import console
 
@@ -30,10 +30,18 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
     pages = DeskPages(screen)
 
     async def stream_changes(request: Request, call: Call) -> Response:
-        return ChangeStream(console.watch_desk(call), draining)
+        async def is_let_in() -> bool:
+            return await door.lets_in(request)
 
-    def api(path: str, handler: Handler, method: str) -> Route:
-        return Route(path, door.guard(handler, refuse=refuse_json), methods=[method])
+        return ChangeStream(console.watch_desk(call), draining, is_let_in=is_let_in)
+
+    def api(path: str, **handlers: Handler) -> Route:
+        # One route for all methods of a path, so that a refusal of another one names them all.
+        async def handle(request: Request, call: Call) -> Response:
+            method = "GET" if request.method == "HEAD" else request.method
+            return await handlers[method](request, call)
+
+        return Route(path, door.guard(handle, refuse=refuse_json), methods=list(handlers))
 
     def page(path: str, handler: Handler, method: str = "GET") -> Route:
         return Route(path, door.guard(handler, refuse=screen.refuse), methods=[method])
@@ -45,13 +53,16 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
         page(f"{DIRECTIVES}/new", pages.take_directive, "POST"),
         page(f"{DIRECTIVES}/deleted", pages.drop_all, "POST"),
         page(f"{DIRECTIVES}/deleted/{{id}}", pages.drop_one, "POST"),
-        api(f"{QUESTIONS}/api/requests", _list_questions, "GET"),
-        api(f"{QUESTIONS}/api/requests/{{id}}", _answer_question, "POST"),
-        api(f"{DIRECTIVES}/api/requests", _list_directives, "GET"),
-        api(f"{DIRECTIVES}/api/requests", _add_directive, "POST"),
-        api(f"{DIRECTIVES}/api/requests", _delete_directives, "DELETE"),
-        api(f"{DIRECTIVES}/api/requests/{{id}}", _delete_directive, "DELETE"),
-        api(EVENTS, stream_changes, "GET"),
+        api(f"{QUESTIONS}/api/requests", GET=_list_questions),
+        api(f"{QUESTIONS}/api/requests/{{id}}", POST=_answer_question),
+        api(
+            f"{DIRECTIVES}/api/requests",
+            GET=_list_directives,
+            POST=_add_directive,
+            DELETE=_delete_directives,
+        ),
+        api(f"{DIRECTIVES}/api/requests/{{id}}", DELETE=_delete_directive),
+        api(EVENTS, GET=stream_changes),
     ]
 
 
@@ -64,22 +75,24 @@ class DeskPages:
     async def show_questions(self, request: Request, call: Call) -> Response:
         """Show open questions with their forms, and what became of the others."""
         questions = await console.list_questions(call)
-        return self._screen.show(request, "questions.html", questions)
+        values = {**questions, "most_listed": console.MOST_LISTED}
+        return self._screen.show(request, "questions.html", values)
 
     async def take_answer(self, request: Request, call: Call) -> Response:
         """Take the answer that a form sends."""
-        form = await request.form()
+        form = await read_form(request)
         await console.answer_question(call, request.path_params["id"], answer=form.get("answer"))
         return _back(request, QUESTIONS)
 
     async def show_directives(self, request: Request, call: Call) -> Response:
         """Show the queue, what was delivered, and the form for a new directive."""
         directives = await console.list_directives(call)
-        return self._screen.show(request, "directives.html", directives)
+        values = {**directives, "most_listed": console.MOST_LISTED}
+        return self._screen.show(request, "directives.html", values)
 
     async def take_directive(self, request: Request, call: Call) -> Response:
         """Take the directive that a form sends."""
-        form = await request.form()
+        form = await read_form(request)
         task_id = str(form.get("task_id", "")).strip() or None
         await console.add_directive(call, content=form.get("content"), task_id=task_id)
         return _back(request, DIRECTIVES)

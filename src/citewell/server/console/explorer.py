@@ -56,7 +56,7 @@ class ExplorerPages:
             stats = await explorer.count_corpus(call)
             values = {
                 "query": query,
-                "quotes": await explorer.find_quotes(query, call) if query else [],
+                "found": await explorer.find_quotes(query, call) if query else None,
                 "stats": stats,
                 "pages": await explorer.list_pages(call, after_source_id=after),
                 "after": after,

@@ -1,21 +1,26 @@
-"""Every route of the consoles."""
+"""Every route of the consoles, and what is shown where there is none."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import RequestBodyLimitMiddleware
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
+from citewell.core.errors import InvalidArgument, NotFound
 from citewell.server.console.desk import desk_routes
-from citewell.server.console.door import Door
+from citewell.server.console.door import Door, refuse_json
 from citewell.server.console.explorer import explorer_routes
 from citewell.server.console.inspector import inspector_routes
 from citewell.server.console.pages import STATIC, Pages
 from citewell.server.console.screen import Screen
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -27,16 +32,27 @@ if TYPE_CHECKING:
 _MAX_BODY_BYTES = 200_000
 
 
-def console_routes(
-    services: LateServices, *, settings: Settings, draining: Draining
-) -> list[Route]:
-    """Return the routes of the explorer, the desk's two consoles and the inspector."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Console:
+    """What the application serves of the consoles."""
+
+    routes: list[Route]
+    refuse_unserved: Callable[[Request, Exception], Awaitable[Response]]
+    """The answer where no route is, or none that takes the method."""
+
+
+def build_console(services: LateServices, *, settings: Settings, draining: Draining) -> Console:
+    """Return the explorer, the desk's two consoles and the inspector."""
     pages = Pages()
     door = Door(services, settings=settings)
     screen = Screen(pages, door)
 
     async def send_file(request: Request) -> Response:
         return pages.send_file(request.path_params["name"])
+
+    async def refuse_unserved(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException), "registered for these alone"
+        return _refuse_unserved(request, error, screen)
 
     routes = [
         *explorer_routes(door, screen),
@@ -45,7 +61,24 @@ def console_routes(
         Route(f"{STATIC}/{{name}}", send_file, methods=["GET"]),
     ]
     bounded = [Middleware(RequestBodyLimitMiddleware, max_body_size=_MAX_BODY_BYTES)]
-    return [
-        Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=bounded)
-        for route in routes
-    ]
+    return Console(
+        routes=[
+            Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=bounded)
+            for route in routes
+        ],
+        refuse_unserved=refuse_unserved,
+    )
+
+
+def _refuse_unserved(request: Request, error: HTTPException, screen: Screen) -> Response:
+    """Return the console's own page to a browser, JSON to everyone else."""
+    known = (
+        NotFound("There is nothing at this address.", suggestion="Look at the address again.")
+        if error.status_code == 404
+        else InvalidArgument(f"This address does not take {request.method} requests.")
+    )
+    is_browser = "text/html" in request.headers.get("accept", "")
+    response = (screen.refuse if is_browser else refuse_json)(request, known)
+    response.status_code = error.status_code
+    response.headers.update(error.headers or {})
+    return response

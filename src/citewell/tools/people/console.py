@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import InvalidArgument
 from citewell.core.people import DEFAULT_TASK
+from citewell.people.desk import MOST_LISTED as MOST_LISTED
+from citewell.people.plain_text import plain_text
 from citewell.tools.people import ask_user, get_user_request
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 from citewell.tools.people.get_user_request import MAX_DIRECTIVE_CHARACTERS, MAX_TASK_ID_CHARACTERS
@@ -68,7 +70,11 @@ async def add_directive(call: Call, *, content: object, task_id: object = None) 
     directive = await call.services.desk.add_directive(
         _text(content, name="content", most=MAX_DIRECTIVE_CHARACTERS),
         party_of(call),
-        task_id=_text(task_id or DEFAULT_TASK, name="task_id", most=MAX_TASK_ID_CHARACTERS),
+        task_id=_text(
+            DEFAULT_TASK if task_id is None else task_id,
+            name="task_id",
+            most=MAX_TASK_ID_CHARACTERS,
+        ),
     )
     return shape_directive(directive)
 
@@ -131,8 +137,11 @@ def _shown(moment: datetime | None) -> str | None:
 
 
 def _text(value: object, *, name: str, most: int) -> str:
-    if not isinstance(value, str) or not value.strip():
+    if value is not None and not isinstance(value, str):
+        raise InvalidArgument(f"{name} must be text")
+    text = plain_text(value or "").strip()
+    if not text:
         raise InvalidArgument(f"{name} cannot be empty")
-    if len(value) > most:
-        raise InvalidArgument(f"{name} is {len(value):,} characters; at most {most:,} are taken")
-    return value.strip()
+    if len(text) > most:
+        raise InvalidArgument(f"{name} is {len(text):,} characters; at most {most:,} are taken")
+    return text

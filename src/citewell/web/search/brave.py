@@ -29,11 +29,11 @@ class BraveSearch:
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most twenty pages, best first."""
         short = " ".join(query.split()[:_MOST_WORDS])[:_MOST_CHARACTERS]
-        response = await self._endpoint.get(
+        answer = await self._endpoint.get(
             {"q": short, "count": min(limit, _MOST)}, headers=self._headers
         )
         # An answer without any result has no "web" at all.
-        web = self._endpoint.read_json(response).get("web") or {}
+        web = self._endpoint.read_json(answer).get("web") or {}
         if not isinstance(web, dict):
             raise self._endpoint.unexpected()
         return self._endpoint.results(web.get("results"), keys=("url", "title", "description"))

@@ -7,7 +7,8 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser
 
-from citewell.core.errors import WebSearchQuotaUsed
+from citewell.core.errors import UnsupportedContent, WebSearchQuotaUsed
+from citewell.web.nesting import refuse_deep_nesting
 from citewell.web.search.endpoint import EngineEndpoint, make_results
 
 if TYPE_CHECKING:
@@ -32,8 +33,13 @@ class DuckDuckGoSearch:
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most `limit` pages, best first."""
-        response = await self._endpoint.post(form={"q": query})
-        page = LexborHTMLParser(response.text)
+        answer = await self._endpoint.post(form={"q": query})
+        html = answer.body.decode("utf-8", "replace")
+        try:
+            await refuse_deep_nesting(html, url=self._url)
+        except UnsupportedContent as error:
+            raise self._endpoint.unexpected() from error
+        page = LexborHTMLParser(html)
         if page.css_first(".anomaly-modal__title") is not None:
             raise WebSearchQuotaUsed("duckduckgo refuses to answer programs for now")
         rows = page.css(".result:not(.result--ad)")

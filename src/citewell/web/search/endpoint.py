@@ -1,20 +1,29 @@
-"""Asking a search engine's API: time limit, and errors that name the engine but never its key."""
+"""Asking a search engine's API: limits, and errors that name the engine but never its key."""
 
 from __future__ import annotations
 
 import html
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import anyio
 import httpx2
 
-from citewell.core.errors import WebSearchFailed, WebSearchQuotaUsed
+from citewell.core.errors import FetchError, PageTooLarge, WebSearchFailed, WebSearchQuotaUsed
+from citewell.web.api_answer import ApiAnswer, ask_api
 from citewell.web.search.protocol import SearchResult
+from citewell.web.urls import MAX_URL_CHARACTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+# Both are far more than the few dozen results that an engine gives to a question.
+_MAX_ANSWER_BYTES = 4_000_000
+_MAX_ROWS = 200
+# What is longer is cut before its marks are looked for: a "<" without end is searched to the end.
+_MAX_TEXT_CHARACTERS = 3_000
 _TAG = re.compile(r"<[^>]*>")
 _MAX_SNIPPET_CHARACTERS = 600
 _MAX_NAME_CHARACTERS = 300
@@ -24,13 +33,14 @@ class SearchClient:
     """The HTTP client that the engines share, made when the first of them is asked."""
 
     def __init__(self, *, timeout_seconds: float) -> None:
-        self._timeout_seconds = timeout_seconds
+        self.timeout_seconds = timeout_seconds
+        """For a whole answer, however slowly it comes."""
         self._opened: httpx2.AsyncClient | None = None
 
     def open(self) -> httpx2.AsyncClient:
         """Return the client; reading the system's certificates takes a while, the first time."""
         if self._opened is None:
-            self._opened = httpx2.AsyncClient(timeout=self._timeout_seconds)
+            self._opened = httpx2.AsyncClient(timeout=self.timeout_seconds)
         return self._opened
 
     async def aclose(self) -> None:
@@ -58,7 +68,7 @@ class EngineEndpoint:
 
     async def get(
         self, query: Mapping[str, str | int], headers: Mapping[str, str] | None = None
-    ) -> httpx2.Response:
+    ) -> ApiAnswer:
         """Return the engine's answer to a GET with these parameters."""
         return await self._send("GET", params=dict(query), headers=dict(headers or {}))
 
@@ -68,18 +78,25 @@ class EngineEndpoint:
         json: Mapping[str, object] | None = None,
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> httpx2.Response:
+    ) -> ApiAnswer:
         """Return the engine's answer to a POST of JSON or of a form."""
         return await self._send("POST", json=json, data=form, headers=dict(headers or {}))
 
-    async def _send(self, method: str, **request: Any) -> httpx2.Response:  # noqa: ANN401 - as httpx2 takes it
+    async def _send(self, method: str, **request: Any) -> ApiAnswer:  # noqa: ANN401 - as httpx2 takes it
         try:
-            response = await self._client.open().request(method, self._url, **request)
-        except httpx2.TimeoutException as error:
+            with anyio.fail_after(self._client.timeout_seconds):
+                client = self._client.open()
+                asked = client.build_request(method, self._url, **request)
+                answer = await ask_api(client, asked, max_bytes=_MAX_ANSWER_BYTES)
+        except (TimeoutError, httpx2.TimeoutException) as error:
             raise WebSearchFailed(f"{self._engine} did not answer in time") from error
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise WebSearchFailed(f"{self._engine} cannot be reached") from error
-        status = response.status_code
+        except PageTooLarge as error:
+            raise WebSearchFailed(f"{self._engine} answered with too much") from error
+        except FetchError as error:
+            raise self.unexpected() from error
+        status = answer.status
         if status in self._quota_statuses:
             raise WebSearchQuotaUsed(f"the quota of {self._engine} is used up", status=status)
         if status != 200:
@@ -88,12 +105,12 @@ class EngineEndpoint:
                 suggestion=_advice(status, self._engine),
                 status=status,
             )
-        return response
+        return answer
 
-    def read_json(self, response: httpx2.Response) -> dict[str, Any]:
+    def read_json(self, answer: ApiAnswer) -> dict[str, Any]:
         """Return the JSON object that was answered."""
         try:
-            body = response.json()
+            body = answer.read_json()
         except ValueError as error:
             raise self.unexpected() from error
         if not isinstance(body, dict):
@@ -121,17 +138,29 @@ def make_results(rows: Iterable[tuple[object, object, object]]) -> list[SearchRe
             name=_plain(name)[:_MAX_NAME_CHARACTERS],
             snippet=_plain(snippet)[:_MAX_SNIPPET_CHARACTERS],
         )
-        for url, name, snippet in rows
-        if isinstance(url, str) and urlsplit(url).scheme in ("http", "https")
+        for url, name, snippet in islice(rows, _MAX_ROWS)
+        if isinstance(url, str) and _is_web_address(url)
     ]
+
+
+def _is_web_address(url: str) -> bool:
+    if len(url) > MAX_URL_CHARACTERS:
+        return False
+    try:
+        return urlsplit(url).scheme in ("http", "https")
+    except ValueError:
+        return False
 
 
 def _plain(text: object) -> str:
     """Return an engine's text without marks of emphasis, on one line."""
-    return " ".join(html.unescape(_TAG.sub("", text)).split()) if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    return " ".join(html.unescape(_TAG.sub("", text[:_MAX_TEXT_CHARACTERS])).split())
 
 
 def _advice(status: int, engine: str) -> str:
-    if status in (400, 401, 403):
+    # 422 is what Brave says to a key that it does not know.
+    if status in (400, 401, 403, 422):
         return f"Check the key and the settings of {engine}."
     return f"{engine} is failing; try again later or add another engine to WEB_SEARCH_ENGINES."

@@ -27,9 +27,9 @@ class GoogleSearch:
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most ten pages, best first."""
-        response = await self._endpoint.get(
+        answer = await self._endpoint.get(
             {"key": self._api_key, "cx": self._cx, "q": query, "num": min(limit, _MOST)}
         )
         # An answer without any result has no "items" at all.
-        found = self._endpoint.read_json(response).get("items")
+        found = self._endpoint.read_json(answer).get("items")
         return self._endpoint.results(found, keys=("link", "title", "snippet"))

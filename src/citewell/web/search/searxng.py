@@ -23,11 +23,11 @@ class SearxngSearch:
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most `limit` pages, best first."""
         try:
-            response = await self._endpoint.get({"q": query, "format": "json"})
+            answer = await self._endpoint.get({"q": query, "format": "json"})
         except WebSearchFailed as error:
             # Its own way of saying that answers in JSON are turned off.
             if error.details.get("status") == 403:
                 error.suggestion = "Add json to search.formats in the settings of SearXNG."
             raise
-        found = self._endpoint.read_json(response).get("results")
+        found = self._endpoint.read_json(answer).get("results")
         return self._endpoint.results(found, keys=("url", "title", "content"))[:limit]

@@ -27,8 +27,8 @@ class TavilySearch:
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most twenty pages, best first."""
-        response = await self._endpoint.post(
+        answer = await self._endpoint.post(
             json={"query": query, "max_results": min(limit, _MOST)}, headers=self._headers
         )
-        found = self._endpoint.read_json(response).get("results")
+        found = self._endpoint.read_json(answer).get("results")
         return self._endpoint.results(found, keys=("url", "title", "content"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,8 @@ class WebSearch:
         self.asked += 1
         if known is not None and anyio.current_time() < known[0]:
             self.remembered += 1
-            return known[1]
+            # The same but for spaces and capitals; the answer names the question as it was put.
+            return replace(known[1], query=query)
         found = await self._ask(query, limit=limit)
         self._lately[key] = (anyio.current_time() + self._cache_seconds, found)
         self._lately.move_to_end(key)

@@ -85,37 +85,31 @@ const citewell = (() => {
     Object.assign(event.detail.headers, headers());
   });
 
-  // A refusal of the key brings the form for another one: show it like a page.
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.xhr.status !== 401) return;
-    event.detail.shouldSwap = true;
-    event.detail.isError = false;
-    event.detail.target = document.getElementById("content");
-    event.detail.swapOverride = "innerHTML";
-  });
-
-  document.addEventListener("htmx:responseError", (event) => {
-    const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
-    say(page.querySelector(".error")?.textContent ?? "The server refused that.", true);
-  });
-  document.addEventListener("htmx:sendError", () => say("The server cannot be reached.", true));
-
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (!event.detail.successful) return;
-    say("");
-    if (event.detail.elt.matches("form[data-reset]")) event.detail.elt.reset();
-  });
+  // The menu of the key closes as menus do.
+  const closeMenu = () => document.querySelector(".key-menu[open]")?.removeAttribute("open");
 
   document.addEventListener("keydown", (event) => {
-    const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    if (sends && event.target.matches("[data-submit-on-enter]")) event.target.form.requestSubmit();
+    if (event.key !== "Escape" || !document.querySelector(".key-menu[open]")) return;
+    closeMenu();
+    document.querySelector(".key-menu summary").focus();
   });
+
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest(".key-menu")) closeMenu();
+  });
+
+  const askForKey = () => document.querySelector("main [data-key-form] [name=key]")?.focus();
 
   document.addEventListener("DOMContentLoaded", () => {
     prepare(document);
     unlock();
+    if (!key) askForKey();
   });
-  document.addEventListener("htmx:afterSwap", () => prepare(document));
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    prepare(document);
+    if (event.detail.target.id === "content") askForKey();
+  });
 
   return { headers, say, hasKey: () => key !== "" };
 })();

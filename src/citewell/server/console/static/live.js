@@ -56,12 +56,18 @@
     return reading;
   };
 
+  const refusal = (answer) => {
+    // The key was revoked or has ended: the page as it opens now asks for another one.
+    if (answer.status === 401) location.reload();
+    return new Error(`status ${answer.status}`);
+  };
+
   const read = async (area) => {
     const answer = await fetch(area.dataset.refresh, {
       headers: { ...citewell.headers(), "HX-Request": "true" },
       cache: "no-store",
     });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    if (!answer.ok) throw refusal(answer);
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     area.querySelectorAll("[data-list]").forEach((list) => {
       const fresh = page.querySelector(`[data-list="${list.dataset.list}"]`);
@@ -78,7 +84,7 @@
       cache: "no-store",
       signal,
     });
-    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    if (!answer.ok) throw refusal(answer);
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let unread = "";
     for (;;) {

@@ -105,7 +105,8 @@ class McpClient {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      unread += value.replaceAll("\r\n", "\n");
+      // The two characters that end a line may come apart.
+      unread = (unread + value).replaceAll("\r\n", "\n");
       const events = unread.split("\n\n");
       unread = events.pop();
       for (const event of events) {

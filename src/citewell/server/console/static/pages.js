@@ -1,0 +1,45 @@
+// What is the same for all pages and forms that htmx brings and sends.
+"use strict";
+
+(() => {
+  // A refusal of the key brings the form for another one, and a page that cannot be had one that
+  // says why: both are shown like any page. Errors of a part of the page are told above it.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const content = document.getElementById("content");
+    const { status } = event.detail.xhr;
+    if (status !== 401 && (status < 400 || event.detail.target !== content)) return;
+    event.detail.shouldSwap = true;
+    event.detail.isError = false;
+    event.detail.target = content;
+    event.detail.swapOverride = "innerHTML";
+  });
+
+  document.addEventListener("htmx:responseError", (event) => {
+    const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
+    citewell.say(page.querySelector(".error")?.textContent ?? "The server refused that.", true);
+  });
+  document.addEventListener("htmx:sendError", () => citewell.say("The server cannot be reached.", true));
+
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (!event.detail.successful) return;
+    citewell.say("");
+    if (event.detail.elt.matches("form[data-reset]")) event.detail.elt.reset();
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const sends = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    if (sends && event.target.matches("[data-submit-on-enter]")) event.target.form.requestSubmit();
+  });
+
+  // A page that a script brings is read from its beginning, like one that the browser opens.
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.id === "content") window.scrollTo(0, 0);
+  });
+
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const { target, requestConfig } = event.detail;
+    // What was followed is gone, and the keyboard would begin anew at the top.
+    const isFollowed = target.id === "content" && requestConfig.triggeringEvent;
+    if (isFollowed && document.activeElement === document.body) target.focus({ preventScroll: true });
+  });
+})();

@@ -1,0 +1,62 @@
+"""Asking an API for one answer of bounded size, however well it is compressed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import PageTooLarge
+from citewell.web.decompress import ACCEPT_ENCODING, Decompressor
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiAnswer:
+    """What an API answered."""
+
+    status: int
+    body: bytes
+
+    def read_json(self) -> object:
+        """Return the body as JSON.
+
+        Raises:
+            ValueError: it is none, or nested too deeply to be read.
+        """
+        try:
+            return json.loads(self.body)
+        except RecursionError as error:
+            raise ValueError("the JSON is nested too deeply") from error
+
+
+async def ask_api(
+    client: httpx2.AsyncClient, request: httpx2.Request, *, max_bytes: int
+) -> ApiAnswer:
+    """Send a request and return the whole answer.
+
+    Raises:
+        FetchError: the answer is larger than `max_bytes`, or its compression cannot be read.
+        httpx2.HTTPError: the API cannot be reached, or its answer breaks off.
+    """
+    # The client's own decompression makes all that a piece holds at once, a bomb as well.
+    request.headers["Accept-Encoding"] = ACCEPT_ENCODING
+    response = await client.send(request, stream=True)
+    try:
+        # Errors name the host alone: the rest of the address may hold a key.
+        host = request.url.host
+        decompressor = Decompressor(response.headers.get("content-encoding", ""), url=host)
+        body = bytearray()
+        async for data in response.aiter_raw():
+            for piece in decompressor.feed(data):
+                body += piece
+                if len(body) > max_bytes:
+                    raise PageTooLarge(
+                        f"{host} answers with more than {max_bytes:,} bytes", max_bytes=max_bytes
+                    )
+        decompressor.finish()
+    finally:
+        await response.aclose()
+    return ApiAnswer(status=response.status_code, body=bytes(body))
