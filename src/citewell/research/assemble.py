@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LISTED_LINKS = 5
 # The answer often stands a sentence away from the words of the question (bench/quotes.py).
-_QUOTES_PER_BLOCK = (4, 3, 2)
+_QUOTES_PER_BLOCK = (3, 1)
 _LISTED_PAGES = 10
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."

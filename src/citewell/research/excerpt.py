@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # Tokens of the best block, the second and so on; the last holds for all that follow. Chosen on
 # bench/brief_size.py and bench/quotes.py.
-_TOKENS_BY_RANK = (500, 250, 150, 100)
+_TOKENS_BY_RANK = (350, 150, 80, 50)
 
 
 def shorten_blocks(blocks: Sequence[Block], quotes: Sequence[Quote]) -> list[Block]:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 # How many chunks that hold the rare words are scored by all of the words, as SQLite does.
 _SCORED = 200
 _SCORED_PER_HIT = 2
-# How many are read, since the index cannot tell how often a chunk holds a word. Of the best fifty
-# for a question of the Kubernetes glossary 97 in a hundred are then those of SQLite, 89 with 300.
-_LEAST_READ = 400
+# How many are read, since the index cannot tell how often a chunk holds a word: with 600 the best
+# fifty are those of SQLite but for one in 250 (bench/postgres_quality.py).
+_LEAST_READ = 600
 # Pages that have no more chunks than this together are scored without the index.
 _FEW_CHUNKS = 400
 # A store of fewer chunks is counted anew at each search: it takes a millisecond.
