@@ -14,7 +14,6 @@ from citewell.core.records import Hit
 from citewell.store.bm25 import (
     MOST_WORDS,
     Totals,
-    count_in_chunks,
     rare_words,
     score_chunks,
     weigh,
@@ -38,8 +37,9 @@ if TYPE_CHECKING:
 _SCORED = 200
 _SCORED_PER_HIT = 2
 # How many are read, since the index cannot tell how often a chunk holds a word: with 600 the best
-# fifty are those of SQLite but for one in 250 (bench/postgres_quality.py).
-_LEAST_READ = 600
+# fifty are those of SQLite but for one in 250 (bench/postgres_quality.py), with 400 but for one in
+# 40. In a large store the time counts more.
+_READ, _READ_OF_MANY = 600, 400
 # Pages that have no more chunks than this together are scored without the index.
 _FEW_CHUNKS = 400
 # A store of fewer chunks is counted anew at each search: it takes a millisecond.
@@ -189,7 +189,7 @@ async def _match(
     choosing = weigh_as_fts5({word: frequencies[word] for word in rare}, totals)
     values: dict[str, object] = {
         "words": Json([{"word": word, "weight": choosing[word]} for word in rare]),
-        "limit": max(_LEAST_READ, enough),
+        "limit": max(_READ if totals.chunks <= MANY_CHUNKS else _READ_OF_MANY, enough),
     }
     if allowed is None:
         values |= {"only_project": only_project}
@@ -197,13 +197,12 @@ async def _match(
     else:
         values |= {"source_ids": allowed.source_ids}
         found = await connection.execute(SQL["match_words_of_pages"], values, prepare=False)
-    weights = weigh(frequencies, totals)
-    chosen = heapq.nsmallest(
-        enough,
-        count_in_chunks(_texts(await found.fetchall()), weights, totals),
-        key=lambda chunk: (-chunk.score(choosing), chunk.chunk_id),
-    )
-    return _best(((-chunk.score(weights), chunk.chunk_id) for chunk in chosen), limit=limit)
+    texts = list(_texts(await found.fetchall()))
+    chosen = {
+        chunk_id for _, chunk_id in heapq.nsmallest(enough, score_chunks(texts, choosing, totals))
+    }
+    best = [text for text in texts if text[0] in chosen]
+    return _best(score_chunks(best, weigh(frequencies, totals), totals), limit=limit)
 
 
 def _texts(found: Iterable[dict[str, Any]]) -> Iterator[tuple[int, str, str]]:
