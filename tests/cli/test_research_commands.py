@@ -196,9 +196,19 @@ def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
     assert "tool call" not in result.stdout
 
 
+# A test run in the background of a shell has SIGINT ignored, and so would what it starts.
+IN_THE_FOREGROUND = """
+import signal
+from citewell.cli.main import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+raise SystemExit(main())
+"""
+
+
 def test_ctrl_c_stops_at_once_and_quietly(shell: Shell) -> None:
     shell.site.pages["/slow"] = Response(wait_seconds=30)
-    command = [sys.executable, "-m", "citewell", "ask", shell.site.url("/slow"), "When?"]
+    command = [sys.executable, "-c", IN_THE_FOREGROUND, "ask", shell.site.url("/slow"), "When?"]
 
     with subprocess.Popen([*command, *shell.options], stderr=subprocess.PIPE) as process:
         wait_until(lambda: "/slow" in shell.site.paths(), seconds=20)
