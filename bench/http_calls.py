@@ -288,7 +288,7 @@ class Load:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=1_600)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--rate", type=float, default=20)
     parser.add_argument("--seconds", type=float, default=120)
