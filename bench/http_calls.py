@@ -1,6 +1,6 @@
 """What access costs: calls a second with auth, limits and metering over the bare SDK's server.
 
-    python -m bench.http_calls [--calls 1600] [--rounds 3] [--sessions 200] [--seconds 120]
+    python -m bench.http_calls [--calls 1600] [--rounds 9] [--sessions 200] [--seconds 120]
 
 First both servers answer the same trivial tool, in turns and each in a process of its own. Then
 `citewell serve` holds many sessions under a steady load and is told to stop in the midst of it:
