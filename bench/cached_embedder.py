@@ -42,7 +42,9 @@ class CachedEmbedder:
             for key, vector in zip(missing, made, strict=True):
                 vectors[key] = vector
                 self._put(key, vector)
-        return np.stack([vectors[key] for key in keys]) if keys else np.zeros((0, self.dimensions))
+        if not keys:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        return np.stack([vectors[key] for key in keys])
 
     async def embed_query(self, text: str) -> Vectors:
         key = content_hash(f"{self.name} query {text}")

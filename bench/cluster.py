@@ -21,7 +21,7 @@ from pathlib import Path
 
 import anyio
 import psycopg
-from bench.cluster_load import SITE_PAGES, EndlessSite, Ledger, Load
+from bench.cluster_load import SITE_PAGES, Ledger, Load, page
 from bench.cluster_processes import Caller, Cluster, Process, running_cluster
 from bench.cluster_search import Searched, search_at_once
 from tests.site import running_site
@@ -96,8 +96,10 @@ def misdelivered(ledger: Ledger, address: str) -> tuple[list[str], int]:
     faults = [f"{one} came twice" for one, n in Counter(ledger.taken).items() if n > 1]
     faults += [f"{one} came twice" for one, n in Counter(ledger.received).items() if n > 1]
     with psycopg.connect(address) as connection:
-        directives = dict(connection.execute("SELECT content, state FROM directive").fetchall())
-        delivered = dict(
+        directives: dict[str, str] = dict(
+            connection.execute("SELECT content, state FROM directive").fetchall()
+        )
+        delivered: dict[str, bool] = dict(
             connection.execute(
                 "SELECT text, delivered_at IS NOT NULL FROM question WHERE answer IS NOT NULL"
             ).fetchall()
@@ -118,7 +120,7 @@ async def measure_kills(folder: Path, *, minutes: float, seed: int) -> bool:
     """Kill under load; return whether nothing was lost."""
     rng = random.Random(seed)
     with running_site({}) as site:
-        site.pages = EndlessSite()
+        site.default = page
         async with (
             running_cluster(folder, servers=2, workers=2, EMBEDDER="none") as cluster,
             Caller(cluster.servers) as caller,
@@ -153,7 +155,7 @@ async def measure_kills(folder: Path, *, minutes: float, seed: int) -> bool:
 async def measure_outage(folder: Path, *, seed: int) -> bool:
     """Stop PostgreSQL under load; return whether errors were clear and soon over."""
     with running_site({}) as site:
-        site.pages = EndlessSite()
+        site.default = page
         async with (
             running_cluster(folder, servers=2, workers=2, EMBEDDER="none") as cluster,
             Caller(cluster.servers) as caller,
@@ -192,7 +194,7 @@ async def measure_outage(folder: Path, *, seed: int) -> bool:
 async def measure_throughput(folder: Path, *, pages: int, seconds: float, callers: int) -> bool:
     """Search with one process and with two, in turns; return whether two do 1.5 times as much."""
     with running_site({}) as site:
-        site.pages = EndlessSite()
+        site.default = page
         # One thread a server: else one alone may use both cores.
         async with running_cluster(folder, servers=2, workers=0, **ONE_THREAD) as cluster:
             async with Caller(cluster.servers) as both:
@@ -213,8 +215,8 @@ async def measure_throughput(folder: Path, *, pages: int, seconds: float, caller
         f"search, {pages} pages, {callers} callers: {one:.0f}/s with one server process, "
         f"{two:.0f}/s with two: {two / one:.2f} times"
     )
-    for count, searched in turns.items():
-        for each in searched:
+    for count, measured in turns.items():
+        for each in measured:
             print(f"  {count} servers: {each.rate:.1f}/s, ms of a core: {each.per_search()}")
     return two >= 1.5 * one
 

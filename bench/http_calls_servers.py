@@ -90,7 +90,7 @@ async def serve_bare(listener: socket.socket) -> None:
         context: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         said = (params.arguments or {}).get("words", "heron")
-        content = [types.TextContent(type="text", text=said)]
+        content: list[types.ContentBlock] = [types.TextContent(type="text", text=said)]
         return types.CallToolResult(content=content, structured_content={"said": said})
 
     server = Server(

@@ -60,8 +60,8 @@ async def rankings(
         fused = fuse_by_reciprocal_rank([(ids, 1.0) for ids in lists[:2]], rank_offset=offset)
         lists.append(sorted(fused, key=lambda chunk_id: -fused[chunk_id])[:LIST_LENGTH])
     pages = [await _pages_of(ids, judged) for ids in lists]
-    for reranker in (None, CalibratedReranker()):
-        found = await retrieve(
+    unranked, reranked = [
+        await retrieve(
             query.text,
             store=store,
             embedder=embedder,
@@ -69,9 +69,14 @@ async def rankings(
             where=EVERYWHERE,
             limit=20,
         )
-        pages.append(_once([ranked.chunk.url for ranked in found.ranked]))
-    pages.append(_once([block.url for block in found.blocks]))
-    return pages
+        for reranker in (None, CalibratedReranker())
+    ]
+    return [
+        *pages,
+        _once([ranked.chunk.url for ranked in unranked.ranked]),
+        _once([ranked.chunk.url for ranked in reranked.ranked]),
+        _once([block.url for block in reranked.blocks]),
+    ]
 
 
 async def _pages_of(chunk_ids: Sequence[int], judged: JudgedSet) -> list[str]:

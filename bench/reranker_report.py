@@ -74,7 +74,7 @@ def ndcg(scores: Matrix, candidates: CandidateList) -> float:
 
 def fused_ndcg(lists: Sequence[CandidateList]) -> float:
     """Return the mean nDCG@10 of plain rank fusion, the order in which pages were found."""
-    return statistics.fmean(ndcg(-np.arange(len(each.right)), each) for each in lists)
+    return statistics.fmean(ndcg(-np.arange(float(len(each.right))), each) for each in lists)
 
 
 def first_results(

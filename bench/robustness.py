@@ -16,6 +16,7 @@ import ada_url
 import anyio
 
 from citewell.core.errors import AddressRefused, HostUnreachable, NotAUrl
+from citewell.core.records import PageKind
 from citewell.web.address_guard import AddressGuard
 from citewell.web.charset import decode_body
 from citewell.web.robots import parse_robots
@@ -152,7 +153,7 @@ def charset_declaration_cases(folder: Path) -> Iterator[Case]:
             same = decode_body(body).encoding == named.group(2).decode().lower()
             yield page.name, not named.group(1), same
     for page in sorted(folder.glob("encoding/resources/*")):
-        kind = "xml" if page.suffix == ".xml" else "html"
+        kind: PageKind = "xml" if page.suffix == ".xml" else "html"
         read = decode_body(page.read_bytes(), kind=kind)
         if page.name.startswith("two-boms"):
             yield page.name, "\ufeff", read.text

@@ -36,7 +36,7 @@ from bench.quality import hit, ndcg
 from bench.search_speed import Corpus, make_page
 from tests.site import running_site
 
-from citewell.core.library import WebsiteDraft
+from citewell.core.library import ContentType, FieldValue, WebsiteDraft
 from citewell.core.records import Caller, SearchFilter
 from citewell.core.settings import Settings
 from citewell.retrieve.pipeline import DEPTH
@@ -86,12 +86,15 @@ async def fill(services: Services, *, pages: int, chunks: int) -> Corpus:
     now = datetime.now(UTC)
     for number in range(pages):
         draft = make_page(number, [corpus.text() for _ in range(per_page)])
-        content_type = "job_posting" if number % 2 else "blog_article"
+        content_type: ContentType = "job_posting" if number % 2 else "blog_article"
         put = await store.put_page(replace(draft, project="default", content_type=content_type))
         website, _ = await store.library.add_website(
             WebsiteDraft(url=draft.url, content_type=content_type), now=now
         )
-        company = {"value": f"Company {number % 100}", "quote": f"Company {number % 100}"}
+        company: FieldValue = {
+            "value": f"Company {number % 100}",
+            "quote": f"Company {number % 100}",
+        }
         await store.library.join_page(
             website.source_id, put.source_id, fields={"company": [company]}
         )

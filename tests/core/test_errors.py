@@ -1,6 +1,7 @@
 """The error tree."""
 
 import inspect
+from typing import get_args
 
 from citewell.core import errors
 
@@ -15,7 +16,7 @@ def test_every_error_has_a_code_a_type_and_a_suggestion_and_is_drawn_in_the_tree
     assert len(classes) > 15
     for each in classes:
         error = each("what happened", status=404)
-        assert error.code in errors.ErrorCode.__args__
+        assert error.code in get_args(errors.ErrorCode)
         assert error.type
         assert error.suggestion
         assert error.details == {"status": 404}

@@ -93,12 +93,12 @@ class ServerProcess:
 
 
 @contextmanager
-def http_server(folder: Path, *, port: int = 0, **settings: str) -> Iterator[ServerProcess]:
-    """Run the HTTP server until leaving, on a free port where none is given."""
-    command = [*SERVE, "--transport", "streamable-http", "--port", str(port)]
+def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
+    """Run the HTTP server until leaving, on a free port unless MCP_PORT names one."""
+    command = [*SERVE, "--transport", "streamable-http"]
     process = subprocess.Popen(
         command,
-        env=environment(folder, **settings),
+        env=environment(folder, **{"MCP_PORT": "0", **settings}),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -16,7 +16,15 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from playwright.sync_api import APIResponse, Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import (
+    APIResponse,
+    Browser,
+    Page,
+    Route,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 from tests.e2e.processes import http_server
 from tests.site import running_site, wait_until
 
@@ -33,7 +41,7 @@ THREADS = ThreadPoolExecutor(max_workers=8)
 
 QUESTIONS = "/mcp/tools/ask_user"
 DIRECTIVES = "/mcp/tools/get_user_requests"
-NARROW = {"width": 360, "height": 740}
+NARROW: ViewportSize = {"width": 360, "height": 740}
 HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 SITE = {
     "/herons": f"<title>{HOSTILE.replace('<', '&lt;')}</title><main><h1>Herons</h1><p>The grey "
@@ -77,8 +85,7 @@ class Served:
             Client(streamable_http_client(f"{self.url}/mcp", http_client=http)) as client,
         ):
             result = await client.call_tool(tool, arguments)
-        assert result.structured_content is not None
-        return result.structured_content
+        return dict(result.structured_content or {})
 
 
 def run_apart(work: Callable[..., Awaitable[Result]], *arguments: object) -> Future[Result]:

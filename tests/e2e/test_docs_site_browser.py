@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, expect, sync_playwright
 from tests.docsite.site.attacks import ATTACKS
 from tests.e2e.processes import ServerProcess, environment
 from tests.site import Response, Site, running_site, wait_until
@@ -359,7 +359,12 @@ def test_hostile_markdown_runs_nothing_even_without_a_policy(
     with running_site(served(exported, {})) as bare:
         page = browser.new_page()
         dialogs: list[str] = []
-        page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+
+        def dismiss(dialog: Dialog) -> None:
+            dialogs.append(dialog.message)
+            dialog.dismiss()
+
+        page.on("dialog", dismiss)
         page.goto(bare.url(f"{PREFIX}/hostile.html"))
         for summary in page.locator(".content summary").all():
             summary.click()

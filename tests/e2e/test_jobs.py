@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from citewell.store.open import open_store
 pytestmark = pytest.mark.slow
 
 CITEWELL = [sys.executable, "-m", "citewell"]
+ONE_MINUTE = {"JOBS_LEASE_SECONDS": "60"}
 LEASE = {"JOBS_LEASE_SECONDS": "2", "EMBEDDER": "none", "MCP_LOG_LEVEL": "WARNING"}
 
 
@@ -60,12 +61,15 @@ def look(folder: Path) -> tuple[list[Website], list[Job]]:
 
 @contextmanager
 def worker(
-    folder: Path, limit: Callable[[], None] | None = None, **settings: str
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    limit: Callable[[], None] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker until leaving, when it is asked to stop."""
     process = subprocess.Popen(
         [*CITEWELL, "worker"],
-        env=environment(folder, **{**LEASE, **settings}),
+        env=environment(folder, **{**LEASE, **(settings or {})}),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -140,11 +144,11 @@ def test_a_worker_killed_while_it_embeds_loses_nothing(tmp_path: Path) -> None:
     ):
         remote = {"EMBEDDER": "openai:tiny", "EMBEDDER_ENDPOINT": model.url}
         queue(tmp_path, site.url("/"))
-        with worker(tmp_path, **remote) as first:
+        with worker(tmp_path, remote) as first:
             assert asked.wait(30)
             kill(first)
         opened.set()
-        with worker(tmp_path, **remote):
+        with worker(tmp_path, remote):
             wait_until(lambda: all_done(tmp_path), seconds=30)
         _, [job] = look(tmp_path)
 
@@ -187,7 +191,7 @@ def test_two_workers_share_the_jobs_of_one_store(tmp_path: Path) -> None:
     with running_site(pages) as site:
         urls = [site.url(path) for path in pages]
         queue(tmp_path, *urls)
-        with worker(tmp_path, JOBS_LEASE_SECONDS="60"), worker(tmp_path, JOBS_LEASE_SECONDS="60"):
+        with worker(tmp_path, ONE_MINUTE), worker(tmp_path, ONE_MINUTE):
             wait_until(lambda: all_done(tmp_path), seconds=60)
         _, jobs = look(tmp_path)
 
@@ -200,7 +204,7 @@ def test_a_worker_that_is_stopped_hands_its_work_back(tmp_path: Path) -> None:
     gate = Gate(html("Herons", "Herons wade in shallow water."))
     with running_site({"/": gate}) as site:
         queue(tmp_path, site.url("/"))
-        with worker(tmp_path, WEB_TIMEOUT_SECONDS="30") as first:
+        with worker(tmp_path, {"WEB_TIMEOUT_SECONDS": "30"}) as first:
             assert gate.asked.wait(30)
             first.terminate()
             code = first.wait(20)

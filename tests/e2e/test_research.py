@@ -14,7 +14,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 from tests.e2e.processes import ServerProcess, http_server, stdio_parameters
 from tests.postgres import empty_database
-from tests.site import Response, Site, running_site
+from tests.site import Answer, Response, Site, running_site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -27,7 +27,7 @@ EGRET = """<html><head><title>Egrets</title></head><body><main><h1>Egrets</h1>
 <p>Egrets are white herons. Their plumes were once worth more than gold to the makers of hats, which
 nearly ended them.</p></main></body></html>"""
 
-PAGES = {
+PAGES: dict[str, Answer] = {
     "/heron": HERON,
     "/egret": EGRET,
     "/broken": "<html><body><h1>Cranes<p>Cranes dance <b>all year<div>and trumpet loudly.",

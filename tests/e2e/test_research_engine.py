@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 from mcp_types import TextContent
 from tests.e2e.processes import ServerProcess, http_server, stdio_parameters
-from tests.site import Response, Site, running_site
+from tests.site import Answer, Response, Site, running_site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -20,7 +20,7 @@ def page(title: str, *paragraphs: str) -> str:
     return f"<html><head><title>{title}</title></head><body><main><h1>{title}</h1>{body}</main></body></html>"
 
 
-PAGES = {
+PAGES: dict[str, Answer] = {
     "/town": page(
         "Skagby",
         "Skagby is a small town by the sea. It was founded by fishermen in the ninth century.",

@@ -34,7 +34,9 @@ INFO = PageInfo(
 
 def page(*sections: tuple[int, str, str]) -> Page:
     """A page of (level, heading, text)."""
-    text, made, open_at = "", [], {0: None}
+    text = ""
+    made: list[Section] = []
+    open_at: dict[int, int] = {}
     for ordinal, (level, heading, body) in enumerate(sections):
         start = len(text)
         text += f"{'#' * level} {heading}\n\n{body}\n\n" if level else f"{body}\n\n"

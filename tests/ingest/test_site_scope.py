@@ -29,7 +29,7 @@ def test_a_scope_holds_what_lies_within(url: str, scopes: set[str]) -> None:
     holding = {
         scope
         for scope in ("path", "host", "domain")
-        if SiteScope(SITE, CrawlOptions(scope=scope)).holds(url)  # type: ignore[arg-type]  # literals
+        if SiteScope(SITE, CrawlOptions(scope=scope)).holds(url)
     }
 
     assert holding == scopes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import anyio
 import pytest
 from anyio import to_thread
@@ -308,9 +310,7 @@ async def test_two_hundred_urls_queued_at_once_are_all_processed() -> None:
             async with anyio.create_task_group() as tasks:
                 for path in pages:
                     draft = page_draft(site.url(path))
-                    tasks.start_soon(
-                        lambda draft=draft: shelf.library.process(draft, wait_seconds=0)
-                    )
+                    tasks.start_soon(partial(shelf.library.process, draft, wait_seconds=0))
             with anyio.fail_after(30):
                 for job in await shelf.store.jobs.list_jobs(limit=300):
                     await shelf.library.wait_for(job.job_id)

@@ -12,9 +12,9 @@ import pytest
 from tests.jobs.shelves import QUICK, Clock
 
 from citewell.core.errors import CitewellError, FetchTimeout, PageNotFound
-from citewell.core.jobs import Job, JobDraft, JobProgress
+from citewell.core.jobs import Job, JobDraft, JobKind, JobProgress
 from citewell.ingest.library_pages import utc_now
-from citewell.jobs.runner import JobRunner, Pace
+from citewell.jobs.runner import Handler, JobRunner, Pace
 from citewell.jobs.work import Work
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
@@ -127,7 +127,7 @@ async def test_sites_leave_a_slot_for_pages(store: Store) -> None:
         await store.jobs.add_job(draft, now=utc_now())
     page = await add(store, "page")
     pages.may_end.set()
-    handlers = {"process_site": sites, "process_website": pages}
+    handlers: dict[JobKind, Handler] = {"process_site": sites, "process_website": pages}
     pace = Pace(concurrency=2, poll_seconds=0.02, closing_seconds=0.05)
 
     async with JobRunner(store.jobs, handlers, polls=True, pace=pace) as running:

@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 from tests.research.engines import open_research
-from tests.site import Request, Response, running_site
+from tests.site import Answer, Request, Response, running_site
 
 from citewell.answer.brief import format_brief
 from citewell.core.errors import CitewellError, PageNotFound, ToolTimeout
@@ -42,7 +42,7 @@ async def test_a_question_that_the_site_does_not_answer_is_said_to_be_unanswered
     brief = format_brief(result, token_budget=2_000)
 
     assert not result.answered
-    assert result.blocks == result.quotes == ()
+    assert (result.blocks, result.quotes) == ((), ())
     assert [checked.url for checked in result.checked] == [site.url("/heron")]
     assert "No relevant content was found for this query" in brief
     assert f"Pages checked:\n- Herons — {site.url('/heron')}" in brief
@@ -75,7 +75,7 @@ async def test_a_word_that_the_evidence_lacks_is_told(tmp_path: Path) -> None:
 
 
 async def test_a_japanese_question_is_answered_or_not(tmp_path: Path) -> None:
-    pages = {
+    pages: dict[str, Answer] = {
         "/sagi": page("サギ", "アオサギは魚やカエルを食べます。", "卵は二十六日でかえります。")
     }
     with running_site(pages) as site:
@@ -144,7 +144,7 @@ async def test_a_page_that_changed_is_read_anew_and_one_that_fails_later_is_kept
 
 
 async def test_what_was_read_in_time_is_answered_from_and_marked_partial(tmp_path: Path) -> None:
-    pages = {**SITE, "/slow": Response(body=b"late", wait_seconds=30)}
+    pages: dict[str, Answer] = {**SITE, "/slow": Response(body=b"late", wait_seconds=30)}
     with running_site(pages) as site:
         async with open_research(tmp_path, timeout_seconds=20) as research:
             result = await research.answer(
@@ -164,7 +164,7 @@ async def test_what_was_read_in_time_is_answered_from_and_marked_partial(tmp_pat
 
 async def test_a_slow_link_does_not_cost_the_evidence_found_before_it(tmp_path: Path) -> None:
     town = page("Town", 'The <a href="/slow">lighthouse of the town</a> has its own page.')
-    pages = {"/": town, "/slow": Response(body=b"late", wait_seconds=30)}
+    pages: dict[str, Answer] = {"/": town, "/slow": Response(body=b"late", wait_seconds=30)}
     with running_site(pages) as site:
         async with open_research(tmp_path, timeout_seconds=20) as research:
             result = await research.answer(
@@ -229,7 +229,7 @@ async def test_instructions_on_a_page_stay_inside_the_fence(tmp_path: Path) -> N
 
 
 async def test_known_context_and_constraints_change_what_comes_first(tmp_path: Path) -> None:
-    pages = {
+    pages: dict[str, Answer] = {
         "/": page(
             "Cache",
             "Set the cache lifetime in the settings file. The lifetime counts from the last read.",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.research.engines import open_research
-from tests.site import Response, running_site
+from tests.site import Answer, Response, running_site
 
 pytestmark = pytest.mark.anyio
 
@@ -86,7 +86,9 @@ async def test_links_are_not_followed_beyond_the_depth_limit(tmp_path: Path) -> 
 
 async def test_no_more_pages_are_followed_than_allowed(tmp_path: Path) -> None:
     links = " ".join(f'Treasure of abbey number <a href="/{n}">{n} treasure</a>.' for n in range(9))
-    pages = {f"/{n}": page(f"Abbey {n}", f"Abbey {n} has no treasure left.") for n in range(9)}
+    pages: dict[str, Answer] = {
+        f"/{n}": page(f"Abbey {n}", f"Abbey {n} has no treasure left.") for n in range(9)
+    }
     asked = "Which treasure did the divers Okonkwo and Reyes recover in 1921?"
     with running_site({"/": page("Abbeys", links), **pages}) as site:
         async with open_research(tmp_path, pages_per_round=2, max_pages=3) as research:
@@ -114,7 +116,10 @@ async def test_dead_links_are_reported_and_the_rest_is_read(tmp_path: Path) -> N
 
 
 async def test_a_redirect_back_to_a_read_page_adds_nothing(tmp_path: Path) -> None:
-    pages = {**SITE, "/lighthouse": Response(status=302, headers={"Location": "/"})}
+    pages: dict[str, Answer] = {
+        **SITE,
+        "/lighthouse": Response(status=302, headers={"Location": "/"}),
+    }
     with running_site(pages) as site:
         async with open_research(tmp_path) as research:
             result = await research.answer(site.url(), query=ASKED)
@@ -146,7 +151,7 @@ async def test_a_page_that_the_evidence_names_is_read_though_the_question_is_ans
         'The <a href="/cache">cache</a> now keeps compressed entries for one hour by default.',
         'The <a href="/log">log</a> is written in colour.',
     )
-    pages = {
+    pages: dict[str, Answer] = {
         "/notes": notes,
         "/cache": page("Cache", "The cache keeps entries. Its lifetime is set with keep_seconds."),
         "/log": page("Log", "The log is written to the standard error stream."),
@@ -165,7 +170,7 @@ async def test_a_name_in_the_evidence_leads_on_though_its_link_stands_in_a_list(
     tmp_path: Path,
 ) -> None:
     others = '<a href="/ferry">Ferry</a>, <a href="/holm">Ida Holm</a>, <a href="/fish">Fish</a>'
-    pages = {
+    pages: dict[str, Answer] = {
         **SITE,
         "/": page("Lighthouse", "The lighthouse of Skagby was built by Ida Holm.", f"{others}."),
         "/holm": page("Ida Holm", "Ida Holm was born in Bergen and studied in Delft."),

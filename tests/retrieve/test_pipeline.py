@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 from tests.drafts import draft
 from tests.hashing_embedder import HashingEmbedder
+from typing_extensions import override
 
 from citewell.core.errors import InferenceError
 from citewell.core.records import Image, PageDraft, SearchFilter
@@ -30,6 +31,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 class BrokenEmbedder(HashingEmbedder):
+    @override
     async def embed_query(self, text: str) -> Vectors:
         raise InferenceError("the model is gone")
 
@@ -43,6 +45,7 @@ class BrokenReranker:
 
 
 class EnglishEmbedder(HashingEmbedder):
+    @override
     def supports(self, text: str) -> bool:
         return text.isascii()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import httpx2
@@ -22,11 +23,11 @@ async def browsing_docs(
     pages: Mapping[str, str | bytes] | None = None,
     *,
     watch: bool = False,
-    **settings: object,
+    **settings: Any,
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve the pages; gives a client of the server."""
     listener = bind("127.0.0.1", 0)
-    given = {
+    given: dict[str, Any] = {
         "docs_root": str(root),
         "database_url": "sqlite://",
         "embedder": "none",

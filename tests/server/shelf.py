@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from tests.drafts import draft
 
@@ -35,7 +36,7 @@ HIDDEN = draft(
 class Shelf:
     """The real registry and services; searched by words."""
 
-    def __init__(self, *pages: PageDraft, **settings: object) -> None:
+    def __init__(self, *pages: PageDraft, **settings: Any) -> None:
         self.settings = replace(
             Settings(database_url="sqlite://", embedder="none", mcp_toolsets=("all",)), **settings
         )

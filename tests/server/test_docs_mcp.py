@@ -125,7 +125,7 @@ async def test_a_request_larger_than_is_taken_is_refused(tmp_path: Path) -> None
 
 
 async def test_who_asks_too_often_is_told_how_long_to_wait(tmp_path: Path) -> None:
-    limits = {"mcp_rate_limit_requests": 2, "mcp_rate_limit_window": 60}
+    limits: dict[str, Any] = {"mcp_rate_limit_requests": 2, "mcp_rate_limit_window": 60}
     async with browsing_docs(tmp_path, **limits) as client:
         answers = [await client.post("/mcp", json=call("list_doc_pages")) for _ in range(3)]
         unreadable = await client.post("/mcp", content=b"{", headers=JSON)

@@ -11,7 +11,7 @@ from tests.server.docs_serving import browsing_docs
 pytestmark = pytest.mark.anyio
 
 PICTURE = b"\x89PNG\r\n\x1a\n"
-FILES = {
+FILES: dict[str, str | bytes] = {
     **BIRDS,
     "img/heron.png": PICTURE,
     "img/owl.svg": "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>",

@@ -108,7 +108,7 @@ async def test_a_key_for_other_toolsets_sees_none_of_these_tools(settings: Setti
 async def test_the_caller_of_a_tool_is_who_the_header_says(settings: Settings) -> None:
     tokens = await make_keys(settings, birds=KeyTerms(project="birds"))
     aviary = Aviary()
-    header = {"Authorization": f"Bearer 鷺:bot@x.org@{tokens['birds']}".encode()}
+    header = {b"Authorization": f"Bearer 鷺:bot@x.org@{tokens['birds']}".encode()}
 
     async with browsing(settings, aviary) as http:
         await http.post("/mcp", json=call("say"), headers=header)

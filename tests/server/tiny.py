@@ -104,6 +104,7 @@ class Aviary:
         self.started.set()
         try:
             await anyio.sleep_forever()
+            return Said(said="never")
         finally:
             self.stopped.set()
 

@@ -18,6 +18,7 @@ from citewell.core.library import (
     CrawlOptions,
     CrawlOutcome,
     CrawlUrl,
+    Fields,
     PageChange,
     RemovedWebsite,
     SectionChange,
@@ -288,7 +289,7 @@ async def test_members_are_listed_with_their_fields(store: Store) -> None:
     site = await add(store, SITE, kind="site")
     herons = await put(store, HERONS, "Herons wade.")
     egrets = await put(store, EGRETS, "Egrets fly.")
-    fields = {"company": [{"value": "Ardea 株式会社", "quote": "Ardea"}]}
+    fields: Fields = {"company": [{"value": "Ardea 株式会社", "quote": "Ardea"}]}
     await store.library.join_page(site.source_id, herons, fields=fields)
     await store.library.join_page(site.source_id, egrets)
     await store.library.join_page(site.source_id, herons)
@@ -309,7 +310,7 @@ async def test_members_are_listed_with_their_fields(store: Store) -> None:
 async def test_pages_are_found_by_the_values_of_their_fields(store: Store) -> None:
     site = await add(store, SITE, kind="site")
     herons = await put(store, HERONS, "Herons wade.")
-    fields = {"company": [{"value": "ARDEA 株式会社"}], "role": [{"value": "Wader"}]}
+    fields: Fields = {"company": [{"value": "ARDEA 株式会社"}], "role": [{"value": "Wader"}]}
     await store.library.join_page(site.source_id, herons, fields=fields)
 
     async def found(**wanted: str) -> list[int]:

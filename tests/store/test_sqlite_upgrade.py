@@ -48,8 +48,9 @@ async def test_pages_of_the_first_version_have_their_tree_and_links_at_once(tmp_
     make_first_version(tmp_path / "old.db")
     store = await open_store(f"sqlite://{tmp_path}/old.db")
 
-    kinds = ("child", "links_to", "mentions")
-    edges = await store.edges_of([NodeRef("page", 1)], kinds=kinds, where=ALL, limit=9)
+    edges = await store.edges_of(
+        [NodeRef("page", 1)], kinds=("child", "links_to", "mentions"), where=ALL, limit=9
+    )
 
     assert [(edge.kind, edge.target.node_id) for edge in edges] == [
         ("child", "section:1:0"),

@@ -67,7 +67,7 @@ class Library:
 async def open_library(
     *pages: PageDraft,
     embedder: Embedder | None = None,
-    **settings: Any,  # noqa: ANN401 - settings are of many types
+    **settings: Any,
 ) -> AsyncIterator[Library]:
     """Give a library of `pages`; without an embedder it is searched by words."""
     chosen: dict[str, Any] = {"database_url": "sqlite://", "embedder": "none", **settings}

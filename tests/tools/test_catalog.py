@@ -104,7 +104,7 @@ def listing_tokens(tools: Sequence[Tool[Any, Any, Any]]) -> int:
 
 async def greedy_arguments(
     tool: Tool[Any, Any, Any], library: Library, equipment: Equipment
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Arguments that ask for as much of the largest page as the tool's schema allows."""
     found = await library.call("kb.search", query="heron", options={"max_per_doc": 3})
     passages = [result["passage_id"] for result in found["results"]]
@@ -130,7 +130,7 @@ async def greedy_arguments(
         "query_text": "heron",
         "chunks": [{"content": "heron " * 1_000}],
     }
-    arguments: dict[str, object] = {}
+    arguments: dict[str, Any] = {}
     for name, field in tool.input_schema()["properties"].items():
         if name in tool.example and name in known:
             arguments[name] = known[name]
@@ -190,11 +190,15 @@ async def test_input_that_is_too_large_is_refused(
                 excess = value * 1_000
             else:
                 continue
-            refused = await library.call(tool.name, **{**tool.example, name: excess})
+            refused = await library.call(
+                tool.name, **{**dict[str, Any](tool.example), name: excess}
+            )
             # How much material is taken is a setting, so no schema can refuse it.
             code = "BUDGET_EXCEEDED" if name == "materials" else "INVALID_ARGUMENT"
             assert refused["error"]["code"] == code
-        unread = await library.call(tool.name, **tool.example, more="x" * MAX_ARGUMENT_BYTES)
+        unread = await library.call(
+            tool.name, **dict[str, Any](tool.example), more="x" * MAX_ARGUMENT_BYTES
+        )
 
     assert unread["error"]["code"] == "BUDGET_EXCEEDED"
 

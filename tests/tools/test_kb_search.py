@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.drafts import draft
 from tests.hashing_embedder import HashingEmbedder
@@ -62,6 +64,7 @@ async def test_pages_of_results_follow_one_another_up_to_top_k() -> None:
     async with open_library(*ponds(9)) as library:
         seen: list[str] = []
         cursor: str | None = None
+        found: dict[str, Any] = {}
         for _ in range(3):
             found = await library.call(
                 "kb.search", query="heron pond", top_k=5, page_size=2, cursor=cursor
@@ -75,7 +78,7 @@ async def test_pages_of_results_follow_one_another_up_to_top_k() -> None:
 
 
 async def test_a_cursor_survives_pages_added_and_removed_in_between() -> None:
-    search = {"query": "heron pond", "top_k": 9, "page_size": 3}
+    search: dict[str, Any] = {"query": "heron pond", "top_k": 9, "page_size": 3}
     async with open_library(*ponds(6)) as library:
         first = await library.call("kb.search", **search)
         await library.put(
@@ -168,7 +171,7 @@ async def test_a_scope_narrows_the_search(scope: dict[str, object], expected: li
     ],
 )
 async def test_another_project_or_environment_is_a_scope_violation(
-    name: str, arguments: dict[str, object], scope: dict[str, str]
+    name: str, arguments: dict[str, Any], scope: dict[str, str]
 ) -> None:
     async with open_library() as library:
         refused = await library.call(name, **arguments, scope=scope)
@@ -210,7 +213,7 @@ async def test_long_results_are_cut_and_go_on_with_the_cursor() -> None:
         )
         for n in range(12)
     ]
-    search = {"query": "heron eats", "top_k": 12, "page_size": 12}
+    search: dict[str, Any] = {"query": "heron eats", "top_k": 12, "page_size": 12}
     async with open_library(*long) as library:
         first = await library.call("kb.search", **search)
         second = await library.call("kb.search", **search, cursor=first["next_cursor"])

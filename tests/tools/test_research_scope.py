@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.site import running_site
 from tests.tools.library import open_library
@@ -34,7 +36,7 @@ async def test_search_sees_only_pages_with_the_tags_of_its_scope() -> None:
     ("tool", "arguments"),
     [("search", {}), ("answer", {"url": "https://birds.example/herons.html"})],
 )
-async def test_another_project_is_refused(tool: str, arguments: dict[str, object]) -> None:
+async def test_another_project_is_refused(tool: str, arguments: dict[str, Any]) -> None:
     async with open_library() as library:
         result = await library.call(
             tool, query="fish", scope={"project_id": "someone-elses"}, **arguments

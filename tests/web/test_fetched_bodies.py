@@ -25,9 +25,12 @@ pytestmark = pytest.mark.anyio
 
 
 async def fetch(port: int, path: str = "/a", *, timeout_seconds: float = 10.0) -> FetchedPage:
-    options = {"max_retries": 0, "max_page_bytes": 1_000_000, "respect_robots": False}
     async with Fetcher(
-        allowed_private_hosts=("127.0.0.1",), timeout_seconds=timeout_seconds, **options
+        allowed_private_hosts=("127.0.0.1",),
+        timeout_seconds=timeout_seconds,
+        max_retries=0,
+        max_page_bytes=1_000_000,
+        respect_robots=False,
     ) as fetcher:
         return await fetcher.fetch(f"http://127.0.0.1:{port}{path}")
 

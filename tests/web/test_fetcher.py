@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.site import Request, Response, Site, running_site
+from tests.site import Answer, Request, Response, Site, running_site
 
 from citewell.core.errors import (
     AddressRefused,
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
-def fetcher_for(site: Site, **options: Any) -> Fetcher:  # noqa: ANN401 - any of its options
+def fetcher_for(site: Site, **options: Any) -> Fetcher:
     return Fetcher(**{"allowed_private_hosts": (site.host,), "timeout_seconds": 10.0, **options})
 
 
@@ -126,7 +126,7 @@ async def test_a_redirect_to_what_is_no_web_url_is_refused(location: str) -> Non
 
 async def test_a_robots_txt_may_not_redirect_to_a_private_address() -> None:
     with running_site({"/": "heron"}) as inside:
-        pages = {"/robots.txt": redirect(inside.url("/secret")), "/": "egret"}
+        pages: dict[str, Answer] = {"/robots.txt": redirect(inside.url("/secret")), "/": "egret"}
         with running_site(pages) as site:
             async with fetcher_for(site) as fetcher:
                 with pytest.raises(AddressRefused):
@@ -195,7 +195,11 @@ async def test_a_server_without_tls_is_unreachable_by_https_and_not_tried_again(
 
 
 async def test_redirects_are_followed_and_told() -> None:
-    pages = {"/a": redirect("b", 301), "/b": redirect("/頁#x", 308), "/%E9%A0%81": "heron"}
+    pages: dict[str, Answer] = {
+        "/a": redirect("b", 301),
+        "/b": redirect("/頁#x", 308),
+        "/%E9%A0%81": "heron",
+    }
     with running_site(pages) as site:
         site.pages["/b"] = redirect("/\u00e9\u00a0\u0081#x", 308)
         async with fetcher_for(site) as fetcher:
@@ -363,7 +367,7 @@ async def test_a_robots_txt_that_cannot_be_had_allows_or_forbids(
 
 
 async def test_a_redirect_to_a_page_that_robots_forbids_is_not_followed() -> None:
-    pages = {
+    pages: dict[str, Answer] = {
         "/robots.txt": "User-agent: *\nDisallow: /b\n", "/a": redirect("/b"), "/b": "heron",
     }  # fmt: skip
     with running_site(pages) as site:
@@ -375,7 +379,9 @@ async def test_a_redirect_to_a_page_that_robots_forbids_is_not_followed() -> Non
 
 
 async def test_waiting_for_a_turn_does_not_use_up_the_time_limit() -> None:
-    pages = {f"/{n}": Response(body=b"heron", wait_seconds=0.3) for n in range(4)}
+    pages: dict[str, Answer] = {
+        f"/{n}": Response(body=b"heron", wait_seconds=0.3) for n in range(4)
+    }
     fetched: list[str] = []
     with running_site(pages) as site:
         options = {"host_concurrency": 1, "timeout_seconds": 0.8, "max_retries": 0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.site import Response, Site, running_site
+from tests.site import Answer, Response, Site, running_site
 
 from citewell.core.errors import AddressRefused, RobotsDisallowed, TooManyRedirects
 from citewell.web.fetcher import Fetcher
@@ -13,7 +13,7 @@ from citewell.web.fetcher import Fetcher
 pytestmark = pytest.mark.anyio
 
 
-def fetcher_for(site: Site, **options: Any) -> Fetcher:  # noqa: ANN401 - any of its options
+def fetcher_for(site: Site, **options: Any) -> Fetcher:
     return Fetcher(allowed_private_hosts=(site.host,), **options)
 
 
@@ -102,7 +102,7 @@ async def test_sending_on_to_what_may_not_be_fetched_is_refused(target: str) -> 
 
 async def test_sending_on_to_what_robots_forbid_is_not_followed() -> None:
     robots = Response(body=b"User-agent: *\nDisallow: /b")
-    pages = {"/robots.txt": robots, "/a": sending_on("0; url=/b"), "/b": "heron"}
+    pages: dict[str, Answer] = {"/robots.txt": robots, "/a": sending_on("0; url=/b"), "/b": "heron"}
     with running_site(pages) as site:
         async with fetcher_for(site) as fetcher:
             with pytest.raises(RobotsDisallowed):

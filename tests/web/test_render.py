@@ -76,7 +76,7 @@ async def rendering(
     site: Site,
     *,
     max_memory_mb: int = 1_000,
-    **limits: Any,  # noqa: ANN401 - any of the limits
+    **limits: Any,
 ) -> AsyncIterator[RenderPool]:
     async with (
         Fetcher(allowed_private_hosts=(site.host,)) as fetcher,

@@ -13,6 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from typing_extensions import override
 
 from citewell.core.errors import HostUnreachable
 from citewell.web.fetcher import Fetcher
@@ -58,10 +59,12 @@ def tls_site(certificate: Path, names_asked: list[str | None]) -> Iterator[int]:
             self.end_headers()
             self.wfile.write(body)
 
+        @override
         def log_message(self, format: str, *args: object) -> None:
             pass
 
     class Server(ThreadingHTTPServer):
+        @override
         def handle_error(self, request: object, client_address: object) -> None:
             pass
 

@@ -16,7 +16,7 @@ from tests.drafts import FETCHED_AT, draft
 from tests.hashing_embedder import HashingEmbedder
 
 from citewell.core.errors import ArchiveRefused
-from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
+from citewell.core.library import CrawlOptions, Fields, WebsiteDraft, WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.core.words import words
 from citewell.ingest.archive.format import FORMAT, VERSION
@@ -78,7 +78,7 @@ async def fill(store: Store) -> None:
     for page in (HERONS, OWLS):
         found = await store.find_page(page.url, project="default")
         assert found is not None
-        fields = {"author": [{"value": "Jane", "quote": "Jane"}]} if page is HERONS else None
+        fields: Fields = {"author": [{"value": "Jane", "quote": "Jane"}]} if page is HERONS else {}
         await store.library.join_page(website.source_id, found.source_id, fields=fields)
     await store.library.finish_website(website.source_id, "completed", now=now, title="Birds")
 

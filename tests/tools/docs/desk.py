@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.docsite.folders import BIRDS, open_folder
 
@@ -19,10 +20,14 @@ class Desk:
     """Calls one folder's tools."""
 
     def __init__(
-        self, root: Path, pages: Mapping[str, str | bytes] | None = None, **settings: object
+        self, root: Path, pages: Mapping[str, str | bytes] | None = None, **settings: Any
     ) -> None:
         self.folder = open_folder(root, {**BIRDS, "sidebar.md": SIDEBAR, **(pages or {})})
-        given = {"docs_root": str(root), "docs_base_url": "https://birds.example", **settings}
+        given: dict[str, Any] = {
+            "docs_root": str(root),
+            "docs_base_url": "https://birds.example",
+            **settings,
+        }
         self._front = DocsFront(self.folder, Settings(**given))
 
     async def call(self, name: str, **arguments: object) -> ToolResult:

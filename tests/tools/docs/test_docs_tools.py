@@ -165,7 +165,8 @@ async def test_a_long_page_is_read_whole_in_several_calls(tmp_path: Path, line: 
     lines = [f"line {number} {line}" for number in range(1_500)]
     desk = Desk(tmp_path, {"long.md": "# Long\n\n" + "\n".join(lines) + "\n\n## End\n"})
 
-    read, next_line = "", 1
+    read = ""
+    next_line: int | None = 1
     while next_line:
         result = await desk.call("get_doc_page", path="long.md", start_line=next_line)
         assert not result.is_error

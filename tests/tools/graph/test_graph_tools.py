@@ -167,7 +167,7 @@ async def test_a_cursor_goes_on_through_every_node_once_though_pages_come_in_bet
     library: Library,
 ) -> None:
     whole = await library.call("graph.expand", node_ids=["page:1"], max_hops=2)
-    call = {"node_ids": ["page:1"], "max_hops": 2, "page_size": 4}
+    call: dict[str, Any] = {"node_ids": ["page:1"], "max_hops": 2, "page_size": 4}
     seen: list[str] = []
     cursor = None
 
@@ -204,7 +204,7 @@ async def test_a_cursor_of_another_call_is_refused(library: Library) -> None:
     ],
 )
 async def test_what_is_beyond_the_caps_is_refused(
-    library: Library, tool: str, arguments: dict[str, object]
+    library: Library, tool: str, arguments: dict[str, Any]
 ) -> None:
     result = await library.call(tool, **arguments)
 

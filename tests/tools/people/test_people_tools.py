@@ -187,8 +187,7 @@ async def test_a_store_that_fails_is_told_in_the_words_of_the_manual() -> None:
 
 
 async def test_strangers_of_an_open_server_have_no_desk() -> None:
-    settings = {"mcp_transport": "streamable-http", "mcp_allow_anonymous": True}
-    async with open_library(**settings) as library:
+    async with open_library(mcp_transport="streamable-http", mcp_allow_anonymous=True) as library:
         refused = await library.call("ask_user", question="Soup?")
 
     assert refused["error"]["message"] == "invalid authorization header"

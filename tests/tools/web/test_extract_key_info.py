@@ -4,6 +4,7 @@ import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.inference.model_server import Answer, Call, running_model_server
@@ -132,7 +133,7 @@ async def test_a_failing_endpoint_is_an_error_without_the_key() -> None:
         pytest.param({"materials": "x", "query": " "}, "INVALID_ARGUMENT", id="no query"),
     ],
 )
-async def test_bad_input_is_refused(arguments: dict[str, object], code: str) -> None:
+async def test_bad_input_is_refused(arguments: dict[str, Any], code: str) -> None:
     async with asking(extract_max_materials_bytes=1_000) as library:
         result = await library.call("extract_key_info", **{"query": "q", **arguments})
 

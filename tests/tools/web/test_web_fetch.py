@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from tests.site import Response, Site, running_site
+from tests.site import Answer, Response, Site, running_site
 from tests.tools.library import Library, open_library
 
 from citewell.core.errors import SettingsError
@@ -29,7 +29,7 @@ root.innerHTML = '<h1>Egrets</h1><p>Little egrets have yellow feet. See ' + loca
 
 
 @asynccontextmanager
-async def reading(site: Site, **settings: Any) -> AsyncIterator[Library]:  # noqa: ANN401 - any setting
+async def reading(site: Site, **settings: Any) -> AsyncIterator[Library]:
     async with open_library(web_allowed_private_hosts=(site.host,), **settings) as library:
         yield library
 
@@ -60,7 +60,7 @@ async def test_the_pieces_of_a_long_page_make_up_the_whole() -> None:
         async with reading(site) as library:
             whole = await library.call("web_fetch", url=site.url("/long"), max_tokens=20_000)
             pieces: list[str] = []
-            cursor: dict[str, str] = {}
+            cursor: dict[str, Any] = {}
             while True:
                 piece = await library.call(
                     "web_fetch", url=site.url("/long"), max_tokens=900, **cursor
@@ -126,16 +126,16 @@ async def test_the_text_is_fenced_and_says_how_to_go_on() -> None:
 
 async def test_what_cannot_be_read_says_why() -> None:
     login = "<h1>Log in</h1><form><input type=password name=p></form>"
-    pages = {"/login": login, "/closed": Response(status=401), "/app": APP}
+    pages: dict[str, Answer] = {"/login": login, "/closed": Response(status=401), "/app": APP}
     with running_site(pages) as site:
         async with reading(site, web_render="never") as library:
             failed = {
-                path: (await library.call("web_fetch", url=site.url(path), **options))["error"]
-                for path, options in [
-                    ("/login", {}),
-                    ("/closed", {}),
-                    ("/app", {"render": "always"}),
-                    ("/gone", {}),
+                path: (await library.call("web_fetch", url=site.url(path), render=render))["error"]
+                for path, render in [
+                    ("/login", "auto"),
+                    ("/closed", "auto"),
+                    ("/app", "always"),
+                    ("/gone", "auto"),
                 ]
             }
             private = await library.call("web_fetch", url="http://127.0.0.1:1/")

@@ -66,7 +66,7 @@ class Websites(Library):
 
     site: Site
 
-    async def process(self, path: str, **arguments: object) -> dict[str, Any]:
+    async def process(self, path: str, **arguments: Any) -> dict[str, Any]:
         """Process a page of the site."""
         return await self.call("rag_process_website", url=self.site.url(path), **arguments)
 
@@ -79,12 +79,12 @@ class Websites(Library):
             await library.wait_for(job.job_id)
         return await self.call("rag_get_website_status", source_id=source_id)
 
-    async def ask(self, query: str, **arguments: object) -> dict[str, Any]:
+    async def ask(self, query: str, **arguments: Any) -> dict[str, Any]:
         """Query the library."""
         return await self.call("rag_query_websites", query=query, **arguments)
 
     async def asked_by(
-        self, client: ClientPort, query: str, *, caller: Caller = ME, **arguments: object
+        self, client: ClientPort, query: str, *, caller: Caller = ME, **arguments: Any
     ) -> ToolResult:
         """Query the library with a client that can be asked something."""
         registry = open_registry(replace(self.services.settings, mcp_toolsets=("all",)))
@@ -100,7 +100,7 @@ class Websites(Library):
 @asynccontextmanager
 async def open_websites(
     pages: Mapping[str, Answer] = PAGES,
-    **settings: Any,  # noqa: ANN401 - settings are of many types
+    **settings: Any,
 ) -> AsyncIterator[Websites]:
     """Give the tools over a site of `pages`, with a library that is empty."""
     chosen: dict[str, Any] = {
