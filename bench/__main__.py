@@ -20,6 +20,7 @@ PROGRAMS = (
     "link_following",
     "abstention",
     "quotes",
+    "questions",
     "fresh_page",
     "brief_size",
     "kb_evidence",

@@ -43,7 +43,7 @@ from citewell.web.fetcher import Fetcher
 BLOCKS = 20
 
 
-class _QuietHandler(SimpleHTTPRequestHandler):
+class QuietHandler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     @override
@@ -54,7 +54,7 @@ class _QuietHandler(SimpleHTTPRequestHandler):
 @contextmanager
 def served(root: Path) -> Iterator[str]:
     """Give the address of a loopback site that serves the files under `root`."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_QuietHandler, directory=str(root)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(root)))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
