@@ -40,7 +40,9 @@ def make_first_version(path: Path) -> None:
                 (number, url, url),
             )
             database.execute(statements["put_section"], (number, 0, None, 1, "Birds", None, 0, 4))
-        database.execute(statements["put_link"], (1, 0, EGRETS, "egrets", "see egrets", 0, 0))
+        database.execute(
+            "INSERT INTO link VALUES (1, 0, ?, 'egrets', 'see egrets', 0, 0)", [EGRETS]
+        )
         database.commit()
 
 
@@ -70,4 +72,57 @@ async def test_their_entities_appear_when_they_are_ingested_next(tmp_path: Path)
 
     assert (again.source_id, again.created) == (1, False)
     assert [node.name for node in await store.find_entities(["heron"], where=ALL)] == ["heron"]
+    await store.aclose()
+
+
+SUPPLIED, DOCS, FILE = "https://birds.example/notes", "https://docs.example/a", "file:///a.md"
+
+
+def make_version_7(path: Path) -> None:
+    """Write a store of the version before pages knew their origin, with a page of each."""
+    statements = load_statements("citewell.store.sqlite")
+    pages = (
+        (HERONS, "html", None, "herons"),
+        (SUPPLIED, "markdown", None, None),
+        (DOCS, "markdown", f'"{"0a" * 16}"', "a"),
+        (FILE, "markdown", f'"{"0b" * 16}"', "a"),
+    )
+    with closing(sqlite3.connect(path)) as database:
+        for step in load_migrations("citewell.store.sqlite")[:7]:
+            database.executescript(step.script)
+            database.execute(
+                statements["note_migration"], {"version": step.version, "name": step.name}
+            )
+        for number, (url, kind, etag, anchor) in enumerate(pages, start=1):
+            database.execute(
+                "INSERT INTO page VALUES (?, 'default', ?, ?, 'Birds', ?, 'en', 'general',"
+                " 'hash', 0, 0, '2026-03-14T15:09:26.000000+00:00', ?, NULL, NULL, NULL, NULL)",
+                (number, url, url, kind, etag),
+            )
+            database.execute(statements["put_section"], (number, 0, None, 1, "A", anchor, 0, 4))
+        database.execute("INSERT INTO page_tag VALUES (3, 'docs')")
+        for number, url in ((1, HERONS), (2, SUPPLIED)):
+            database.execute(
+                "INSERT INTO website (source_id, project, url, kind, content_type, status,"
+                " created_at, updated_at)"
+                " VALUES (?, 'default', ?, 'page', 'general', 'completed', '2026', '2026')",
+                (number, url),
+            )
+        database.commit()
+
+
+async def test_pages_of_before_are_marked_by_where_their_text_must_have_come_from(
+    tmp_path: Path,
+) -> None:
+    make_version_7(tmp_path / "old.db")
+    store = await open_store(f"sqlite://{tmp_path}/old.db")
+
+    listed = await store.list_pages(ALL, limit=9)
+
+    assert [(page.url, page.origin) for page in listed] == [
+        (HERONS, "fetched"),
+        (SUPPLIED, "supplied"),
+        (DOCS, "file"),
+        (FILE, "file"),
+    ]
     await store.aclose()

@@ -17,7 +17,14 @@ from tests.store.backends import BACKENDS, empty_store
 from citewell.core.errors import StoreError
 from citewell.core.graph import NodeRef
 from citewell.core.ids import content_hash
-from citewell.core.records import CorpusStats, Image, Link, PageText, SearchFilter, StoredChunk
+from citewell.core.records import (
+    Image,
+    Link,
+    PageText,
+    SearchFilter,
+    StoredChunk,
+)
+from citewell.core.storage import CorpusStats
 from citewell.core.words import text_words, words
 from citewell.store.protocol import Store
 

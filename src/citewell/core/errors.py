@@ -2,7 +2,8 @@
 
 CitewellError
 ├── InvalidArgument            the call's own words are off
-│   └── NotAUrl
+│   ├── NotAUrl
+│   └── SuppliedTextRefused
 ├── SettingsError              a setting is wrong; the program does not start
 ├── FetchError                 the URL could not be had
 │   ├── AddressRefused
@@ -89,6 +90,12 @@ class NotAUrl(InvalidArgument):
     """The text is not an http or https URL."""
 
     suggestion = "Please provide a valid HTTP/HTTPS URL"
+
+
+class SuppliedTextRefused(InvalidArgument):
+    """Supplied text would replace a page that was fetched from its site or read from a file."""
+
+    suggestion = "Store the text under another URL, or delete the page first."
 
 
 class SettingsError(CitewellError):

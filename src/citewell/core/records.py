@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from citewell.core.storage import PageResponse
+
 PageKind = Literal["html", "markdown", "text", "pdf", "json", "xml"]
 """What a page was before it became canonical Markdown."""
 
@@ -29,6 +31,15 @@ Language = Literal["en", "ja", "mixed", "zh", "ko", "other"]
 Intent = Literal["factual", "comparison", "how_to", "exploratory"]
 
 MatchedBy = Literal["words", "vectors", "both", "locality"]
+
+PageOrigin = Literal["fetched", "supplied", "file"]
+"""Where the text of a page came from: its site, a caller who passed it in, or the operator's files.
+
+Supplied text is no evidence of what the site says, so it never replaces a page of another origin.
+"""
+
+LinkKind = Literal["content", "contents", "navigation"]
+"""Whether a link is part of the prose, of a table of contents, or of the site's navigation."""
 
 EntityKind = Literal["symbol", "term", "topic", "phrase"]
 """What made a name an entity: code, a definition, a heading, or being repeated."""
@@ -56,6 +67,7 @@ class FetchedPage:
     """`text` is what a browser showed after the page's scripts had run."""
     robots_tag: str = ""
     """The X-Robots-Tag header: whether the page may be indexed and its links followed."""
+    origin: PageOrigin = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +100,7 @@ class Link:
     """The words around it, anchor text included."""
     section: int
     start: int
+    kind: LinkKind = "content"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +189,10 @@ class PageDraft:
     entities: tuple[EntityMention, ...] = ()
     source_id: int | None = None
     """The id it had in another store; kept if it is new here and the id is free."""
+    extractor: int = 0
+    """Version of the extractor that made the text; 0 when it is unknown."""
+    response: PageResponse | None = None
+    """Stored with the page; None drops the response of the text that is replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,10 +214,13 @@ class PageInfo:
     embedded_chunks: int
     """How many of `chunks` have a vector of the store's current model."""
     fetched_at: datetime
+    """When supplied text was stored, for a page of that origin."""
     etag: str | None
     last_modified: str | None
     published_at: str | None
     modified_at: str | None
+    origin: PageOrigin = "fetched"
+    extractor: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,18 +244,6 @@ class PageText:
     info: PageInfo
     text: str
     images: tuple[Image, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PutResult:
-    """What writing a page did."""
-
-    source_id: int
-    created: bool
-    text_changed: bool
-    chunks: int
-    chunks_kept: int
-    """Chunks whose words were there before; they kept their vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,6 +272,8 @@ class StoredChunk:
     """How many chunks its page has."""
     tags: tuple[str, ...] = ()
     """Those of its page."""
+    origin: PageOrigin = "fetched"
+    """Where the text of its page came from."""
     words: str | None = None
     """The search words of its text, joined by spaces, where the store keeps them."""
 
@@ -344,16 +354,6 @@ class Quote:
     page_hash: str
     fetched_at: datetime
     confidence: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorpusStats:
-    """How much the store holds, under a filter."""
-
-    pages: int
-    chunks: int
-    tokens: int
-    embedded_chunks: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,6 +104,11 @@ class Settings:
     database_url: str = _setting(
         "", "`sqlite:///absolute/path.db` or `postgresql://…`; unset: a file in the user's folder."
     )
+    response_max_bytes: int = _setting(
+        2_000_000_000,
+        "Most bytes of responses kept beside their pages, compressed; 0 keeps none.",
+        at_least=0,
+    )
     project: str = _setting("default", "Project whose pages this server reads and writes.")
     scope_environment: Environment = _setting(
         "prod", "Environment this server is; a call whose `scope` names another is refused."

@@ -90,6 +90,7 @@ def read_local_page(path: Path, *, max_bytes: int) -> FetchedPage:
         text="" if kind == "pdf" else decode_body(body, content_type=content_type, kind=kind).text,
         fetched_at=datetime.now(UTC),
         etag=f'"{sha256(body).hexdigest()[:32]}"',
+        origin="file",
     )
 
 

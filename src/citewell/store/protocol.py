@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from citewell.core.records import (
-        CorpusStats,
         Hit,
         Page,
         PageDraft,
         PageInfo,
         PageText,
-        PutResult,
         SearchFilter,
         StoredChunk,
     )
+    from citewell.core.storage import CorpusStats, PutResult
     from citewell.store.access_protocol import AccessStore
     from citewell.store.crawl_protocol import CrawlStore
     from citewell.store.host_protocol import HostStore
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from citewell.store.material_protocol import MaterialStore
     from citewell.store.people_protocol import PeopleStore
     from citewell.store.render_protocol import RenderStore
+    from citewell.store.responses import ResponseStore
 
 
 class Store(GraphStore, Protocol):
@@ -53,6 +53,8 @@ class Store(GraphStore, Protocol):
     """How far each site of the library has been gone through."""
     jobs: JobStore
     """Work in the background."""
+    responses: ResponseStore
+    """What the sites sent for the pages."""
     renders: RenderStore
     """Pages that one process asks for and another one renders."""
     hosts: HostStore | None
@@ -64,6 +66,10 @@ class Store(GraphStore, Protocol):
         Readers see the old page or the new, never half. The source_id of a URL stays the same.
         Chunks whose `embedded_text` is unchanged keep their ids and vectors. A chunk that is not
         the slice of the page's text it claims to be is a ValueError, and nothing is written.
+
+        Raises:
+            SuppliedTextRefused: the text is supplied, and its URL leads to a page of another
+                origin. The reverse is allowed: a fetched page replaces supplied text.
         """
 
     async def touch_page(
@@ -78,7 +84,10 @@ class Store(GraphStore, Protocol):
         """Remove a page and all it implies; return whether it was there."""
 
     async def find_page(self, url: str, *, project: str) -> PageInfo | None:
-        """Return the page stored under `url` (as put, or as the address its redirects ended at)."""
+        """Return the page stored under `url` (as put, or as the address its redirects ended at).
+
+        Supplied text comes after any page of another origin.
+        """
 
     async def get_page(self, source_id: int) -> Page | None:
         """Return a page with its text, sections, links and images."""
@@ -90,6 +99,14 @@ class Store(GraphStore, Protocol):
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:
         """Return pages by rising source_id, those after `after_source_id` only."""
+
+    async def list_outdated_pages(
+        self, extractor: int, *, limit: int, after_source_id: int = 0
+    ) -> list[PageInfo]:
+        """Return pages made by an older version of the extractor, by rising source_id.
+
+        Supplied text, which no extractor made, is left out.
+        """
 
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
         """Return how many pages, chunks, tokens and vectors the filter lets through."""

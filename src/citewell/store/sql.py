@@ -1,4 +1,4 @@
-"""Named SQL statements, read from a backend's `.sql` files."""
+"""Named SQL statements, read from `.sql` files; parameters are written `:name`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,23 @@ if TYPE_CHECKING:
 
 _NAME_LINE = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
 
+# Texts and comments are matched first, so that a colon inside them is left alone.
+_PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z]\w*)|%")
+
 
 @cache
-def load_statements(package: str) -> Mapping[str, LiteralString]:
-    """Return the statements of `package`'s .sql files by the name above each."""
+def load_statements(*packages: str) -> Mapping[str, LiteralString]:
+    """Return the statements of the packages' .sql files by the name above each.
+
+    A statement of a later package takes the place of one with the same name in an earlier one.
+    """
+    statements: dict[str, LiteralString] = {}
+    for package in packages:
+        statements |= _load_package(package)
+    return statements
+
+
+def _load_package(package: str) -> dict[str, LiteralString]:
     parts = sorted(
         (file for file in files(package).iterdir() if file.name.endswith(".sql")),
         key=lambda file: file.name,
@@ -29,3 +42,14 @@ def load_statements(package: str) -> Mapping[str, LiteralString]:
     return {
         name: cast("LiteralString", body.strip()) for name, body in zip(names, bodies, strict=True)
     }
+
+
+def to_pyformat(statement: LiteralString) -> LiteralString:
+    """Return a statement with its parameters written as `%(name)s`."""
+
+    def rewrite(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return f"%({match[1]})s"
+        return match[0].replace("%", "%%")
+
+    return _PARAMETER.sub(rewrite, statement)

@@ -65,6 +65,7 @@ def _load(folder: DocsFolder, record: PageRecord, url: str, base: str) -> Fetche
         text=text,
         fetched_at=datetime.now(UTC),
         etag=_etag(record),
+        origin="file",
     )
 
 

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from citewell.core.identity import UsageTotal
     from citewell.core.jobs import Job
-    from citewell.core.records import CorpusStats, PageInfo, Section
+    from citewell.core.records import PageInfo, Section
+    from citewell.core.storage import CorpusStats
     from citewell.tools.registry import Call
 
 PAGES_AT_ONCE = 50

@@ -248,7 +248,7 @@ async def test_a_damaged_file_is_refused_before_anything_is_written(
     [
         (b"not a zip", "damaged"),
         ({"format": "other"}, "not a Citewell library"),
-        ({"format": FORMAT, "version": VERSION + 1}, "version 3"),
+        ({"format": FORMAT, "version": VERSION + 1}, f"version {VERSION + 1}"),
     ],
     ids=["no zip", "another format", "newer"],
 )

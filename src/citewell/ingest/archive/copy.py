@@ -76,10 +76,20 @@ async def _copy_page(
     info: PageInfo, source: Store, target: Store, model: str | None, imported: Imported
 ) -> None:
     record = await page_record(info, source, model)
-    if record is not None:
-        await import_page(
-            record, imported, store=target, project=info.project, source_id=info.source_id
-        )
+    if record is None:
+        return
+    await import_page(
+        record, imported, store=target, project=info.project, source_id=info.source_id
+    )
+    await _copy_response(info, source, target)
+
+
+async def _copy_response(info: PageInfo, source: Store, target: Store) -> None:
+    response = await source.responses.get_response(info.source_id)
+    there = await target.find_page(info.url, project=info.project)
+    # The response of another text would be worse than none.
+    if response is not None and there is not None and there.text_hash == info.text_hash:
+        await target.responses.put_response(there.source_id, response)
 
 
 async def _verify(

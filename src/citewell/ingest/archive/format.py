@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 FORMAT = "citewell-library"
-# Since 2 a page has its canonical URL, description and structured data.
-VERSION = 2
+# Since 2 a page has its canonical URL, description and structured data; since 3 its origin and the
+# version of its extractor, and a link its kind.
+VERSION = 3
 MANIFEST = "manifest.json"
 WEBSITES = "websites.jsonl"
 PAGES_A_PART = 100

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from citewell.core.records import (
     Image,
     Link,
     PageDraft,
+    PageOrigin,
     Section,
 )
 from citewell.ingest.entities import find_entities
@@ -58,6 +59,8 @@ def page_to_record(
         "last_modified": info.last_modified,
         "published_at": info.published_at,
         "modified_at": info.modified_at,
+        "origin": info.origin,
+        "extractor": info.extractor,
         "canonical_url": page.canonical_url,
         "description": page.description,
         "structured_data": page.structured_data,
@@ -109,6 +112,7 @@ def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
         fetched_at=datetime.fromisoformat(record["fetched_at"]),
         etag=record["etag"],
         last_modified=record["last_modified"],
+        origin=origin_of(record),
     )
     return PageDraft(
         url=record["url"],
@@ -121,7 +125,18 @@ def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
         tags=tuple(record["tags"]),
         content_type=record["content_type"],
         entities=find_entities(extracted),
+        extractor=record.get("extractor", 0),
     )
+
+
+def origin_of(record: dict[str, Any]) -> PageOrigin:
+    """Return where the text of a page came from; a file before version 3 does not say."""
+    if "origin" not in record:
+        return "file" if record["url"].startswith("file:") else "fetched"
+    origin: PageOrigin = record["origin"]
+    if origin not in get_args(PageOrigin):
+        raise ValueError(f"a page cannot have the origin {origin!r}")
+    return origin
 
 
 def vectors_from_record(record: dict[str, Any]) -> dict[int, Vector]:

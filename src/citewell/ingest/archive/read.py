@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
-from citewell.core.errors import ArchiveRefused
+from citewell.core.errors import ArchiveRefused, SuppliedTextRefused
 from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.archive.format import WEBSITES, check_parts, read_manifest, read_part
 from citewell.ingest.archive.page_records import (
+    origin_of,
     page_from_record,
     vectors_from_record,
     website_from_record,
@@ -36,7 +37,7 @@ class Imported:
     pages_unchanged: int = 0
     """They were there already, the same."""
     pages_newer: int = 0
-    """The store has one that was fetched later, which stays."""
+    """The store has one that was fetched later, or fetched at all, which stays."""
     chunks: int = 0
     websites_added: int = 0
     websites_known: int = 0
@@ -107,6 +108,10 @@ async def import_page(
     try:
         draft = await to_thread.run_sync(partial(page_from_record, record, project=project))
         put = await store.put_page(replace(draft, source_id=source_id))
+    except SuppliedTextRefused:
+        # A page that was fetched is better evidence than text that somebody supplied.
+        imported.pages_newer += 1
+        return
     except (KeyError, TypeError, ValueError) as error:
         raise ArchiveRefused("The file is damaged: a page of it makes no sense.") from error
     if vectors and record["model"]:
@@ -121,12 +126,15 @@ async def import_page(
 
 def _is_newer(known: PageInfo, record: dict[str, Any]) -> bool:
     is_later = known.fetched_at > datetime.fromisoformat(record["fetched_at"])
+    if known.origin == "supplied" and origin_of(record) != "supplied":
+        return False
     return is_later and known.text_hash != record["text_hash"]
 
 
 def _is_same(known: PageInfo, record: dict[str, Any], vectors: int) -> bool:
     return (
         known.text_hash == record["text_hash"]
+        and known.origin == origin_of(record)
         and known.chunks == len(record["chunks"])
         and known.embedded_chunks >= vectors
         and set(record["tags"]) <= set(known.tags)

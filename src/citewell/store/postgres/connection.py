@@ -17,7 +17,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from citewell.core.errors import StoreBusy, StoreError
 from citewell.store.migrate import Migration, migrate
 from citewell.store.postgres.real_numbers import send_arrays_as_reals
-from citewell.store.sql import load_statements
+from citewell.store.sql import load_statements, to_pyformat
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     )
     from typing import Self
 
-    from psycopg import AsyncConnection, Connection
+    from psycopg import AsyncConnection, AsyncCursor, Connection
+
+    from citewell.store.session import Row, Values
+    from citewell.store.session import Work as SessionWork
 
     Work = Callable[[AsyncConnection[dict[str, Any]]], Awaitable["Result"]]
 
@@ -39,7 +42,7 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 PACKAGE = "citewell.store.postgres"
-SQL = load_statements(PACKAGE)
+SQL = {name: to_pyformat(text) for name, text in load_statements("citewell.store", PACKAGE).items()}
 
 # "CtWl": whoever migrates holds this lock, so that of ten servers that start together one does.
 _MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
@@ -170,6 +173,26 @@ class Database:
 
         return await self.look(in_one_view)
 
+    async def view(self, work: SessionWork[Result]) -> Result:
+        """Return what `work`, which only reads, makes of one unchanging view of the database."""
+        return await self.read(lambda connection: work(_Session(connection)))
+
+    async def transaction(self, work: SessionWork[Result]) -> Result:
+        """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
+        return await self.write(lambda connection: work(_Session(connection)))
+
+    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
+        """Return all rows of a statement that only reads."""
+        return await self.look(lambda connection: _Session(connection).fetch_all(statement, values))
+
+    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
+        """Return the first row of a statement that only reads, or None."""
+        return await self.look(lambda connection: _Session(connection).fetch_one(statement, values))
+
+    async def execute(self, statement: str, values: Values | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
+        return await self.write(lambda connection: _Session(connection).execute(statement, values))
+
     async def query(
         self, statement: str, values: Mapping[str, object] | None = None
     ) -> list[dict[str, Any]]:
@@ -248,6 +271,34 @@ class Database:
         """Close every connection; later work raises StoreError."""
         with anyio.CancelScope(shield=True):
             await self._pool.close()
+
+
+class _Session:
+    """Named statements on one connection."""
+
+    def __init__(self, connection: AsyncConnection[dict[str, Any]]) -> None:
+        self._connection = connection
+
+    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
+        """Return all rows of a statement."""
+        return [*await (await self._run(statement, values)).fetchall()]
+
+    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
+        """Return the first row of a statement, or None."""
+        return await (await self._run(statement, values)).fetchone()
+
+    async def execute(self, statement: str, values: Values | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
+        return (await self._run(statement, values)).rowcount
+
+    async def _run(self, statement: str, values: Values | None) -> AsyncCursor[dict[str, Any]]:
+        adapted = {name: _adapt(value) for name, value in (values or {}).items()}
+        return await self._connection.execute(SQL[statement], adapted)
+
+
+def _adapt(value: object) -> object:
+    # To the driver a tuple is a row, and a list an array.
+    return list(value) if isinstance(value, tuple) else value
 
 
 async def _configure(connection: AsyncConnection[dict[str, Any]]) -> None:

@@ -1,42 +1,42 @@
 -- Crawls and their frontiers.
 
 -- name: get_crawl
-SELECT job_id, discovery, started_at FROM crawl WHERE website_id = %(website_id)s;
+SELECT job_id, discovery, started_at FROM crawl WHERE website_id = :website_id;
 
 -- name: remove_crawl
-DELETE FROM crawl WHERE website_id = %(website_id)s;
+DELETE FROM crawl WHERE website_id = :website_id;
 
 -- name: start_crawl
 INSERT INTO crawl (website_id, job_id, discovery, started_at)
-SELECT source_id, %(job_id)s, %(discovery)s, %(started_at)s FROM website WHERE source_id = %(website_id)s;
+SELECT source_id, :job_id, :discovery, :started_at FROM website WHERE source_id = :website_id;
 
 -- name: add_crawl_url
 INSERT INTO crawl_url (website_id, url, depth, modified_at, ignore_canonical)
-VALUES (%(website_id)s, %(url)s, %(depth)s, %(modified_at)s, %(ignore_canonical)s)
+VALUES (:website_id, :url, :depth, :modified_at, :ignore_canonical)
 ON CONFLICT (website_id, md5(url)) DO NOTHING;
 
 -- name: next_crawl_urls
 SELECT url, depth, modified_at, ignore_canonical FROM crawl_url
-WHERE website_id = %(website_id)s AND state = 'waiting'
+WHERE website_id = :website_id AND state = 'waiting'
 ORDER BY depth, found
-LIMIT %(limit)s;
+LIMIT :limit;
 
 -- name: note_crawl_outcome
 UPDATE crawl_url SET
-    state = %(state)s,
-    canonical_url = %(canonical_url)s,
-    error = %(error)s,
-    change = %(change)s,
-    chunks_removed = %(chunks_removed)s,
-    chunks_added = %(chunks_added)s
-WHERE website_id = %(website_id)s AND md5(url) = md5(%(url)s);
+    state = :state,
+    canonical_url = :canonical_url,
+    error = :error,
+    change = :change,
+    chunks_removed = :chunks_removed,
+    chunks_added = :chunks_added
+WHERE website_id = :website_id AND md5(url) = md5(:url);
 
 -- name: is_crawl_url_known
-SELECT 1 FROM crawl_url WHERE website_id = %(website_id)s AND md5(url) = md5(%(url)s);
+SELECT 1 FROM crawl_url WHERE website_id = :website_id AND md5(url) = md5(:url);
 
 -- name: retry_aliases
 UPDATE crawl_url SET state = 'waiting', ignore_canonical = TRUE
-WHERE website_id = %(website_id)s
+WHERE website_id = :website_id
     AND state = 'alias'
     AND NOT EXISTS (
         SELECT 1 FROM crawl_url AS target
@@ -46,23 +46,23 @@ WHERE website_id = %(website_id)s
     );
 
 -- name: count_crawl_urls
-SELECT state, count(*) AS urls FROM crawl_url WHERE website_id = %(website_id)s GROUP BY state;
+SELECT state, count(*) AS urls FROM crawl_url WHERE website_id = :website_id GROUP BY state;
 
 -- name: first_crawl_errors
 SELECT url, error FROM crawl_url
-WHERE website_id = %(website_id)s AND state = 'failed'
+WHERE website_id = :website_id AND state = 'failed'
 ORDER BY depth, found
-LIMIT %(limit)s;
+LIMIT :limit;
 
 -- name: crawl_changes
 SELECT change FROM crawl_url
-WHERE website_id = %(website_id)s AND change IS NOT NULL
+WHERE website_id = :website_id AND change IS NOT NULL
 ORDER BY found
-LIMIT %(limit)s;
+LIMIT :limit;
 
 -- name: sum_crawl_chunks
 SELECT
     coalesce(sum(chunks_removed), 0)::integer AS removed,
     coalesce(sum(chunks_added), 0)::integer AS added
 FROM crawl_url
-WHERE website_id = %(website_id)s;
+WHERE website_id = :website_id;

@@ -3,12 +3,12 @@
 -- name: reserve_start
 -- By the database's clock, the only one that all processes share.
 INSERT INTO host_pace AS pace (host, next_start)
-VALUES (%(host)s, clock_timestamp() + %(delay_seconds)s * interval '1 second')
+VALUES (:host, clock_timestamp() + :delay_seconds * interval '1 second')
 ON CONFLICT (host) DO UPDATE SET
     next_start = greatest(pace.next_start, clock_timestamp())
-        + %(delay_seconds)s * interval '1 second'
+        + :delay_seconds * interval '1 second'
 RETURNING greatest(
-    extract(epoch FROM next_start - clock_timestamp())::float8 - %(delay_seconds)s, 0
+    extract(epoch FROM next_start - clock_timestamp())::float8 - :delay_seconds, 0
 ) AS wait_seconds;
 
 -- name: forget_paces
@@ -16,12 +16,12 @@ DELETE FROM host_pace WHERE next_start < clock_timestamp() - interval '1 hour';
 
 -- name: take_slot
 -- A session may lock again what it holds, so its own slots are passed over.
-SELECT slot FROM generate_series(0, %(limit)s - 1) AS slot
+SELECT slot FROM generate_series(0, :limit - 1) AS slot
 WHERE CASE
-    WHEN slot = ANY (%(held)s::int[]) THEN false
-    ELSE pg_try_advisory_lock(hashtext('citewell host ' || %(host)s), slot)
+    WHEN slot = ANY (:held::int[]) THEN false
+    ELSE pg_try_advisory_lock(hashtext('citewell host ' || :host), slot)
 END
 LIMIT 1;
 
 -- name: give_slot_back
-SELECT pg_advisory_unlock(hashtext('citewell host ' || %(host)s), %(slot)s);
+SELECT pg_advisory_unlock(hashtext('citewell host ' || :host), :slot);

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from citewell.core.records import CorpusStats, Page, PageText
+from citewell.core.records import Page, PageText
+from citewell.core.storage import CorpusStats
 from citewell.store.postgres import rows
 from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.filters import allowed_pages, filter_values

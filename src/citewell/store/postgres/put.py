@@ -6,8 +6,9 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
-from citewell.core.records import PutResult
+from citewell.core.storage import PutResult
 from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.graph import put_mentions
 from citewell.store.word_index import WordIndex, check_slices
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     Session = AsyncConnection[dict[str, Any]]
 
 
-async def put_page(connection: Session, draft: PageDraft) -> PutResult:
-    """Write the page, replacing what its URL held in its project.
+async def put_page(
+    connection: Session, draft: PageDraft, *, response: dict[str, object] | None
+) -> PutResult:
+    """Write the page, replacing what its URL held in its project; `response` is packed.
 
     Raises:
         ValueError: a chunk is not the slice of the page's text that it claims to be.
+        SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
     """
     check_slices(draft)
     key = {"project": draft.project, "url": draft.url}
@@ -34,6 +38,8 @@ async def put_page(connection: Session, draft: PageDraft) -> PutResult:
     text_hash = content_hash(draft.extracted.text)
     put = await _put_page_row(connection, draft, text_hash=text_hash)
     await _put_parts(connection, draft, put=put)
+    if response is not None:
+        await connection.execute(SQL["put_response"], response | {"source_id": put.source_id})
     index = WordIndex(draft.extracted.title)
     new, kept = list(draft.chunks), 0
     if not put.created:
@@ -82,9 +88,12 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
         "published_at": extracted.published_at,
         "modified_at": extracted.modified_at,
         "canonical_url": extracted.canonical_url,
+        "origin": fetched.origin,
+        "extractor": draft.extractor,
     }
     row = await (await connection.execute(SQL["put_page"], values)).fetchone()
-    assert row is not None, "an upsert returns its row"
+    if row is None:
+        raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
     if row["source_id"] == draft.source_id:
         await connection.execute(SQL["pass_page_number"], {"source_id": draft.source_id})
     return _PutRow(**row)
@@ -115,6 +124,7 @@ async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> 
             "context": link.context,
             "section": link.section,
             "start_offset": link.start,
+            "kind": link.kind,
         }
         for ordinal, link in enumerate(extracted.links)
     ]

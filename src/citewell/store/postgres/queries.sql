@@ -4,7 +4,7 @@
 -- ── schema ───────────────────────────────────────────────────────────────────
 
 -- name: lock_schema
-SELECT pg_advisory_lock(%(lock)s);
+SELECT pg_advisory_lock(:lock);
 
 -- name: make_migration_table
 CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL);
@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, name TEXT NOT
 SELECT coalesce(max(version), 0) FROM migration;
 
 -- name: note_migration
-INSERT INTO migration (version, name) VALUES (%(version)s, %(name)s);
+INSERT INTO migration (version, name) VALUES (:version, :name);
 
 -- name: set_up_session
 -- An index of words takes in what is new as far as it fits in work_mem: with 16 MB in a third less
@@ -35,68 +35,74 @@ SET statement_timeout = 0;
 -- name: is_only_project
 -- One seek each.
 SELECT
-    (SELECT min(project) FROM page) IS NOT DISTINCT FROM %(project)s
-    AND (SELECT max(project) FROM page) IS NOT DISTINCT FROM %(project)s AS only;
+    (SELECT min(project) FROM page) IS NOT DISTINCT FROM :project
+    AND (SELECT max(project) FROM page) IS NOT DISTINCT FROM :project AS only;
 
 -- name: pages_passing
 SELECT
     coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
 FROM page
-WHERE (%(project)s::text IS NULL OR project = %(project)s)
-    AND (%(content_type)s::text IS NULL OR content_type = %(content_type)s)
-    AND (%(updated_after)s::timestamptz IS NULL OR fetched_at > %(updated_after)s)
+WHERE (:project::text IS NULL OR project = :project)
+    AND (:content_type::text IS NULL OR content_type = :content_type)
+    AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
     AND (
-        %(url_prefix)s::text IS NULL
-        OR starts_with(url, %(url_prefix)s)
-        OR starts_with(final_url, %(url_prefix)s)
+        :url_prefix::text IS NULL
+        OR starts_with(url, :url_prefix)
+        OR starts_with(final_url, :url_prefix)
     )
-    AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
-    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s));
+    AND (:tags::text[] IS NULL OR tags @> :tags)
+    AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
 
 -- name: count_pages
 -- The filter is that of pages_passing; every search asks.
 SELECT count(*) AS pages
 FROM page
-WHERE (%(project)s::text IS NULL OR project = %(project)s)
-    AND (%(content_type)s::text IS NULL OR content_type = %(content_type)s)
-    AND (%(updated_after)s::timestamptz IS NULL OR fetched_at > %(updated_after)s)
+WHERE (:project::text IS NULL OR project = :project)
+    AND (:content_type::text IS NULL OR content_type = :content_type)
+    AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
     AND (
-        %(url_prefix)s::text IS NULL
-        OR starts_with(url, %(url_prefix)s)
-        OR starts_with(final_url, %(url_prefix)s)
+        :url_prefix::text IS NULL
+        OR starts_with(url, :url_prefix)
+        OR starts_with(final_url, :url_prefix)
     )
-    AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
-    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s));
+    AND (:tags::text[] IS NULL OR tags @> :tags)
+    AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
 
 -- ── pages ────────────────────────────────────────────────────────────────────
 
 -- name: page_before
 -- Locked, so that two who write the same page do so one after the other.
 SELECT source_id, text_hash, title FROM page
-WHERE project = %(project)s AND md5(url) = md5(%(url)s) AND url = %(url)s
+WHERE project = :project AND md5(url) = md5(:url) AND url = :url
 FOR UPDATE;
 
 -- name: put_page
 -- The page of a website takes the id that was promised for it; a copied one that which it had,
 -- where it is free; else the next one. A page put under the URL of a website belongs to it, whoever
--- put it.
+-- put it. Supplied text that would replace or shadow a page of another origin is not written, and no
+-- row is returned.
 WITH put AS (
     INSERT INTO page (
         source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash,
-        chunks, tokens, fetched_at, etag, last_modified, published_at, modified_at, canonical_url
-    ) VALUES (
+        chunks, tokens, fetched_at, etag, last_modified, published_at, modified_at, canonical_url,
+        origin, extractor
+    ) SELECT
         coalesce(
-            (SELECT source_id FROM website WHERE project = %(project)s AND md5(url) = md5(%(url)s)),
+            (SELECT source_id FROM website WHERE project = :project AND md5(url) = md5(:url)),
             CASE
-                WHEN NOT EXISTS (SELECT 1 FROM page WHERE source_id = %(source_id)s::bigint)
-                    AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = %(source_id)s::bigint)
-                THEN %(source_id)s::bigint
+                WHEN NOT EXISTS (SELECT 1 FROM page WHERE source_id = :source_id::bigint)
+                    AND NOT EXISTS (SELECT 1 FROM website WHERE source_id = :source_id::bigint)
+                THEN :source_id::bigint
             END,
             nextval(pg_get_serial_sequence('page', 'source_id'))
         ),
-        %(project)s, %(url)s, %(final_url)s, %(title)s, %(kind)s, %(language)s, %(content_type)s,
-        %(tags)s, %(text_hash)s, %(chunks)s, %(tokens)s, %(fetched_at)s, %(etag)s, %(last_modified)s,
-        %(published_at)s, %(modified_at)s, %(canonical_url)s
+        :project, :url, :final_url, :title, :kind, :language, :content_type,
+        :tags, :text_hash, :chunks, :tokens, :fetched_at, :etag, :last_modified,
+        :published_at, :modified_at, :canonical_url, :origin, :extractor
+    WHERE :origin <> 'supplied' OR NOT EXISTS (
+        SELECT 1 FROM page
+        WHERE project = :project AND md5(final_url) = md5(:url) AND final_url = :url
+            AND url <> :url AND origin <> 'supplied'
     )
     ON CONFLICT (project, md5(url)) DO UPDATE SET
         final_url = excluded.final_url,
@@ -113,29 +119,33 @@ WITH put AS (
         last_modified = excluded.last_modified,
         published_at = excluded.published_at,
         modified_at = excluded.modified_at,
-        canonical_url = excluded.canonical_url
+        canonical_url = excluded.canonical_url,
+        origin = excluded.origin,
+        extractor = excluded.extractor
+    WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
     -- A row that was there has been locked by this transaction before it was changed.
     RETURNING source_id, xmax = 0 AS created
 ),
 joined AS (
     INSERT INTO website_page (website_id, source_id)
     SELECT website.source_id, put.source_id FROM put
-    JOIN website ON website.project = %(project)s AND md5(website.url) = md5(%(url)s)
+    JOIN website ON website.project = :project AND md5(website.url) = md5(:url)
     ON CONFLICT (website_id, source_id) DO NOTHING
 )
 SELECT source_id, created FROM put;
 
 -- name: pass_page_number
 -- An id that was given is not drawn again.
-SELECT setval(sequence, greatest(nextval(sequence), %(source_id)s::bigint))
+SELECT setval(sequence, greatest(nextval(sequence), :source_id::bigint))
 FROM pg_get_serial_sequence('page', 'source_id') AS sequence;
 
 -- name: remove_parts
 WITH
-    body AS (DELETE FROM page_body WHERE source_id = %(source_id)s),
-    sections AS (DELETE FROM section WHERE source_id = %(source_id)s),
-    links AS (DELETE FROM link WHERE source_id = %(source_id)s)
-DELETE FROM image WHERE source_id = %(source_id)s;
+    body AS (DELETE FROM page_body WHERE source_id = :source_id),
+    sections AS (DELETE FROM section WHERE source_id = :source_id),
+    links AS (DELETE FROM link WHERE source_id = :source_id),
+    response AS (DELETE FROM page_response WHERE source_id = :source_id)
+DELETE FROM image WHERE source_id = :source_id;
 
 -- name: add_parts
 -- Rows come as JSON, as those of chunks do: one value a table, whatever its columns.
@@ -144,52 +154,52 @@ WITH
         INSERT INTO section (
             source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
         )
-        SELECT %(source_id)s, given.* FROM json_to_recordset(%(sections)s::json) AS given (
+        SELECT :source_id, given.* FROM json_to_recordset(:sections::json) AS given (
             ordinal integer, parent integer, level integer, heading text, anchor text,
             start_offset integer, end_offset integer
         )
     ),
     links AS (
-        INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset)
-        SELECT %(source_id)s, given.* FROM json_to_recordset(%(links)s::json) AS given (
+        INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset, kind)
+        SELECT :source_id, given.* FROM json_to_recordset(:links::json) AS given (
             ordinal integer, url text, text text, context text, section integer,
-            start_offset integer
+            start_offset integer, kind text
         )
     ),
     images AS (
         INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
-        SELECT %(source_id)s, given.* FROM json_to_recordset(%(images)s::json) AS given (
+        SELECT :source_id, given.* FROM json_to_recordset(:images::json) AS given (
             ordinal integer, url text, alt text, caption text, section integer,
             start_offset integer
         )
     )
 INSERT INTO page_body (source_id, description, structured_data, text)
-VALUES (%(source_id)s, %(description)s, %(structured_data)s, %(text)s);
+VALUES (:source_id, :description, :structured_data, :text);
 
 -- name: touch_page
 UPDATE page SET
-    fetched_at = %(fetched_at)s,
-    etag = coalesce(%(etag)s, etag),
-    last_modified = coalesce(%(last_modified)s, last_modified)
-WHERE source_id = %(source_id)s;
+    fetched_at = :fetched_at,
+    etag = coalesce(:etag, etag),
+    last_modified = coalesce(:last_modified, last_modified)
+WHERE source_id = :source_id;
 
 -- name: lock_page
-SELECT 1 FROM page WHERE source_id = %(source_id)s FOR UPDATE;
+SELECT 1 FROM page WHERE source_id = :source_id FOR UPDATE;
 
 -- name: delete_page
 -- Foreign keys take the rest along.
-DELETE FROM page WHERE source_id = %(source_id)s;
+DELETE FROM page WHERE source_id = :source_id;
 
 -- name: find_page
 -- The URL as put comes before a page that was only redirected to it.
 SELECT source_id FROM (
-    SELECT source_id, 0 AS redirected FROM page
-    WHERE project = %(project)s AND md5(url) = md5(%(url)s) AND url = %(url)s
+    SELECT source_id, origin, 0 AS redirected FROM page
+    WHERE project = :project AND md5(url) = md5(:url) AND url = :url
     UNION ALL
-    SELECT source_id, 1 AS redirected FROM page
-    WHERE project = %(project)s AND md5(final_url) = md5(%(url)s) AND final_url = %(url)s
+    SELECT source_id, origin, 1 AS redirected FROM page
+    WHERE project = :project AND md5(final_url) = md5(:url) AND final_url = :url
 ) AS found
-ORDER BY redirected, source_id
+ORDER BY origin = 'supplied', redirected, source_id
 LIMIT 1;
 
 -- name: page_info
@@ -199,12 +209,12 @@ SELECT
         SELECT count(*) FROM chunk
         WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
             AND (
-                %(model)s::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+                :model::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
             )
     ) AS embedded_chunks
 FROM page
-WHERE source_id = %(source_id)s;
+WHERE source_id = :source_id;
 
 -- name: list_pages
 SELECT
@@ -213,15 +223,31 @@ SELECT
         SELECT count(*) FROM chunk
         WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
             AND (
-                %(model)s::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+                :model::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
             )
     ) AS embedded_chunks
 FROM page
-WHERE source_id > %(after_source_id)s
-    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+WHERE source_id > :after_source_id
+    AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
 ORDER BY source_id
-LIMIT %(limit)s;
+LIMIT :limit;
+
+-- name: list_outdated_pages
+SELECT
+    page.*,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                :model::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
+ORDER BY source_id
+LIMIT :limit;
 
 -- name: whole_page
 -- One statement, and so one view and one journey.
@@ -231,8 +257,8 @@ SELECT
         SELECT count(*) FROM chunk
         WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
             AND (
-                %(model)s::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+                :model::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
             )
     ) AS embedded_chunks,
     page_body.text AS whole_text, page_body.description, page_body.structured_data,
@@ -244,7 +270,7 @@ SELECT
     ) AS all_sections,
     (
         SELECT json_agg(each ORDER BY ordinal) FROM (
-            SELECT ordinal, url, text, context, section, start_offset
+            SELECT ordinal, url, text, context, section, start_offset, kind
             FROM link WHERE link.source_id = page.source_id
         ) AS each
     ) AS all_links,
@@ -255,7 +281,7 @@ SELECT
         ) AS each
     ) AS all_images
 FROM page JOIN page_body USING (source_id)
-WHERE source_id = %(source_id)s;
+WHERE source_id = :source_id;
 
 -- name: page_texts
 SELECT
@@ -264,8 +290,8 @@ SELECT
         SELECT count(*) FROM chunk
         WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
             AND (
-                %(model)s::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+                :model::text IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
             )
     ) AS embedded_chunks,
     (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
@@ -276,23 +302,23 @@ SELECT
         ) AS each
     ) AS all_images
 FROM page
-WHERE source_id = ANY (%(source_ids)s);
+WHERE source_id = ANY (:source_ids);
 
 -- name: corpus_stats
 -- What waits for a vector is counted, by the index on the model: it is little where much is stored.
 -- The filter is that of pages_passing.
 WITH passing AS (
     SELECT source_id, chunks, tokens FROM page
-    WHERE (%(project)s::text IS NULL OR project = %(project)s)
-        AND (%(content_type)s::text IS NULL OR content_type = %(content_type)s)
-        AND (%(updated_after)s::timestamptz IS NULL OR fetched_at > %(updated_after)s)
+    WHERE (:project::text IS NULL OR project = :project)
+        AND (:content_type::text IS NULL OR content_type = :content_type)
+        AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
         AND (
-            %(url_prefix)s::text IS NULL
-            OR starts_with(url, %(url_prefix)s)
-            OR starts_with(final_url, %(url_prefix)s)
+            :url_prefix::text IS NULL
+            OR starts_with(url, :url_prefix)
+            OR starts_with(final_url, :url_prefix)
         )
-        AND (%(tags)s::text[] IS NULL OR tags @> %(tags)s)
-        AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+        AND (:tags::text[] IS NULL OR tags @> :tags)
+        AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
 )
 SELECT
     count(*) AS pages,
@@ -302,7 +328,7 @@ SELECT
         SELECT count(*) FROM (
             SELECT 0 AS model_id
             UNION ALL
-            SELECT model_id FROM embedding_model WHERE name <> %(model)s
+            SELECT model_id FROM embedding_model WHERE name <> :model
         ) AS other
         JOIN chunk USING (model_id)
         JOIN passing USING (source_id)
@@ -313,14 +339,14 @@ FROM passing;
 
 -- name: chunks_before
 SELECT chunk_id, heading_path, text, embedded_text FROM chunk
-WHERE source_id = %(source_id)s
+WHERE source_id = :source_id
 ORDER BY ordinal;
 
 -- name: add_chunks
 WITH
     given AS (
         SELECT nextval(pg_get_serial_sequence('chunk', 'chunk_id')) AS chunk_id, each.*
-        FROM json_to_recordset(%(chunks)s::json) AS each (
+        FROM json_to_recordset(:chunks::json) AS each (
             ordinal integer, section integer, start_offset integer, end_offset integer,
             tokens integer, has_code boolean, anchor text, heading_path text[], text text,
             embedded_text text, total integer, heading text, body text
@@ -332,39 +358,39 @@ WITH
             anchor, heading_path, text, embedded_text
         )
         SELECT
-            chunk_id, %(source_id)s, ordinal, section, start_offset, end_offset, tokens, has_code,
+            chunk_id, :source_id, ordinal, section, start_offset, end_offset, tokens, has_code,
             anchor, heading_path, text, embedded_text
         FROM given
     )
 INSERT INTO chunk_words (chunk_id, source_id, total, heading, body)
-SELECT chunk_id, %(source_id)s, total, heading, body FROM given;
+SELECT chunk_id, :source_id, total, heading, body FROM given;
 
 -- name: move_chunk
 -- A chunk whose embedded text is unchanged; its vector stays.
 UPDATE chunk SET
-    ordinal = %(ordinal)s, section = %(section)s, start_offset = %(start_offset)s,
-    end_offset = %(end_offset)s, tokens = %(tokens)s, has_code = %(has_code)s, anchor = %(anchor)s
-WHERE chunk_id = %(chunk_id)s;
+    ordinal = :ordinal, section = :section, start_offset = :start_offset,
+    end_offset = :end_offset, tokens = :tokens, has_code = :has_code, anchor = :anchor
+WHERE chunk_id = :chunk_id;
 
 -- name: reword_chunk
-UPDATE chunk SET heading_path = %(heading_path)s, text = %(text)s WHERE chunk_id = %(chunk_id)s;
+UPDATE chunk SET heading_path = :heading_path, text = :text WHERE chunk_id = :chunk_id;
 
 -- name: replace_words
 UPDATE chunk_words SET
-    total = %(total)s, heading = %(heading)s, body = %(body)s
-WHERE chunk_id = %(chunk_id)s;
+    total = :total, heading = :heading, body = :body
+WHERE chunk_id = :chunk_id;
 
 -- name: remove_chunks
-DELETE FROM chunk WHERE chunk_id = ANY (%(chunk_ids)s);
+DELETE FROM chunk WHERE chunk_id = ANY (:chunk_ids);
 
 -- name: load_chunks
 SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags,
+    page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
     chunk_words.body AS words
-FROM unnest(%(chunk_ids)s::bigint[]) WITH ORDINALITY AS asked (chunk_id, place)
+FROM unnest(:chunk_ids::bigint[]) WITH ORDINALITY AS asked (chunk_id, place)
 JOIN chunk ON chunk.chunk_id = asked.chunk_id
 JOIN page ON page.source_id = chunk.source_id
 JOIN chunk_words ON chunk_words.chunk_id = chunk.chunk_id
@@ -375,16 +401,16 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags
+    page.content_type, page.chunks AS page_chunks, page.tags, page.origin
 FROM page
 JOIN chunk ON chunk.source_id = page.source_id
-WHERE page.source_id = %(source_id)s
-    AND chunk.ordinal >= %(first_ordinal)s
-    AND (%(last_ordinal)s::integer IS NULL OR chunk.ordinal <= %(last_ordinal)s)
+WHERE page.source_id = :source_id
+    AND chunk.ordinal >= :first_ordinal
+    AND (:last_ordinal::integer IS NULL OR chunk.ordinal <= :last_ordinal)
 ORDER BY chunk.ordinal;
 
 -- name: embedded_texts
-SELECT chunk_id, embedded_text FROM chunk WHERE chunk_id = ANY (%(chunk_ids)s);
+SELECT chunk_id, embedded_text FROM chunk WHERE chunk_id = ANY (:chunk_ids);
 
 -- name: chunks_to_embed
 -- By model, so that the index on it finds the few that wait among many that do not.
@@ -392,23 +418,23 @@ SELECT chunk.chunk_id, chunk.embedded_text FROM (
     SELECT waiting.chunk_id FROM (
         SELECT 0 AS model_id
         UNION ALL
-        SELECT model_id FROM embedding_model WHERE name <> %(model)s
+        SELECT model_id FROM embedding_model WHERE name <> :model
     ) AS other
     CROSS JOIN LATERAL (
         SELECT chunk_id FROM chunk WHERE chunk.model_id = other.model_id
-        ORDER BY chunk_id LIMIT %(limit)s
+        ORDER BY chunk_id LIMIT :limit
     ) AS waiting
-    ORDER BY waiting.chunk_id LIMIT %(limit)s
+    ORDER BY waiting.chunk_id LIMIT :limit
 ) AS asked
 JOIN chunk USING (chunk_id)
 ORDER BY chunk.chunk_id;
 
 -- name: chunks_to_embed_of_pages
 SELECT chunk_id, embedded_text FROM chunk
-WHERE source_id = ANY (%(source_ids)s)
-    AND model_id IS DISTINCT FROM (SELECT model_id FROM embedding_model WHERE name = %(model)s)
+WHERE source_id = ANY (:source_ids)
+    AND model_id IS DISTINCT FROM (SELECT model_id FROM embedding_model WHERE name = :model)
 ORDER BY chunk_id
-LIMIT %(limit)s;
+LIMIT :limit;
 
 -- ── words ────────────────────────────────────────────────────────────────────
 
@@ -430,12 +456,12 @@ SELECT totals.chunks, totals.words, ARRAY(
         SELECT count(*) FROM chunk_words
         WHERE hash_words(heading, body) @> ARRAY[hashtext(asked.word)]
     )
-    FROM json_array_elements_text(%(words)s::json) WITH ORDINALITY AS asked (word, place)
+    FROM json_array_elements_text(:words::json) WITH ORDINALITY AS asked (word, place)
     ORDER BY asked.place
 ) AS frequencies
 FROM (
     SELECT count(*) AS chunks, coalesce(sum(total), 0)::bigint AS words FROM chunk_words
-    WHERE %(totals)s
+    WHERE :totals
 ) AS totals;
 
 -- name: match_words
@@ -446,18 +472,18 @@ FROM (
 -- for each search, which took as long as the search. OFFSET 0 keeps it from turning the loop round.
 SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     SELECT found.chunk_id
-    FROM json_to_recordset(%(words)s::json) AS asked (word text, weight float8)
+    FROM json_to_recordset(:words::json) AS asked (word text, weight float8)
     CROSS JOIN LATERAL (
         SELECT chunk_id FROM chunk_words
         WHERE hash_words(heading, body) @> ARRAY[hashtext(asked.word)]
         OFFSET 0
     ) AS found
-    WHERE %(only_project)s::text IS NULL
-        OR (SELECT min(project) FROM page) = %(only_project)s
-        AND (SELECT max(project) FROM page) = %(only_project)s
+    WHERE :only_project::text IS NULL
+        OR (SELECT min(project) FROM page) = :only_project
+        AND (SELECT max(project) FROM page) = :only_project
     GROUP BY found.chunk_id
     ORDER BY sum(asked.weight) DESC, found.chunk_id
-    LIMIT %(limit)s
+    LIMIT :limit
 ) AS best
 JOIN chunk_words USING (chunk_id);
 
@@ -466,30 +492,30 @@ JOIN chunk_words USING (chunk_id);
 -- table of hashes, else every chunk is compared with all of it.
 SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     SELECT found.chunk_id
-    FROM json_to_recordset(%(words)s::json) AS asked (word text, weight float8)
+    FROM json_to_recordset(:words::json) AS asked (word text, weight float8)
     CROSS JOIN LATERAL (
         SELECT chunk_id FROM chunk_words
         WHERE hash_words(heading, body) @> ARRAY[hashtext(asked.word)]
-            AND source_id = ANY (%(source_ids)s)
+            AND source_id = ANY (:source_ids)
         OFFSET 0
     ) AS found
     GROUP BY found.chunk_id
     ORDER BY sum(asked.weight) DESC, found.chunk_id
-    LIMIT %(limit)s
+    LIMIT :limit
 ) AS best
 JOIN chunk_words USING (chunk_id);
 
 -- name: words_of_pages
-SELECT chunk_id, heading, body FROM chunk_words WHERE source_id = ANY (%(source_ids)s);
+SELECT chunk_id, heading, body FROM chunk_words WHERE source_id = ANY (:source_ids);
 
 -- ── vectors ──────────────────────────────────────────────────────────────────
 
 -- name: find_model
-SELECT model_id, dimensions, vectors, indexed FROM embedding_model WHERE name = %(name)s;
+SELECT model_id, dimensions, vectors, indexed FROM embedding_model WHERE name = :name;
 
 -- name: use_model
 -- A model that has only passed chunks over so far has no dimensions yet.
-INSERT INTO embedding_model (name, dimensions) VALUES (%(name)s, %(dimensions)s)
+INSERT INTO embedding_model (name, dimensions) VALUES (:name, :dimensions)
 ON CONFLICT (name) DO UPDATE SET
     dimensions = CASE embedding_model.dimensions
         WHEN 0 THEN excluded.dimensions ELSE embedding_model.dimensions
@@ -499,71 +525,71 @@ RETURNING model_id, dimensions, vectors, indexed;
 -- name: put_vectors
 -- The numbers of all vectors come one after the other.
 UPDATE chunk SET
-    model_id = %(model_id)s,
-    vector = (%(numbers)s::real[])[
-        (given.place - 1) * %(dimensions)s + 1 : given.place * %(dimensions)s
+    model_id = :model_id,
+    vector = (:numbers::real[])[
+        (given.place - 1) * :dimensions + 1 : given.place * :dimensions
     ]::halfvec
-FROM unnest(%(chunk_ids)s::bigint[]) WITH ORDINALITY AS given (chunk_id, place)
+FROM unnest(:chunk_ids::bigint[]) WITH ORDINALITY AS given (chunk_id, place)
 WHERE chunk.chunk_id = given.chunk_id;
 
 -- name: count_vectors
-UPDATE embedding_model SET vectors = vectors + %(count)s WHERE model_id = %(model_id)s;
+UPDATE embedding_model SET vectors = vectors + :count WHERE model_id = :model_id;
 
 -- name: pass_over
-UPDATE chunk SET model_id = %(model_id)s, vector = NULL WHERE chunk_id = ANY (%(chunk_ids)s);
+UPDATE chunk SET model_id = :model_id, vector = NULL WHERE chunk_id = ANY (:chunk_ids);
 
 -- name: vectors_of_chunks
 SELECT chunk_id, vector::vector::real[] AS vector FROM chunk
-WHERE chunk_id = ANY (%(chunk_ids)s) AND vector IS NOT NULL
-    AND model_id = (SELECT model_id FROM embedding_model WHERE name = %(model)s);
+WHERE chunk_id = ANY (:chunk_ids) AND vector IS NOT NULL
+    AND model_id = (SELECT model_id FROM embedding_model WHERE name = :model);
 
 -- name: compare_vectors
 -- As the nearest are compared, so that the cosines of both can be ranked together.
-SELECT chunk_id, -(vector <#> (SELECT %(vector)s::real[]::halfvec)) AS cosine FROM chunk
-WHERE chunk_id = ANY (%(chunk_ids)s) AND model_id = %(model_id)s AND vector IS NOT NULL;
+SELECT chunk_id, -(vector <#> (SELECT :vector::real[]::halfvec)) AS cosine FROM chunk
+WHERE chunk_id = ANY (:chunk_ids) AND model_id = :model_id AND vector IS NOT NULL;
 
 -- name: nearest_by_index
 -- Nothing is found when there is a project beside `only_project`, here and below.
 SELECT
     chunk_id,
-    -(vector::halfvec({dimensions}) <#> %(vector)s::real[]::halfvec({dimensions})) AS score
+    -(vector::halfvec({dimensions}) <#> :vector::real[]::halfvec({dimensions})) AS score
 FROM chunk
 WHERE model_id = {model_id}
     AND vector IS NOT NULL
-    AND (%(source_ids)s::bigint[] IS NULL OR source_id = ANY (%(source_ids)s))
+    AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
     AND (
-        %(only_project)s::text IS NULL
-        OR (SELECT min(project) FROM page) = %(only_project)s
-        AND (SELECT max(project) FROM page) = %(only_project)s
+        :only_project::text IS NULL
+        OR (SELECT min(project) FROM page) = :only_project
+        AND (SELECT max(project) FROM page) = :only_project
     )
-ORDER BY vector::halfvec({dimensions}) <#> %(vector)s::real[]::halfvec({dimensions})
-LIMIT %(limit)s;
+ORDER BY vector::halfvec({dimensions}) <#> :vector::real[]::halfvec({dimensions})
+LIMIT :limit;
 
 -- name: nearest_exactly
 -- The vector asked for is made once, by a query of its own, and not for every row.
 SELECT chunk_id, -distance AS score FROM (
-    SELECT chunk_id, vector <#> (SELECT %(vector)s::real[]::halfvec) AS distance FROM chunk
-    WHERE model_id = %(model_id)s AND vector IS NOT NULL
+    SELECT chunk_id, vector <#> (SELECT :vector::real[]::halfvec) AS distance FROM chunk
+    WHERE model_id = :model_id AND vector IS NOT NULL
 ) AS compared
-WHERE %(only_project)s::text IS NULL
-    OR (SELECT min(project) FROM page) = %(only_project)s
-    AND (SELECT max(project) FROM page) = %(only_project)s
+WHERE :only_project::text IS NULL
+    OR (SELECT min(project) FROM page) = :only_project
+    AND (SELECT max(project) FROM page) = :only_project
 ORDER BY distance, chunk_id
-LIMIT %(limit)s;
+LIMIT :limit;
 
 -- name: nearest_of_pages
 SELECT chunk_id, -distance AS score FROM (
-    SELECT chunk_id, vector <#> (SELECT %(vector)s::real[]::halfvec) AS distance FROM chunk
-    WHERE model_id = %(model_id)s AND vector IS NOT NULL AND source_id = ANY (%(source_ids)s)
+    SELECT chunk_id, vector <#> (SELECT :vector::real[]::halfvec) AS distance FROM chunk
+    WHERE model_id = :model_id AND vector IS NOT NULL AND source_id = ANY (:source_ids)
 ) AS compared
 ORDER BY distance, chunk_id
-LIMIT %(limit)s;
+LIMIT :limit;
 
 -- name: lock_index
-SELECT pg_try_advisory_lock(hashtext('citewell vectors'), %(model_id)s) AS locked;
+SELECT pg_try_advisory_lock(hashtext('citewell vectors'), :model_id) AS locked;
 
 -- name: unlock_index
-SELECT pg_advisory_unlock(hashtext('citewell vectors'), %(model_id)s);
+SELECT pg_advisory_unlock(hashtext('citewell vectors'), :model_id);
 
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {index};
@@ -572,9 +598,9 @@ DROP INDEX CONCURRENTLY IF EXISTS {index};
 -- Where the server has less. Alone, since what workers share is limited elsewhere: a container
 -- gives them 64 MB.
 SELECT
-    set_config('maintenance_work_mem', (%(bytes)s / 1024)::text || 'kB', FALSE),
+    set_config('maintenance_work_mem', (:bytes / 1024)::text || 'kB', FALSE),
     set_config('max_parallel_maintenance_workers', '0', FALSE)
-WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < %(bytes)s;
+WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < :bytes;
 
 -- name: take_index_memory_back
 RESET maintenance_work_mem; RESET max_parallel_maintenance_workers;
@@ -590,4 +616,4 @@ WHERE model_id = {model_id} AND vector IS NOT NULL;
 ANALYZE chunk (model_id);
 
 -- name: note_index
-UPDATE embedding_model SET indexed = TRUE WHERE model_id = %(model_id)s;
+UPDATE embedding_model SET indexed = TRUE WHERE model_id = :model_id;

@@ -3,8 +3,8 @@
 -- name: add_render
 INSERT INTO render (render_id, url, is_urgent, asked_at, expires_at)
 VALUES (
-    %(render_id)s, %(url)s, %(is_urgent)s, clock_timestamp(),
-    clock_timestamp() + %(wait_seconds)s * interval '1 second'
+    :render_id, :url, :is_urgent, clock_timestamp(),
+    clock_timestamp() + :wait_seconds * interval '1 second'
 );
 
 -- name: tell_of_render_request
@@ -14,7 +14,7 @@ SELECT pg_notify('citewell_render_requests', '');
 LISTEN citewell_render_requests;
 
 -- name: tell_of_render_outcome
-SELECT pg_notify('citewell_render_outcomes', %(render_id)s);
+SELECT pg_notify('citewell_render_outcomes', :render_id);
 
 -- name: listen_for_render_outcomes
 LISTEN citewell_render_outcomes;
@@ -23,29 +23,29 @@ LISTEN citewell_render_outcomes;
 SELECT CASE
     WHEN account IS NOT NULL THEN 'done'
     WHEN leased_until > clock_timestamp() THEN 'held'
-    WHEN expires_at <= clock_timestamp() OR lease >= %(most_leases)s THEN 'gone'
+    WHEN expires_at <= clock_timestamp() OR lease >= :most_leases THEN 'gone'
     WHEN EXISTS (SELECT 1 FROM render_worker WHERE alive_until > clock_timestamp()) THEN 'waiting'
     ELSE 'unattended'
-END AS state FROM render WHERE render_id = %(render_id)s;
+END AS state FROM render WHERE render_id = :render_id;
 
 -- name: collect_render
-DELETE FROM render WHERE render_id = %(render_id)s AND account IS NOT NULL
+DELETE FROM render WHERE render_id = :render_id AND account IS NOT NULL
 RETURNING account, html;
 
 -- name: withdraw_render
-DELETE FROM render WHERE render_id = %(render_id)s;
+DELETE FROM render WHERE render_id = :render_id;
 
 -- name: take_render
 UPDATE render SET
     lease = lease + 1,
-    leased_until = clock_timestamp() + %(lease_seconds)s * interval '1 second'
+    leased_until = clock_timestamp() + :lease_seconds * interval '1 second'
 WHERE render_id = (
     SELECT render_id FROM render
     WHERE account IS NULL
         AND leased_until <= clock_timestamp()
         AND expires_at > clock_timestamp()
-        AND lease < %(most_leases)s
-        AND (is_urgent OR NOT %(urgent_only)s)
+        AND lease < :most_leases
+        AND (is_urgent OR NOT :urgent_only)
     ORDER BY is_urgent DESC, asked_at
     LIMIT 1
     FOR UPDATE SKIP LOCKED
@@ -55,24 +55,24 @@ RETURNING
     extract(epoch FROM expires_at - clock_timestamp())::float8 AS seconds_left;
 
 -- name: keep_render
-UPDATE render SET leased_until = clock_timestamp() + %(lease_seconds)s * interval '1 second'
-WHERE render_id = %(render_id)s AND lease = %(lease)s AND account IS NULL;
+UPDATE render SET leased_until = clock_timestamp() + :lease_seconds * interval '1 second'
+WHERE render_id = :render_id AND lease = :lease AND account IS NULL;
 
 -- name: release_render
 UPDATE render SET leased_until = '-infinity'
-WHERE render_id = %(render_id)s AND lease = %(lease)s AND account IS NULL;
+WHERE render_id = :render_id AND lease = :lease AND account IS NULL;
 
 -- name: finish_render
-UPDATE render SET account = %(account)s, html = %(html)s
-WHERE render_id = %(render_id)s AND lease = %(lease)s AND account IS NULL;
+UPDATE render SET account = :account, html = :html
+WHERE render_id = :render_id AND lease = :lease AND account IS NULL;
 
 -- name: note_render_worker
 INSERT INTO render_worker (worker, alive_until)
-VALUES (%(worker)s, clock_timestamp() + %(seconds)s * interval '1 second')
+VALUES (:worker, clock_timestamp() + :seconds * interval '1 second')
 ON CONFLICT (worker) DO UPDATE SET alive_until = excluded.alive_until;
 
 -- name: forget_render_worker
-DELETE FROM render_worker WHERE worker = %(worker)s;
+DELETE FROM render_worker WHERE worker = :worker;
 
 -- name: forget_old_renders
 DELETE FROM render WHERE expires_at <= clock_timestamp();

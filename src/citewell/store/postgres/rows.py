@@ -36,6 +36,8 @@ def page_info(row: Row) -> PageInfo:
         last_modified=row["last_modified"],
         published_at=row["published_at"],
         modified_at=row["modified_at"],
+        origin=row["origin"],
+        extractor=row["extractor"],
     )
 
 
@@ -62,6 +64,7 @@ def stored_chunk(row: Row) -> StoredChunk:
         has_code=row["has_code"],
         page_chunks=row["page_chunks"],
         tags=tuple(row["tags"]),
+        origin=row["origin"],
         words=row.get("words"),
     )
 
@@ -87,6 +90,7 @@ def link(row: Row) -> Link:
         context=row["context"],
         section=row["section"],
         start=row["start_offset"],
+        kind=row["kind"],
     )
 
 

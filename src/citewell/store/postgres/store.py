@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from citewell.store.postgres import filters, graph, pages, put, vector_search
+from citewell.store.postgres import filters, graph, pages, put, rows, vector_search
 from citewell.store.postgres.access import PostgresAccess
 from citewell.store.postgres.connection import SQL, Database
 from citewell.store.postgres.crawls import PostgresCrawls
@@ -21,6 +21,7 @@ from citewell.store.postgres.word_search import (
     WordSearch,
     have_common_words_counted,
 )
+from citewell.store.responses import ResponseStore, pack_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,16 +32,15 @@ if TYPE_CHECKING:
 
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
     from citewell.core.records import (
-        CorpusStats,
         Hit,
         Page,
         PageDraft,
         PageInfo,
         PageText,
-        PutResult,
         SearchFilter,
         StoredChunk,
     )
+    from citewell.core.storage import CorpusStats, PutResult
     from citewell.store.access_protocol import AccessStore
     from citewell.store.crawl_protocol import CrawlStore
     from citewell.store.host_protocol import HostStore
@@ -74,13 +74,15 @@ class PostgresStore:
         self.library: LibraryStore = PostgresLibrary(database)
         self.crawls: CrawlStore = PostgresCrawls(database)
         self.jobs: JobStore = PostgresJobs(database)
+        self.responses = ResponseStore(database)
         self.renders: RenderStore = PostgresRenders(database)
         self._hosts = PostgresHosts(database)
         self.hosts: HostStore | None = self._hosts
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held."""
-        result = await self._database.write(partial(put.put_page, draft=draft))
+        response = await pack_response(draft.response) if draft.response is not None else None
+        result = await self._database.write(partial(put.put_page, draft=draft, response=response))
         self._chunks_written += result.chunks
         if self._chunks_written >= MANY_CHUNKS:
             self._chunks_written = 0
@@ -134,6 +136,19 @@ class PostgresStore:
                 model=self._model,
             )
         )
+
+    async def list_outdated_pages(
+        self, extractor: int, *, limit: int, after_source_id: int = 0
+    ) -> list[PageInfo]:
+        """Return pages made by an older version of the extractor, by rising source_id."""
+        values = {
+            "extractor": extractor,
+            "after_source_id": after_source_id,
+            "limit": limit,
+            "model": self._model,
+        }
+        listed = await self._database.query("list_outdated_pages", values)
+        return [rows.page_info(row) for row in listed]
 
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
         """Return how many pages, chunks, tokens and vectors the filter lets through."""

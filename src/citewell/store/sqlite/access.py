@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.identity import AccessKey, UsageTotal
 from citewell.store.access_protocol import SECRET_BYTES
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
 
 if TYPE_CHECKING:
     import sqlite3

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import deque
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -15,14 +17,17 @@ from citewell.store.migrate import Migration, migrate
 from citewell.store.sql import load_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
     from pathlib import Path
     from typing import Self
+
+    from citewell.store.session import Row, Values
+    from citewell.store.session import Work as SessionWork
 
 Result = TypeVar("Result")
 
 PACKAGE = "citewell.store.sqlite"
-SQL = load_statements(PACKAGE)
+SQL = load_statements("citewell.store", PACKAGE)
 
 _APPLICATION_ID = int.from_bytes(b"CtWl", "big")
 # STRICT tables came with this version.
@@ -73,6 +78,26 @@ class Database:
         A caller that is cancelled meanwhile goes on only after the commit or the rollback.
         """
         return await anyio.to_thread.run_sync(self._write, work, limiter=self._writing)
+
+    async def view(self, work: SessionWork[Result]) -> Result:
+        """Return what `work`, which only reads, makes of one unchanging view of the database."""
+        return await self.read(lambda connection: _run_to_end(work(_Session(connection))))
+
+    async def transaction(self, work: SessionWork[Result]) -> Result:
+        """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
+        return await self.write(lambda connection: _run_to_end(work(_Session(connection))))
+
+    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
+        """Return all rows of a statement that only reads."""
+        return await self.view(lambda session: session.fetch_all(statement, values))
+
+    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
+        """Return the first row of a statement that only reads, or None."""
+        return await self.view(lambda session: session.fetch_one(statement, values))
+
+    async def execute(self, statement: str, values: Values | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
+        return await self.transaction(lambda session: session.execute(statement, values))
 
     async def aclose(self) -> None:
         """Close once the running write has ended; later work raises StoreError."""
@@ -169,6 +194,61 @@ class Database:
                     raise
             finally:
                 writer.close()
+
+
+class _Session:
+    """Named statements on one connection, in the thread that has it.
+
+    Its methods are coroutines only so that the same work runs on every database: they never wait.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
+        """Return all rows of a statement."""
+        return self._run(statement, values).fetchall()
+
+    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
+        """Return the first row of a statement, or None."""
+        row: Row | None = self._run(statement, values).fetchone()
+        return row
+
+    async def execute(self, statement: str, values: Values | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self._run(statement, values).rowcount
+
+    def _run(self, statement: str, values: Values | None) -> sqlite3.Cursor:
+        return self._connection.execute(SQL[statement], adapt_values(values or {}))
+
+
+def _run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Return what `work` returns; it is run in this thread, without an event loop."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    work.close()
+    raise AssertionError("work in a transaction waited for something other than its session")
+
+
+def adapt_values(values: Values) -> dict[str, object]:
+    """Return the values of a statement in the forms that SQLite has for them."""
+    return {name: _adapt(value) for name, value in values.items()}
+
+
+def _adapt(value: object) -> object:
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def timestamp(moment: datetime) -> str:
+    """Return `moment` as the store writes it: in UTC, so that text order is time order."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})

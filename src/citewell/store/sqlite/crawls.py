@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.library import Crawl, CrawlUrl
 from citewell.store.library_json import change_from_json, change_to_json
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
 
 if TYPE_CHECKING:
     import sqlite3

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from citewell.store.sqlite.connection import SQL
+from citewell.store.sqlite.connection import SQL, timestamp
 
 if TYPE_CHECKING:
     import sqlite3
@@ -41,11 +40,6 @@ def allowed_pages(connection: sqlite3.Connection, where: SearchFilter) -> Allowe
         values["source_ids"] = json.dumps(where.source_ids)
     row = connection.execute(SQL[passing], values).fetchone()
     return AllowedPages(source_ids=row["source_ids"], chunks=row["chunks"])
-
-
-def timestamp(moment: datetime) -> str:
-    """Return `moment` as the store writes it: in UTC, so that text order is time order."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _restricts_nothing(connection: sqlite3.Connection, where: SearchFilter) -> bool:

@@ -11,8 +11,7 @@ import anyio
 
 from citewell.core.jobs import Job, JobProgress
 from citewell.store.library_json import progress_from_json, progress_to_json
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
 
 if TYPE_CHECKING:
     import sqlite3

@@ -15,8 +15,7 @@ from citewell.store.library_json import (
     options_to_json,
     report_to_json,
 )
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
 from citewell.store.sqlite.library_rows import member, page_as_website, website_of
 
 if TYPE_CHECKING:

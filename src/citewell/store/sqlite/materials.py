@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from citewell.core.materials import Material
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
 
 if TYPE_CHECKING:
     import sqlite3

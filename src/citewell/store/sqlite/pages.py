@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from citewell.core.records import CorpusStats, Page, PageText
+from citewell.core.records import Page, PageText
+from citewell.core.storage import CorpusStats
 from citewell.store.sqlite import rows
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import allowed_pages, timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
+from citewell.store.sqlite.filters import allowed_pages
 
 if TYPE_CHECKING:
     import sqlite3
@@ -111,6 +112,24 @@ def list_pages(
         "model_id": _model_id(connection, model),
     }
     return [rows.page_info(row) for row in connection.execute(SQL["list_pages"], values)]
+
+
+def list_outdated_pages(
+    connection: sqlite3.Connection,
+    extractor: int,
+    *,
+    limit: int,
+    after_source_id: int,
+    model: str | None,
+) -> list[PageInfo]:
+    """Return pages made by an older version of the extractor, by rising source_id."""
+    values = {
+        "extractor": extractor,
+        "after_source_id": after_source_id,
+        "limit": limit,
+        "model_id": _model_id(connection, model),
+    }
+    return [rows.page_info(row) for row in connection.execute(SQL["list_outdated_pages"], values)]
 
 
 def count_pages(connection: sqlite3.Connection, where: SearchFilter) -> int:

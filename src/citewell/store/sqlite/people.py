@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from citewell.core.people import Directive, UserQuestion
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.store.sqlite.connection import SQL, timestamp
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,10 +6,10 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
-from citewell.core.records import PutResult
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import timestamp
+from citewell.core.storage import PutResult
+from citewell.store.sqlite.connection import SQL, adapt_values, timestamp
 from citewell.store.sqlite.graph import put_mentions
 from citewell.store.word_index import WordIndex, check_slices
 
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from citewell.core.records import Chunk, PageDraft
 
 
-def put_page(connection: sqlite3.Connection, draft: PageDraft) -> PutResult:
-    """Write the page, replacing what its URL held in its project.
+def put_page(
+    connection: sqlite3.Connection, draft: PageDraft, *, response: dict[str, object] | None
+) -> PutResult:
+    """Write the page, replacing what its URL held in its project; `response` is packed.
 
     Raises:
         ValueError: a chunk is not the slice of the page's text that it claims to be.
+        SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
     """
     check_slices(draft)
     key = {"project": draft.project, "url": draft.url}
@@ -32,6 +35,7 @@ def put_page(connection: sqlite3.Connection, draft: PageDraft) -> PutResult:
     text_hash = content_hash(draft.extracted.text)
     source_id = _put_page_row(connection, draft, text_hash=text_hash)
     _put_parts(connection, draft, source_id=source_id)
+    _put_response(connection, response, source_id=source_id)
     put_mentions(connection, draft, source_id=source_id)
     same_title = before is not None and before["title"] == draft.extracted.title
     kept = _put_chunks(connection, draft, source_id=source_id, same_title=same_title)
@@ -64,8 +68,13 @@ def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash
         "published_at": extracted.published_at,
         "modified_at": extracted.modified_at,
         "canonical_url": extracted.canonical_url,
+        "origin": fetched.origin,
+        "extractor": draft.extractor,
     }
-    return int(connection.execute(SQL["put_page"], values).fetchone()[0])
+    row = connection.execute(SQL["put_page"], values).fetchone()
+    if row is None:
+        raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
+    return int(row[0])
 
 
 def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: int) -> None:
@@ -91,7 +100,16 @@ def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: i
     connection.executemany(
         SQL["put_link"],
         [
-            (source_id, ordinal, link.url, link.text, link.context, link.section, link.start)
+            (
+                source_id,
+                ordinal,
+                link.url,
+                link.text,
+                link.context,
+                link.section,
+                link.start,
+                link.kind,
+            )
             for ordinal, link in enumerate(extracted.links)
         ],
     )
@@ -102,6 +120,16 @@ def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: i
             for ordinal, image in enumerate(extracted.images)
         ],
     )
+
+
+def _put_response(
+    connection: sqlite3.Connection, response: dict[str, object] | None, *, source_id: int
+) -> None:
+    key = {"source_id": source_id}
+    if response is None:
+        connection.execute(SQL["drop_response"], key)
+        return
+    connection.execute(SQL["put_response"], adapt_values(response | key))
 
 
 def _put_chunks(

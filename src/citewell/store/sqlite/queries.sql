@@ -101,11 +101,12 @@ WHERE (:project IS NULL OR project = :project)
 
 -- name: put_page
 -- The page of a website takes the id that was promised for it; a copied one that which it had,
--- where it is free; else the next one.
+-- where it is free; else the next one. Supplied text that would replace or shadow a page of another
+-- origin is not written, and no row is returned.
 INSERT INTO page (
     source_id, project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
-    fetched_at, etag, last_modified, published_at, modified_at, canonical_url
-) VALUES (
+    fetched_at, etag, last_modified, published_at, modified_at, canonical_url, origin, extractor
+) SELECT
     coalesce(
         (SELECT source_id FROM website WHERE project = :project AND url = :url),
         CASE
@@ -115,7 +116,11 @@ INSERT INTO page (
         END
     ),
     :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
-    :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url
+    :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url,
+    :origin, :extractor
+WHERE :origin <> 'supplied' OR NOT EXISTS (
+    SELECT 1 FROM page
+    WHERE project = :project AND final_url = :url AND url <> :url AND origin <> 'supplied'
 )
 ON CONFLICT (project, url) DO UPDATE SET
     final_url = excluded.final_url,
@@ -131,7 +136,10 @@ ON CONFLICT (project, url) DO UPDATE SET
     last_modified = excluded.last_modified,
     published_at = excluded.published_at,
     modified_at = excluded.modified_at,
-    canonical_url = excluded.canonical_url
+    canonical_url = excluded.canonical_url,
+    origin = excluded.origin,
+    extractor = excluded.extractor
+WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
 -- name: page_before
@@ -162,8 +170,8 @@ INSERT INTO section (
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: put_link
-INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset, kind)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: put_image
 INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
@@ -184,11 +192,12 @@ DELETE FROM page WHERE source_id = :source_id;
 -- The URL as put comes before a page that was only redirected to it. Two seeks; with OR, SQLite
 -- may go through the whole project.
 SELECT source_id FROM (
-    SELECT source_id, 0 AS redirected FROM page WHERE project = :project AND url = :url
+    SELECT source_id, origin, 0 AS redirected FROM page WHERE project = :project AND url = :url
     UNION ALL
-    SELECT source_id, 1 AS redirected FROM page WHERE project = :project AND final_url = :url
+    SELECT source_id, origin, 1 AS redirected FROM page
+    WHERE project = :project AND final_url = :url
 )
-ORDER BY redirected, source_id
+ORDER BY origin = 'supplied', redirected, source_id
 LIMIT 1;
 
 -- name: page_info
@@ -218,6 +227,20 @@ WHERE source_id > :after_source_id
 ORDER BY source_id
 LIMIT :limit;
 
+-- name: list_outdated_pages
+SELECT
+    page.*,
+    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id
+            AND (:model_id IS NULL AND chunk.model_id <> 0 OR chunk.model_id = :model_id)
+    ) AS embedded_chunks
+FROM page
+WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
+ORDER BY source_id
+LIMIT :limit;
+
 -- name: page_text
 SELECT text FROM page_body WHERE source_id = :source_id;
 
@@ -231,7 +254,7 @@ WHERE source_id = :source_id
 ORDER BY ordinal;
 
 -- name: page_links
-SELECT url, text, context, section, start_offset FROM link
+SELECT url, text, context, section, start_offset, kind FROM link
 WHERE source_id = :source_id
 ORDER BY ordinal;
 
@@ -301,7 +324,7 @@ SELECT
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    chunk_words.body AS words
+    page.origin, chunk_words.body AS words
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
 CROSS JOIN page ON page.source_id = chunk.source_id
@@ -314,7 +337,7 @@ SELECT
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    NULL AS words
+    page.origin, NULL AS words
 FROM page
 CROSS JOIN chunk ON chunk.source_id = page.source_id
 WHERE page.source_id = :source_id
@@ -573,7 +596,7 @@ SELECT
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    NULL AS words
+    page.origin, NULL AS words
 FROM (
     SELECT
         key AS place, json_extract(value, '$[0]') AS source_id,

@@ -37,6 +37,8 @@ def page_info(row: sqlite3.Row) -> PageInfo:
         last_modified=row["last_modified"],
         published_at=row["published_at"],
         modified_at=row["modified_at"],
+        origin=row["origin"],
+        extractor=row["extractor"],
     )
 
 
@@ -48,7 +50,7 @@ def stored_chunk(row: sqlite3.Row) -> StoredChunk:
     (
         chunk_id, source_id, ordinal, section, heading_path, anchor, start, end, text, tokens,
         has_code, url, title, page_hash, fetched_at, language, kind, content_type, page_chunks,
-        tags, words,
+        tags, origin, words,
     ) = row  # fmt: skip
     return StoredChunk(
         chunk_id=chunk_id,
@@ -71,6 +73,7 @@ def stored_chunk(row: sqlite3.Row) -> StoredChunk:
         has_code=bool(has_code),
         page_chunks=page_chunks,
         tags=_texts(tags),
+        origin=origin,
         words=words,
     )
 
@@ -96,6 +99,7 @@ def link(row: sqlite3.Row) -> Link:
         context=row["context"],
         section=row["section"],
         start=row["start_offset"],
+        kind=row["kind"],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.store.responses import ResponseStore, pack_response
 from citewell.store.sqlite import graph, pages, put, vector_search
 from citewell.store.sqlite.access import SqliteAccess
 from citewell.store.sqlite.connection import Database
@@ -27,16 +28,15 @@ if TYPE_CHECKING:
 
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
     from citewell.core.records import (
-        CorpusStats,
         Hit,
         Page,
         PageDraft,
         PageInfo,
         PageText,
-        PutResult,
         SearchFilter,
         StoredChunk,
     )
+    from citewell.core.storage import CorpusStats, PutResult
     from citewell.store.access_protocol import AccessStore
     from citewell.store.crawl_protocol import CrawlStore
     from citewell.store.host_protocol import HostStore
@@ -69,12 +69,14 @@ class SqliteStore:
         self.library: LibraryStore = SqliteLibrary(database)
         self.crawls: CrawlStore = SqliteCrawls(database)
         self.jobs: JobStore = SqliteJobs(database)
+        self.responses = ResponseStore(database)
         self.renders: RenderStore = SqliteRenders(database)
         self.hosts: HostStore | None = None
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held."""
-        return await self._database.write(partial(put.put_page, draft=draft))
+        response = await pack_response(draft.response) if draft.response is not None else None
+        return await self._database.write(partial(put.put_page, draft=draft, response=response))
 
     async def touch_page(
         self, source_id: int, *, fetched_at: datetime, etag: str | None, last_modified: str | None
@@ -120,6 +122,20 @@ class SqliteStore:
             partial(
                 pages.list_pages,
                 where=where,
+                limit=limit,
+                after_source_id=after_source_id,
+                model=self._model,
+            )
+        )
+
+    async def list_outdated_pages(
+        self, extractor: int, *, limit: int, after_source_id: int = 0
+    ) -> list[PageInfo]:
+        """Return pages made by an older version of the extractor, by rising source_id."""
+        return await self._database.read(
+            partial(
+                pages.list_outdated_pages,
+                extractor=extractor,
                 limit=limit,
                 after_source_id=after_source_id,
                 model=self._model,

@@ -59,6 +59,7 @@ def compose_page(website: Website, chunks: Sequence[GivenChunk]) -> PageDraft:
         body=text.encode("utf-8", "surrogatepass"),
         text=text,
         fetched_at=datetime.now(UTC),
+        origin="supplied",
     )
     return PageDraft(
         url=website.url,

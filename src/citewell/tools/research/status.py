@@ -9,7 +9,8 @@ from pydantic import Field
 
 from citewell.answer.corpus_status import ListedPage, format_corpus_status
 from citewell.core.errors import NotFound
-from citewell.core.records import CorpusStats, PageInfo, SearchFilter
+from citewell.core.records import PageInfo, SearchFilter
+from citewell.core.storage import CorpusStats
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS

@@ -1,0 +1,63 @@
+"""What a driver offers to the nouns: named statements, alone or together in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
+from typing import Any, Protocol, TypeVar
+
+Result = TypeVar("Result")
+Values = Mapping[str, object]
+
+
+class Row(Protocol):
+    """A row of a result; its columns are read by name."""
+
+    def __getitem__(self, column: str, /) -> Any:  # noqa: ANN401 - whatever the column holds
+        """Return the value of a column."""
+
+
+class Session(Protocol):
+    """Runs named statements in one transaction.
+
+    Values are plain Python: a datetime and a list of texts or numbers are written in the form that
+    the database has for them. `read_datetime` and `read_list` turn them back.
+    """
+
+    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
+        """Return all rows of a statement."""
+
+    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
+        """Return the first row of a statement, or None."""
+
+    async def execute(self, statement: str, values: Values | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
+
+
+Work = Callable[[Session], Coroutine[Any, Any, Result]]
+"""What runs in one transaction. It may await its session and nothing else, and may run again."""
+
+
+class Database(Session, Protocol):
+    """Runs each statement in its own transaction, or several together.
+
+    Several are passed as a function: SQLite runs all of it in one thread, and PostgreSQL runs it
+    again when it lost against another transaction.
+    """
+
+    async def view(self, work: Work[Result]) -> Result:
+        """Return what `work`, which only reads, makes of one unchanging view of the database."""
+
+    async def transaction(self, work: Work[Result]) -> Result:
+        """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
+
+
+def read_datetime(value: datetime | str) -> datetime:
+    """Return a time that a row holds."""
+    return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+
+
+def read_list(value: list[Any] | str) -> tuple[Any, ...]:
+    """Return a list that a row holds."""
+    return tuple(json.loads(value) if isinstance(value, str) else value)
