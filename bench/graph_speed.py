@@ -20,13 +20,13 @@ from typing import Any
 
 import anyio
 
+from citewell.app.open import App, open_app
 from citewell.core.errors import CitewellError
 from citewell.core.records import Caller, FetchedPage, PageDraft, SearchFilter
 from citewell.core.settings import Settings
 from citewell.ingest.reading import read_page
 from citewell.store.protocol import Store
 from citewell.tools.catalog import open_registry
-from citewell.tools.services import Services, open_services
 
 SITE = Path("/tmp/sites/python3.11-doc/usr/share/doc/python3.11/html")
 ROOT_URL = "https://docs.python.org/3.11/"
@@ -47,10 +47,11 @@ async def main() -> None:
         settings = Settings(
             database_url=f"sqlite://{path.resolve()}", embedder="none", mcp_toolsets=("all",)
         )
-        async with open_services(settings) as services:
-            if not (await services.store.corpus_stats(SearchFilter())).pages:
-                await fill(services.store, given.site)
-            await measure(settings, services, calls=given.calls)
+        async with open_app(settings) as app:
+            store = (await app.open("store")).store
+            if not (await store.corpus_stats(SearchFilter())).pages:
+                await fill(store, given.site)
+            await measure(settings, app, calls=given.calls)
 
 
 async def fill(store: Store, site: Path) -> None:
@@ -88,15 +89,16 @@ def pages_of(site: Path) -> list[Path]:
     return sorted(site.rglob("*.html"))
 
 
-async def measure(settings: Settings, services: Services, *, calls: int) -> None:
+async def measure(settings: Settings, app: App, *, calls: int) -> None:
     registry = open_registry(settings)
-    counts = await services.store.graph_counts(SearchFilter())
+    store = (await app.open("store")).store
+    counts = await store.graph_counts(SearchFilter())
     print(counts)
     chooser = random.Random(20260314)
-    pages = await services.store.list_pages(SearchFilter(), limit=10_000)
+    pages = await store.list_pages(SearchFilter(), limit=10_000)
     sections: list[str] = []
     for page in chooser.sample(pages, min(calls, len(pages))):
-        stored = await services.store.get_page(page.source_id)
+        stored = await store.get_page(page.source_id)
         assert stored is not None, "a listed page is there"
         place = chooser.choice(stored.sections).ordinal
         sections.append(f"section:{page.source_id}:{place}")
@@ -108,9 +110,7 @@ async def measure(settings: Settings, services: Services, *, calls: int) -> None
         found: list[int] = []
         for arguments in makers:
             clock, used = time.perf_counter(), time.process_time()
-            result = await registry.call(
-                name.partition(" ")[0], arguments, services=services, caller=CALLER
-            )
+            result = await registry.call(name.partition(" ")[0], arguments, app=app, caller=CALLER)
             times.append((time.perf_counter() - clock) * 1000)
             processor.append((time.process_time() - used) * 1000)
             assert not result.is_error, result.text

@@ -18,10 +18,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from citewell.app.open import open_app
+from citewell.app.parts import PART_NAMES
 from citewell.core.settings import load_settings
 from citewell.server.http_app import build_http_app
 from citewell.server.http_server import settle
-from citewell.server.late_services import late_services
 from citewell.server.listener import bind
 from citewell.server.logging_setup import configure_logging
 from citewell.server.mcp_server import build_server
@@ -55,6 +56,7 @@ TOOL: Tool[Words, Said, Said] = Tool(
     input_model=Words,
     output_model=Said,
     annotations=Annotations(read_only=True),
+    needs=(),
     run=echo,
     shape=as_is,
     render=lambda said, call: said.said,
@@ -70,12 +72,12 @@ async def serve_ours(listener: socket.socket) -> None:
     configure_logging(settings.mcp_log_level)
     registry = Registry([TOOL], timeout_seconds=60, max_response_bytes=400_000)
     metrics = Metrics()
-    async with late_services(settings) as services:
-        await services.get()
-        server = build_server(registry, services, settings=settings, metrics=metrics)
-        app = build_http_app(server, registry, services, settings=settings, metrics=metrics)
+    async with open_app(settings) as app:
+        await app.open(*PART_NAMES)
+        server = build_server(registry, app, settings=settings, metrics=metrics)
+        asgi_app = build_http_app(server, registry, app, settings=settings, metrics=metrics)
         await settle()
-        await run_uvicorn(app, listener)
+        await run_uvicorn(asgi_app, listener)
 
 
 async def serve_bare(listener: socket.socket) -> None:

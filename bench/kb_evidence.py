@@ -19,8 +19,6 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import anyio
 from bench.cached_embedder import CachedEmbedder
@@ -33,6 +31,9 @@ from bench.judged_sets import (
     open_set,
 )
 
+from citewell.app.open import already_open, open_app
+from citewell.app.parts import Opener, OpensParts, PartName, Parts
+from citewell.app.scratch import ScratchStore
 from citewell.core.records import Caller, SearchFilter
 from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens, truncate_to_tokens
@@ -40,9 +41,8 @@ from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
 from citewell.retrieve.pipeline import retrieve
 from citewell.tools.catalog import open_registry
-from citewell.tools.registry import Registry, ToolResult
-from citewell.tools.scratch import ScratchStore
-from citewell.tools.services import Services
+from citewell.tools.registry import Registry
+from citewell.tools.results import ToolResult
 
 ANSWER_SETS = ("xquad_en", "jsquad_valid", "clapnq_dev")
 SPAN_SET = "chunkeval"
@@ -78,7 +78,7 @@ async def ask_all(
     judged: JudgedSet,
     wanted: dict[str, tuple[str, ...]],
     *,
-    services: Services,
+    app: OpensParts,
     per_doc: int | None,
 ) -> list[Asked]:
     registry: Registry = open_registry(Settings())
@@ -86,9 +86,7 @@ async def ask_all(
     asked = []
     for query in judged.queries:
         arguments = {"question": query.text, **options}
-        result = await registry.call(
-            "kb.retrieve_evidence", arguments, services=services, caller=CALLER
-        )
+        result = await registry.call("kb.retrieve_evidence", arguments, app=app, caller=CALLER)
         assert not result.is_error, result.text
         asked.append(Asked(query=query, wanted=wanted[query.text], result=result))
     return asked
@@ -108,16 +106,16 @@ def print_answers(name: str, asked: Sequence[Asked]) -> None:
     )
 
 
-async def print_spans(asked: Sequence[Asked], services: Services) -> None:
+async def print_spans(asked: Sequence[Asked], parts: Parts) -> None:
     """Print coverage and precision of the quotes, and of whole chunks at equal tokens."""
     ours, theirs = [], []
     for each in asked:
         tokens = sum(count_tokens(quote) for quote in each.quotes)
         found = await retrieve(
             each.query.text,
-            store=services.store,
-            embedder=services.embedder,
-            reranker=services.reranker,
+            store=parts.store,
+            embedder=parts.embedder,
+            reranker=parts.reranker,
             where=SearchFilter(),
             limit=5,
         )
@@ -197,19 +195,18 @@ async def measure(judged: JudgedSet, embedder: CachedEmbedder, options: argparse
     judged = JudgedSet(
         name=judged.name, store=judged.store, queries=tuple(sample[: options.max_queries])
     )
-    parts: Any = SimpleNamespace(
-        settings=Settings(),
-        store=judged.store,
-        embedder=embedder,
-        reranker=None if options.no_reranker else CalibratedReranker(),
-        scratch=ScratchStore(ttl_seconds=1_800, max_bytes=64_000_000),
-    )
-    services = cast("Services", parts)
+    replaced: dict[PartName, Opener] = {
+        "store": already_open(judged.store),
+        "embedder": already_open(embedder),
+        "reranker": already_open(None if options.no_reranker else CalibratedReranker()),
+        "scratch": already_open(ScratchStore(ttl_seconds=1_800, max_bytes=64_000_000)),
+    }
     wanted = wanted_answers(judged.name, options.data)
-    asked = await ask_all(judged, wanted, services=services, per_doc=options.max_per_doc)
-    print_answers(judged.name, asked)
-    if judged.name == SPAN_SET:
-        await print_spans(asked, services)
+    async with open_app(Settings(), role="command", replaced=replaced) as app:
+        asked = await ask_all(judged, wanted, app=app, per_doc=options.max_per_doc)
+        print_answers(judged.name, asked)
+        if judged.name == SPAN_SET:
+            await print_spans(asked, await app.open("store", "embedder", "reranker"))
 
 
 def main() -> None:

@@ -22,17 +22,18 @@ from typing import Any
 import anyio
 from bench.ingest_speed import DEFAULT_SITE
 
+from citewell.app.open import App, open_app
 from citewell.core.errors import CitewellError
 from citewell.core.records import Caller, FetchedPage, PageDraft, SearchFilter
 from citewell.core.settings import Settings
 from citewell.core.words import content_words
 from citewell.ingest.reading import read_page
+from citewell.store.protocol import Store
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
-from citewell.tools.services import Services, open_services
 
 
-async def fill(services: Services, site: Path, files: Sequence[Path], *, chunks: int) -> list[str]:
+async def fill(store: Store, site: Path, files: Sequence[Path], *, chunks: int) -> list[str]:
     """Store pages of the site until there are `chunks`; return headings to ask for."""
     headings: list[str] = []
     stored = 0
@@ -54,7 +55,7 @@ async def fill(services: Services, site: Path, files: Sequence[Path], *, chunks:
         draft = PageDraft(
             url=url, fetched=fetched, extracted=extracted, chunks=cut, entities=entities
         )
-        await services.store.put_page(draft)
+        await store.put_page(draft)
         headings += [section.heading for section in extracted.sections if section.heading]
         stored += len(cut)
         if stored >= chunks:
@@ -63,19 +64,20 @@ async def fill(services: Services, site: Path, files: Sequence[Path], *, chunks:
     return headings
 
 
-async def compare(services: Services, registry: Registry, queries: Sequence[str]) -> None:
+async def compare(app: App, registry: Registry, queries: Sequence[str]) -> None:
     """Print the median time of kb.search and of the store's word search alone."""
     alone: list[float] = []
     through: list[float] = []
     caller = Caller(session="bench")
+    store = (await app.open("store")).store
     for query in queries:
         started = time.perf_counter()
-        await services.store.search_words(
+        await store.search_words(
             content_words(query), where=SearchFilter(project="default"), limit=120
         )
         alone.append(time.perf_counter() - started)
         started = time.perf_counter()
-        await registry.call("kb.search", {"query": query}, services=services, caller=caller)
+        await registry.call("kb.search", {"query": query}, app=app, caller=caller)
         through.append(time.perf_counter() - started)
     store_ms, tool_ms = (statistics.median(times) * 1000 for times in (alone, through))
     print(
@@ -87,8 +89,8 @@ async def compare(services: Services, registry: Registry, queries: Sequence[str]
 class Load:
     """Counts what the callers of a load run saw."""
 
-    def __init__(self, services: Services, registry: Registry, queries: Sequence[str]) -> None:
-        self._services = services
+    def __init__(self, app: App, registry: Registry, queries: Sequence[str]) -> None:
+        self._app = app
         self._registry = registry
         self._queries = queries
         self._passages: dict[str, str] = {}
@@ -109,13 +111,13 @@ class Load:
                 stolen = await self._registry.call(
                     "kb.read_excerpt",
                     {"passage_id": other},
-                    services=self._services,
+                    app=self._app,
                     caller=caller,
                 )
                 self.crossings += not stolen.is_error
 
     async def _call(self, tool: str, caller: Caller, **arguments: object) -> dict[str, Any]:
-        result = await self._registry.call(tool, arguments, services=self._services, caller=caller)
+        result = await self._registry.call(tool, arguments, app=self._app, caller=caller)
         self.calls += 1
         self.errors += result.is_error
         return result.structured
@@ -130,12 +132,13 @@ async def run(options: argparse.Namespace, files: Sequence[Path]) -> None:
             database_url=f"sqlite:///{folder}/kb.db", embedder="none", mcp_toolsets=("all",)
         )
         registry = open_registry(settings)
-        async with open_services(settings) as services:
-            headings = await fill(services, options.site, files, chunks=options.chunks)
+        async with open_app(settings) as app:
+            parts = await app.open("store", "scratch")
+            headings = await fill(parts.store, options.site, files, chunks=options.chunks)
             queries = random.Random(1).sample(headings, 200)
-            await compare(services, registry, queries)
+            await compare(app, registry, queries)
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            load = Load(services, registry, queries)
+            load = Load(app, registry, queries)
             until = time.monotonic() + options.seconds
             async with anyio.create_task_group() as tasks:
                 for number in range(options.callers):
@@ -144,7 +147,7 @@ async def run(options: argparse.Namespace, files: Sequence[Path]) -> None:
             print(
                 f"{options.callers} callers, {options.seconds:.0f} s: {load.calls} calls, "
                 f"{load.errors} errors, {load.crossings} cross-caller reads, "
-                f"scratch {services.scratch.stats()}, memory +{after - before:.0f} MB"
+                f"scratch {parts.scratch.stats()}, memory +{after - before:.0f} MB"
             )
 
 

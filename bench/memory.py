@@ -20,9 +20,9 @@ from pathlib import Path
 import anyio
 import numpy as np
 
+from citewell.app.open import open_app
 from citewell.core.records import Chunk, ExtractedPage, FetchedPage, PageDraft, Section
 from citewell.core.settings import Settings
-from citewell.tools.services import open_services
 
 RUNS = 3
 CHUNKS_PER_PAGE = 50
@@ -78,8 +78,9 @@ def made_up_page(number: int, chunks: int, chance: random.Random) -> PageDraft:
 async def fill_store(address: str, chunks: int) -> None:
     """Put `chunks` chunks with random vectors of the default model into the store."""
     chance, noise = random.Random(7), np.random.default_rng(7)
-    async with open_services(Settings(database_url=address)) as services:
-        embedder, store = services.embedder, services.store
+    async with open_app(Settings(database_url=address), role="command") as app:
+        parts = await app.open("store", "embedder")
+        embedder, store = parts.embedder, parts.store
         assert embedder is not None
         for number in range(-(-chunks // CHUNKS_PER_PAGE)):
             on_page = min(CHUNKS_PER_PAGE, chunks - number * CHUNKS_PER_PAGE)

@@ -36,13 +36,14 @@ from bench.quality import hit, ndcg
 from bench.search_speed import Corpus, make_page
 from tests.site import running_site
 
+from citewell.app.open import App, open_app
+from citewell.app.parts import Parts
 from citewell.core.library import ContentType, FieldValue, WebsiteDraft
 from citewell.core.records import Caller, SearchFilter
 from citewell.core.settings import Settings
 from citewell.retrieve.pipeline import DEPTH
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Call, Registry
-from citewell.tools.services import Services, open_services
 from citewell.tools.websites.scores import confidence_level
 from citewell.tools.websites.search import search_library
 
@@ -67,20 +68,21 @@ REPEATS = 30
 class Bench:
     """The tools over an open library."""
 
-    services: Services
+    app: App
+    parts: Parts
     registry: Registry
 
     async def call(self, name: str, **arguments: object) -> dict[str, Any]:
         """Call a tool; a failure ends the measurement."""
-        result = await self.registry.call(name, arguments, services=self.services, caller=ME)
+        result = await self.registry.call(name, arguments, app=self.app, caller=ME)
         assert not result.is_error, result.text
         return result.structured
 
 
-async def fill(services: Services, *, pages: int, chunks: int) -> Corpus:
+async def fill(parts: Parts, *, pages: int, chunks: int) -> Corpus:
     """Store a library of drawn texts and vectors, each page an entry with a company."""
     corpus = Corpus(chunks)
-    store, embedder = services.store, services.embedder
+    store, embedder = parts.store, parts.embedder
     assert embedder is not None, "the real model embeds the queries"
     per_page = chunks // pages
     now = datetime.now(UTC)
@@ -141,7 +143,7 @@ async def measure_tools(bench: Bench, corpus: Corpus, *, site_root: Path) -> Non
         show("rag_process_website, cached", times, seed="1000", reach="20")
         listed = await bench.call("rag_list_websites", limit=100)
         ids = {website["url"]: website["id"] for website in listed["websites"]}
-        await bench.services.ingester.embed_now([ids[url] for url in urls])
+        await bench.parts.ingester.embed_now([ids[url] for url in urls])
         await measure_reading(bench, corpus)
         same = [
             await timed(lambda url=url: bench.call("rag_refresh_website", source_id=ids[url]))  # type: ignore[misc]
@@ -237,10 +239,10 @@ async def measure_set(judged: JudgedSet, call: Call) -> Answers:
     return answers
 
 
-async def measure_relevance(services: Services, options: argparse.Namespace) -> None:
+async def measure_relevance(parts: Parts, options: argparse.Namespace) -> None:
     """Print the rows of the shared sets."""
-    assert services.embedder is not None, "the real model embeds the queries"
-    embedder = CachedEmbedder(services.embedder, options.cache / "vectors.db")
+    assert parts.embedder is not None, "the real model embeds the queries"
+    embedder = CachedEmbedder(parts.embedder, options.cache / "vectors.db")
     print(f"\n{'set':24}{'asked':>7}{'first 3':>9}{'nDCG@10':>9}{'high':>10}{'right':>9}")
     together = Answers()
     for name in options.sets or RELEVANCE_SETS:
@@ -252,8 +254,9 @@ async def measure_relevance(services: Services, options: argparse.Namespace) -> 
             embedder=embedder,
             max_queries=100_000,
         ) as judged:
-            changed = replace(services, store=judged.store, embedder=embedder)
-            answers = await measure_set(judged, Call(services=changed, caller=ME))
+            opened = {"store": judged.store, "embedder": embedder, "reranker": parts.reranker}
+            changed = Parts(parts.settings, opened)
+            answers = await measure_set(judged, Call(parts=changed, caller=ME))
         answers.show(name)
         together.add(answers)
     together.show("all (reach .92, high ≥ .9)")
@@ -267,15 +270,16 @@ async def run(options: argparse.Namespace) -> None:
             mcp_toolsets=("all",),
             events=("none",),
         )
-        async with open_services(settings) as services:
-            bench = Bench(services=services, registry=open_registry(settings))
+        async with open_app(settings) as app:
+            parts = await app.open("store", "embedder", "reranker", "ingester", "background")
+            bench = Bench(app=app, parts=parts, registry=open_registry(settings))
             if not options.no_speed:
-                corpus = await fill(services, pages=options.pages, chunks=options.chunks)
+                corpus = await fill(parts, pages=options.pages, chunks=options.chunks)
                 await measure_tools(bench, corpus, site_root=options.sites / SITE)
             if options.no_relevance or not options.data.exists():
                 print(f"relevance not measured (data: {options.data})")
                 return
-            await measure_relevance(services, options)
+            await measure_relevance(parts, options)
 
 
 def main() -> None:

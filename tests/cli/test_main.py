@@ -99,24 +99,28 @@ def test_a_wrong_setting_in_the_file_is_one_line(
     assert capsys.readouterr().err == "citewell: MCP_TOOL_TIMEOUT must be a number, not 'soon'\n"
 
 
+_SERVE = ["serve", "--transport", "streamable-http", "--port", "0"]
+_INGEST = ["ingest", "https://birds.example/"]
+
+
 @pytest.mark.parametrize(
-    "setting",
+    ("setting", "command"),
     [
-        "TOOL_PRICES=abc",
-        "RATE_LIMIT_STORAGE=abacus://",
-        "BILLING_URL=not-a-url",
-        "WEB_ALLOWED_PORTS=http",
-        "WEB_ALLOWED_PRIVATE_HOSTS=10.0.0.0/99",
+        ("TOOL_PRICES=abc", _SERVE),
+        ("RATE_LIMIT_STORAGE=abacus://", _SERVE),
+        ("BILLING_URL=not-a-url", _SERVE),
+        ("WEB_ALLOWED_PORTS=http", _INGEST),
+        ("WEB_ALLOWED_PRIVATE_HOSTS=10.0.0.0/99", _INGEST),
     ],
 )
 def test_what_cannot_be_opened_as_it_is_set_is_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str, command: list[str]
 ) -> None:
     env_file = tmp_path / "wrong.env"
     env_file.write_text(f"{setting}\nEMBEDDER=none\n", encoding="utf-8")
     database = f"sqlite:///{tmp_path / 'index.db'}"
 
-    assert main(["--env-file", str(env_file), "--database", database, "status"]) == 2
+    assert main(["--env-file", str(env_file), "--database", database, *command]) == 2
 
     told = capsys.readouterr().err
     assert told.startswith(f"citewell: {setting.partition('=')[0]}")

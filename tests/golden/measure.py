@@ -12,11 +12,12 @@ from typing import Any
 
 from tests.site import Response, Site, running_site
 
+from citewell.app.open import App, open_app
+from citewell.app.parts import Parts
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
-from citewell.tools.services import Services, open_services
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 QUESTIONS = Path(__file__).parent / "questions.json"
@@ -83,14 +84,15 @@ def example_pages() -> dict[str, Response]:
 class Library:
     """The example pages, fetched and indexed, behind the tools."""
 
-    def __init__(self, registry: Registry, services: Services, site: Site) -> None:
-        self.services = services
+    def __init__(self, registry: Registry, app: App, parts: Parts, site: Site) -> None:
+        self.app = app
+        self.parts = parts
         self.site = site
         self._registry = registry
 
     async def call(self, name: str, **arguments: object) -> Json:
         """Return the structured result of a call that must succeed."""
-        result = await self._registry.call(name, arguments, services=self.services, caller=ME)
+        result = await self._registry.call(name, arguments, app=self.app, caller=ME)
         assert not result.is_error, result.text
         return result.structured
 
@@ -101,7 +103,7 @@ class Library:
         for first in range(0, len(urls), 20):
             done = await self.call("ingest", url=urls[first : first + 20])
             ids += [page["source_id"] for page in done["pages"]]
-        await self.services.ingester.embed_now(ids)
+        await self.parts.ingester.embed_now(ids)
 
     async def ask(self, golden: Golden) -> Outcome:
         """Put one question to each of the three ways to search."""
@@ -127,8 +129,8 @@ class Library:
         )
 
     async def _text_of(self, url: str) -> str:
-        info = await self.services.store.find_page(url, project=ME.project)
-        page = await self.services.store.get_page(info.source_id) if info is not None else None
+        info = await self.parts.store.find_page(url, project=ME.project)
+        page = await self.parts.store.get_page(info.source_id) if info is not None else None
         return page.text if page is not None else ""
 
     async def _read_on(self, golden: Golden, quotes: Sequence[Json]) -> int:
@@ -151,8 +153,9 @@ async def measure() -> list[Outcome]:
             web_allowed_private_hosts=(site.host,),
             inference_threads=1,
         )
-        services = await stack.enter_async_context(open_services(settings))
-        library = Library(open_registry(settings), services, site)
+        app = await stack.enter_async_context(open_app(settings))
+        parts = await app.open("store", "ingester", "background")
+        library = Library(open_registry(settings), app, parts, site)
         await library.ingest_all()
         return [await library.ask(golden) for golden in load_questions()]
 

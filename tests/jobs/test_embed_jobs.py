@@ -14,12 +14,12 @@ from tests.postgres import empty_database
 from tests.site import running_site
 from tests.store.backends import BACKENDS, empty_store
 
+from citewell.app.duties import Duties, read_duties
 from citewell.core.errors import SettingsError
 from citewell.core.jobs import JobKind
 from citewell.core.settings import Settings
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
-from citewell.tools.duties import Duties, read_duties
 
 pytestmark = pytest.mark.anyio
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from tests.drafts import draft
 
+from citewell.app.open import App, open_app
 from citewell.core.records import PageDraft
 from citewell.core.settings import Settings
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
-from citewell.tools.services import Services, open_services
 
 HERONS = draft(
     "https://birds.example/herons",
@@ -34,7 +34,7 @@ HIDDEN = draft(
 
 
 class Shelf:
-    """The real registry and services; searched by words."""
+    """The real registry and application; searched by words."""
 
     def __init__(self, *pages: PageDraft, **settings: Any) -> None:
         self.settings = replace(
@@ -46,8 +46,9 @@ class Shelf:
         return open_registry(self.settings)
 
     @asynccontextmanager
-    async def open_services(self, settings: Settings) -> AsyncIterator[Services]:
-        async with open_services(settings) as services:
+    async def open_app(self, settings: Settings) -> AsyncIterator[App]:
+        async with open_app(settings) as app:
+            store = (await app.open("store")).store
             for page in self.pages:
-                await services.store.put_page(page)
-            yield services
+                await store.put_page(page)
+            yield app

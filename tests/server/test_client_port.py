@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import mcp_types as types
 import pytest
 from mcp import Client
-from tests.server.tiny import Said, Words, open_tiny_services, serving
+from tests.server.tiny import Said, Words, in_memory, serving
 
+from citewell.app.open import App, open_app
 from citewell.core.settings import Settings
 from citewell.tools.registry import Annotations, Call, Registry, Tool, as_is
-from citewell.tools.services import Services
 
 pytestmark = pytest.mark.anyio
 
@@ -32,6 +31,7 @@ class Poet:
             input_model=Words,
             output_model=Said,
             annotations=Annotations(read_only=True),
+            needs=(),
             run=_rhyme,
             shape=as_is,
             render=lambda said, call: str(said.said),
@@ -39,10 +39,8 @@ class Poet:
         )
         return Registry([tool], timeout_seconds=20, max_response_bytes=100_000)
 
-    @asynccontextmanager
-    async def open_services(self, settings: Settings) -> AsyncIterator[Services]:
-        async with open_tiny_services(settings) as services:
-            yield services
+    def open_app(self, settings: Settings) -> AbstractAsyncContextManager[App]:
+        return open_app(in_memory(settings))
 
 
 async def _rhyme(given: Words, call: Call) -> Said:

@@ -112,7 +112,7 @@ async def test_a_cancelled_call_stops_within_a_second(mode: str) -> None:
     assert result.structured_content == {"said": "heron"}
 
 
-async def test_services_open_with_the_first_request_and_close_with_the_server() -> None:
+async def test_parts_open_with_the_first_request_and_close_with_the_server() -> None:
     aviary = Aviary()
 
     async with serving(aviary) as base:
@@ -125,7 +125,7 @@ async def test_services_open_with_the_first_request_and_close_with_the_server() 
     assert (before, while_running, aviary.closed) == (0, (1, 0), 1)
 
 
-async def test_services_that_cannot_be_opened_are_tried_again() -> None:
+async def test_parts_that_cannot_be_opened_are_tried_again() -> None:
     aviary = Aviary(fail_opening=True)
 
     async with serving(aviary) as base:
@@ -139,7 +139,7 @@ async def test_services_that_cannot_be_opened_are_tried_again() -> None:
     assert not worked.is_error
 
 
-async def test_services_that_break_are_opened_anew() -> None:
+async def test_parts_that_break_are_opened_again() -> None:
     aviary = Aviary()
 
     async with serving(aviary) as base, Client(f"{base}/mcp", mode="legacy") as client:

@@ -14,6 +14,7 @@ from tests.drafts import FETCHED_AT, draft
 from tests.server.shelf import HERONS, Shelf
 from tests.server.tiny import Aviary, serving
 
+from citewell.app.open import already_open
 from citewell.tools.resources import MAX_LISTED_PAGES
 
 pytestmark = pytest.mark.anyio
@@ -162,13 +163,12 @@ async def test_a_passage_that_was_evicted_is_read_again_from_its_page() -> None:
 
 
 @in_both_eras
-async def test_services_that_break_are_an_internal_error(mode: str) -> None:
-    aviary = Aviary()
+async def test_a_part_that_breaks_is_an_internal_error(mode: str) -> None:
+    aviary = Aviary(replaced={"scratch": already_open(None)})
 
     async with serving(aviary) as base, Client(f"{base}/mcp", mode=mode) as client:
-        # The tiny services have no pages, so the handler breaks.
         with pytest.raises(MCPError) as caught:
-            await client.list_resources()
+            await client.read_resource("citewell://scratch/abc123/123456789")
 
     assert caught.value.error.code == types.INTERNAL_ERROR
     assert caught.value.error.message == "The server met an unexpected error."

@@ -17,7 +17,6 @@ import pytest
 from tests.server.tiny import Aviary
 
 from citewell.core.settings import Settings
-from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
 from citewell.server.prepare_front import ask_server
 from citewell.server.stdio_channel import LineChannel
@@ -80,8 +79,8 @@ async def talking(aviary: Aviary, handover: Handover | None = None) -> AsyncIter
     settings = Settings()
     near, far = socket.socketpair()
     with near, far:
-        async with late_services(settings, aviary.open_services) as services:
-            server = build_server(aviary.registry(), services, settings=settings)
+        async with aviary.open_app(settings) as app:
+            server = build_server(aviary.registry(), app, settings=settings)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(serve_channel, server, channel_of(near), handover or Handover())
                 yield Peer(channel_of(far))

@@ -4,42 +4,34 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import anyio
 import uvicorn
 
-from citewell.access.gate import Gate
-from citewell.access.meter import Meter
-from citewell.access.open import open_access
-from citewell.access.rates import Rates
+from citewell.app.corpus import open_store_part
+from citewell.app.open import App, open_app
+from citewell.app.parts import Assembly, Opener, PartName
 from citewell.core.errors import NotFound, StoreError
 from citewell.core.records import Caller
 from citewell.core.results import Progress
 from citewell.core.settings import Settings
 from citewell.server.http_app import build_http_app
-from citewell.server.late_services import late_services
 from citewell.server.listener import bind
 from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
-from citewell.store.open import open_store
 from citewell.store.protocol import Store
 from citewell.tools.registry import Annotations, Call, Registry, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.scratch import ScratchStore
-from citewell.tools.services import access_terms
-
-if TYPE_CHECKING:
-    from citewell.tools.services import Services
 
 
 class Served(Protocol):
-    """Tools and the services behind them."""
+    """Tools and the application behind them."""
 
     def registry(self) -> Registry: ...
 
-    def open_services(self, settings: Settings) -> AbstractAsyncContextManager[Services]: ...
+    def open_app(self, settings: Settings) -> AbstractAsyncContextManager[App]: ...
 
 
 class Words(ToolInput):
@@ -60,6 +52,7 @@ class Aviary:
     opened: int = 0
     closed: int = 0
     fail_opening: bool = False
+    replaced: dict[PartName, Opener] = field(default_factory=dict)
     storm: anyio.Event = field(default_factory=anyio.Event)
 
     def registry(self) -> Registry:
@@ -71,15 +64,18 @@ class Aviary:
         ]
         return Registry(tools, timeout_seconds=20, max_response_bytes=100_000)
 
+    def open_app(self, settings: Settings) -> AbstractAsyncContextManager[App]:
+        return open_app(in_memory(settings), replaced={"store": self._open_store, **self.replaced})
+
     @asynccontextmanager
-    async def open_services(self, settings: Settings) -> AsyncIterator[Services]:
+    async def _open_store(self, assembly: Assembly) -> AsyncIterator[Store]:
         if self.fail_opening:
             raise StoreError("The nest is closed.")
         self.opened += 1
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._work_in_background)
-            async with open_tiny_services(settings) as services:
-                yield services
+            async with open_store_part(assembly) as store:
+                yield store
             tasks.cancel_scope.cancel()
         self.closed += 1
 
@@ -120,6 +116,7 @@ def _tool(
         input_model=Words,
         output_model=Said,
         annotations=Annotations(read_only=read_only),
+        needs=(),
         run=run,
         shape=as_is,
         render=lambda said, call: f"It said {said.said}.",
@@ -127,36 +124,9 @@ def _tool(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TinyServices:
-    """What a server needs of the services to let callers in and to keep account of them."""
-
-    store: Store
-    gate: Gate
-    meter: Meter
-    rates: Rates
-    scratch: ScratchStore
-    web_search: None = None
-
-
-@asynccontextmanager
-async def open_tiny_services(settings: Settings) -> AsyncIterator[Services]:
-    """Open the access part of the services alone, on the store that the settings name."""
-    store = await open_store(settings.database_url or "sqlite://")
-    try:
-        async with open_access(store.access, access_terms(settings)) as access:
-            yield cast(
-                "Services",
-                TinyServices(
-                    store=store,
-                    gate=access.gate,
-                    meter=access.meter,
-                    rates=access.rates,
-                    scratch=ScratchStore(ttl_seconds=60, max_bytes=1_000_000),
-                ),
-            )
-    finally:
-        await store.aclose()
+def in_memory(settings: Settings) -> Settings:
+    """Return the settings of a server without models, in memory unless they name a database."""
+    return replace(settings, embedder="none", database_url=settings.database_url or "sqlite://")
 
 
 @asynccontextmanager
@@ -164,12 +134,12 @@ async def serving(served: Served, settings: Settings | None = None) -> AsyncIter
     """Serve tools on loopback; gives the base URL."""
     settings = settings or Settings()
     listener = bind("127.0.0.1", 0)
-    async with late_services(settings, served.open_services) as services:
+    async with served.open_app(settings) as app:
         registry, metrics = served.registry(), Metrics()
-        server = build_server(registry, services, settings=settings, metrics=metrics)
-        app = build_http_app(server, registry, services, settings=settings, metrics=metrics)
+        server = build_server(registry, app, settings=settings, metrics=metrics)
+        asgi_app = build_http_app(server, registry, app, settings=settings, metrics=metrics)
         config = uvicorn.Config(
-            app,
+            asgi_app,
             log_config=None,
             timeout_graceful_shutdown=1,
             ws="websockets-sansio",

@@ -141,7 +141,7 @@ async def greedy_arguments(
 
 async def answer_at_length(library: Library) -> None:
     """Be the user, who answers every question with as many words as are taken."""
-    desk = library.services.desk
+    desk = library.parts.desk
     async for _ in desk.watch(ME.owner):
         pending, _history = await desk.list_questions(ME.owner)
         for question in pending:

@@ -24,7 +24,7 @@ ADMIN = Caller(session="s", key_hash="hash-admin")
 
 
 def seen_by(caller: Caller, library: Library) -> Call:
-    return Call(services=library.services, caller=caller)
+    return Call(parts=library.parts, caller=caller)
 
 
 def link_to(url: str) -> Link:
@@ -36,7 +36,7 @@ async def test_a_quote_is_shown_with_the_words_around_it() -> None:
         call = seen_by(ME, library)
         found = await explorer.find_quotes("How long does the heron stand still?", call)
         quotes = found.quotes
-        page = await library.services.store.get_page(quotes[0].source_id)
+        page = await library.parts.store.get_page(quotes[0].source_id)
 
     assert found.is_supported
     assert page is not None
@@ -83,7 +83,7 @@ async def test_the_neighbours_of_a_page_are_those_it_links_to_and_those_that_lin
 async def test_jobs_are_shown_with_the_address_they_work_on() -> None:
     now = datetime.now(UTC)
     async with open_library() as library:
-        store = library.services.store
+        store = library.parts.store
         website, _ = await store.library.add_website(
             WebsiteDraft(url="https://site.example/"), now=now
         )
@@ -101,7 +101,7 @@ async def test_jobs_are_shown_with_the_address_they_work_on() -> None:
 async def test_a_key_sees_its_own_usage_and_an_admin_all() -> None:
     async with open_library() as library:
         for caller in (ANN, BEN):
-            library.services.meter.begin("status", caller).end(outcome="ok", text="heron")
+            library.parts.access.meter.begin("status", caller).end(outcome="ok", text="heron")
         seen = {
             caller.owner: {
                 total.owner for total in await explorer.list_usage(seen_by(caller, library))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -10,9 +9,10 @@ import pytest
 from tests.drafts import draft
 from tests.tools.library import HERONS, SOMEONE_ELSE, Library, open_library
 
+from citewell.app.open import already_open
+from citewell.app.scratch import ScratchStore
 from citewell.core.records import Caller
 from citewell.core.tokens import count_tokens
-from citewell.tools.scratch import ScratchStore
 
 SENTENCES = [f"Sentence {n} tells of the heron and the pond." for n in range(60)]
 LONG = draft("https://long.example/", "An opening.", " ".join(SENTENCES), "A close.", title="Long")
@@ -142,8 +142,7 @@ async def test_the_passage_of_another_caller_is_not_found(tool: str) -> None:
 
 async def test_an_evicted_passage_is_read_again_from_its_page() -> None:
     tiny = ScratchStore(ttl_seconds=100, max_bytes=1)
-    async with open_library() as opened:
-        library = Library(services=replace(opened.services, scratch=tiny))
+    async with open_library(replaced={"scratch": already_open(tiny)}) as library:
         passage_id = (await first_passage(library, "heron eats fish"))["passage_id"]
         read = await library.call("kb.read_excerpt", passage_id=passage_id)
 
@@ -153,8 +152,7 @@ async def test_an_evicted_passage_is_read_again_from_its_page() -> None:
 
 async def test_an_evicted_passage_whose_page_has_changed_says_so() -> None:
     tiny = ScratchStore(ttl_seconds=100, max_bytes=1)
-    async with open_library() as opened:
-        library = Library(services=replace(opened.services, scratch=tiny))
+    async with open_library(replaced={"scratch": already_open(tiny)}) as library:
         passage = await first_passage(library, "heron eats fish")
         await library.put(draft(passage["url"], "Herons have moved.", title="Herons"))
         read = await library.call("kb.read_excerpt", passage_id=passage["passage_id"])
@@ -189,8 +187,7 @@ async def test_the_text_form_fences_the_excerpt() -> None:
 async def test_many_callers_at_once_read_only_their_own() -> None:
     small = ScratchStore(ttl_seconds=100, max_bytes=20_000)
     wrong: list[object] = []
-    async with open_library() as opened:
-        library = Library(services=replace(opened.services, scratch=small))
+    async with open_library(replaced={"scratch": already_open(small)}) as library:
 
         async def use(number: int) -> None:
             me, other = Caller(session=f"{number}"), Caller(session=f"{number + 1}")

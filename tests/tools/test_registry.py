@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import anyio
 import pytest
 from pydantic import Field
 
+from citewell.app.parts import PartName, Parts
 from citewell.core.errors import PageNotFound
 from citewell.core.records import Caller
+from citewell.core.settings import Settings
 from citewell.tools.registry import (
     MAX_ARGUMENT_BYTES,
     Annotations,
@@ -22,10 +22,10 @@ from citewell.tools.registry import (
     Tool,
     ToolInput,
     ToolOutput,
-    ToolResult,
     as_is,
 )
 from citewell.tools.research import answer
+from citewell.tools.results import ToolResult
 
 
 class EchoInput(ToolInput):
@@ -60,17 +60,29 @@ ECHO = Tool(
     input_model=EchoInput,
     output_model=EchoOutput,
     annotations=Annotations(read_only=True),
+    needs=(),
     run=echo,
     shape=as_is,
     render=lambda output, call: f"echo: {output.text}",
     example={"text": "a"},
 )
-SERVICES: Any = SimpleNamespace()
+
+
+class NoParts:
+    """An application that the tools of this file ask nothing of."""
+
+    settings = Settings()
+
+    async def open(self, *names: PartName) -> Parts:
+        return Parts(self.settings, {})
+
+
+APP = NoParts()
 
 
 async def call(arguments: dict[str, object], *, name: str = "test.echo") -> ToolResult:
     registry = Registry([ECHO], timeout_seconds=0.2, max_response_bytes=20_000)
-    return await registry.call(name, arguments, services=SERVICES, caller=Caller(session="s"))
+    return await registry.call(name, arguments, app=APP, caller=Caller(session="s"))
 
 
 @pytest.mark.parametrize("name", ["test.echo", "test_echo"])
@@ -158,9 +170,9 @@ async def test_an_answer_of_too_many_tokens_is_not_sent() -> None:
     registry = Registry([short], timeout_seconds=5, max_response_bytes=20_000)
     caller = Caller(session="s")
 
-    fits = await registry.call("test.echo", {"text": "a b "}, services=SERVICES, caller=caller)
+    fits = await registry.call("test.echo", {"text": "a b "}, app=APP, caller=caller)
     exceeds = await registry.call(
-        "test.echo", {"text": "a b ", "times": 20}, services=SERVICES, caller=caller
+        "test.echo", {"text": "a b ", "times": 20}, app=APP, caller=caller
     )
 
     assert not fits.is_error
@@ -200,7 +212,7 @@ async def test_a_tool_that_lacks_a_setting_names_it_when_called(name: str) -> No
         [], timeout_seconds=1, max_response_bytes=20_000, unavailable={"test.echo": missing}
     )
 
-    result = await registry.call(name, {}, services=SERVICES, caller=Caller(session="s"))
+    result = await registry.call(name, {}, app=APP, caller=Caller(session="s"))
 
     assert result.structured["error"]["type"] == "NotConfigured"
     assert result.structured["error"]["message"] == missing
@@ -219,7 +231,7 @@ async def test_a_caller_whose_key_is_not_for_the_tool_is_refused(
 ) -> None:
     registry = Registry([ECHO], timeout_seconds=1, max_response_bytes=20_000)
 
-    result = await registry.call("test.echo", {"text": "a"}, services=SERVICES, caller=caller)
+    result = await registry.call("test.echo", {"text": "a"}, app=APP, caller=caller)
 
     assert result.structured["error"]["code"] == "SCOPE_VIOLATION"
     assert problem in result.structured["error"]["message"]
@@ -229,7 +241,7 @@ async def test_wrong_arguments_of_several_types_are_named_without_the_types() ->
     registry = Registry([answer.TOOL], timeout_seconds=1, max_response_bytes=20_000)
 
     result = await registry.call(
-        "answer", {"url": [], "query": " "}, services=SERVICES, caller=Caller(session="s")
+        "answer", {"url": [], "query": " "}, app=APP, caller=Caller(session="s")
     )
 
     assert result.structured["error"]["message"] == (

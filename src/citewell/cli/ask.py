@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from citewell.app.open import App
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
-    from citewell.tools.services import Services
 
 DESCRIPTION = """\
 Answer a question from web pages, or from files and folders of this machine. Pages that are not
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings: Settings) -> int:
     """Bring the index into step with the files, then search below them."""
-    from citewell.tools.local_pages import url_prefix
+    from citewell.app.local_pages import url_prefix
 
     for option in ("known_context", "constraints", "expansion_budget"):
         if getattr(arguments, option) is not None:
@@ -108,11 +108,12 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
     )
 
 
-async def _index_files(paths: Sequence[Path], services: Services, on_progress: OnProgress) -> None:
-    from citewell.tools.local_pages import index_path
+async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress) -> None:
+    from citewell.app.local_pages import index_path
 
+    parts = await app.open("store", "ingester")
     for path in paths:
-        await index_path(services, path, on_progress=on_progress)
+        await index_path(parts, path, on_progress=on_progress)
 
 
 def _check_positions(urls: list[str], question: str) -> None:

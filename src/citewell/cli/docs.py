@@ -73,8 +73,8 @@ def _build(out: str | None, settings: Settings) -> int:
     if out is None:
         raise InvalidArgument("name the folder to write to: citewell docs build OUT")
     # Imported late: serving starts without the renderer.
+    from citewell.app.docs_folder import require_docs
     from citewell.tools.docs.site import build_website
-    from citewell.tools.docs_folder import require_docs
 
     named = replace(settings, docs_root=settings.docs_root or _DEFAULT_ROOT)
     report = build_website(require_docs(named), Path(out), settings=named)

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from citewell.app.open import App
+    from citewell.app.parts import Parts
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
-    from citewell.tools.registry import ToolResult
-    from citewell.tools.services import Services
+    from citewell.tools.results import ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -66,10 +67,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages, or the sites, and print a line for each."""
     if arguments.site:
-        return run_library_command(partial(_ingest_sites, arguments), arguments, settings)
+        return run_library_command(
+            partial(_ingest_sites, arguments), arguments, settings, needs=("library",)
+        )
     paths = local_paths(arguments.urls)
     if paths:
-        return run_library_command(partial(_ingest_files, paths, arguments), arguments, settings)
+        return run_library_command(
+            partial(_ingest_files, paths, arguments),
+            arguments,
+            settings,
+            needs=("store", "ingester", "embedder"),
+        )
     given = {"url": arguments.urls, "force": arguments.force, "tags": arguments.tag}
     return call_tool(
         "ingest", given, arguments=arguments, settings=settings, afterwards=_make_vectors
@@ -77,9 +85,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _ingest_sites(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
+    arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress
 ) -> Outcome:
-    settings = services.settings
+    settings = parts.settings
     drafts = [
         WebsiteDraft(
             url=url,
@@ -90,30 +98,31 @@ async def _ingest_sites(
         )
         for url in arguments.urls
     ]
-    return await add_websites(services, drafts, on_progress, force=arguments.force)
+    return await add_websites(parts, drafts, on_progress, force=arguments.force)
 
 
-async def _make_vectors(services: Services, result: ToolResult, on_progress: OnProgress) -> None:
+async def _make_vectors(app: App, result: ToolResult, on_progress: OnProgress) -> None:
     """Wait for the vectors of the pages; without them they are found by words all the same."""
     pages = [page for page in result.structured["pages"] if page["status"] != "failed"]
     source_ids = [page["source_id"] for page in pages]
     waiting = sum(page["chunks"] for page in pages if page["status"] == "indexed")
-    await _embed(services, source_ids, waiting, on_progress)
+    parts = await app.open("embedder", "ingester")
+    await _embed(parts, source_ids, waiting, on_progress)
 
 
 async def _ingest_files(
     paths: Sequence[Path],
     arguments: argparse.Namespace,
-    services: Services,
+    parts: Parts,
     on_progress: OnProgress,
 ) -> Outcome:
-    from citewell.tools.local_pages import index_path
+    from citewell.app.local_pages import index_path
 
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
     for path in paths:
         report = await index_path(
-            services,
+            parts,
             path,
             tags=tuple(arguments.tag or ()),
             force=arguments.force,
@@ -121,7 +130,7 @@ async def _ingest_files(
         )
         waiting = sum(page.chunks for page in report.pages)
         source_ids = [page.source_id for page in report.pages]
-        await _embed(services, source_ids, waiting, on_progress)
+        await _embed(parts, source_ids, waiting, on_progress)
         counts = {
             "indexed": len(report.pages),
             "unchanged": report.unchanged,
@@ -137,13 +146,13 @@ async def _ingest_files(
 
 
 async def _embed(
-    services: Services, source_ids: Sequence[int], waiting: int, on_progress: OnProgress
+    parts: Parts, source_ids: Sequence[int], waiting: int, on_progress: OnProgress
 ) -> None:
-    if services.embedder is None or not waiting:
+    if parts.embedder is None or not waiting:
         return
     message = "Embedding chunks"
     await on_progress(Progress(phase="embed", message=message, done=0, total=waiting))
     try:
-        await services.ingester.embed_now(source_ids, on_progress=on_progress)
+        await parts.ingester.embed_now(source_ids, on_progress=on_progress)
     except InferenceError as error:
         logger.warning("the vectors were not made: %s", error.message)

@@ -15,10 +15,10 @@ from citewell.core.jobs import JobState
 if TYPE_CHECKING:
     import argparse
 
+    from citewell.app.parts import Parts
     from citewell.core.jobs import Job
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
-    from citewell.tools.services import Services
 
 DESCRIPTION = """\
 Show the background work on the library, newest first: what runs, what waits, how far it is, and
@@ -56,11 +56,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return run_library_command(partial(work[arguments.action], arguments), arguments, settings)
 
 
-async def _list(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
-    jobs = await services.store.jobs.list_jobs(
-        project=services.settings.project, states=arguments.state, limit=max(1, arguments.limit)
+async def _list(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+    jobs = await parts.store.jobs.list_jobs(
+        project=parts.settings.project, states=arguments.state, limit=max(1, arguments.limit)
     )
     return Outcome(
         text=jobs_table(jobs) if jobs else "No jobs.",
@@ -68,13 +66,11 @@ async def _list(
     )
 
 
-async def _show(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
+async def _show(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
     jobs: list[Job] = []
     for job_id in arguments.job_ids:
-        job = await services.store.jobs.get_job(job_id)
-        if job is None or job.project != services.settings.project:
+        job = await parts.store.jobs.get_job(job_id)
+        if job is None or job.project != parts.settings.project:
             raise NotFound(f"there is no job {job_id}", suggestion="`citewell jobs` shows them.")
         jobs.append(job)
     shapes = [job_shape(job) for job in jobs]
@@ -85,23 +81,15 @@ async def _show(
     return Outcome(text=text, structured={"jobs": shapes})
 
 
-async def _cancel(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
-    project = services.settings.project
-    jobs = [
-        await services.library.cancel_job(job_id, project=project) for job_id in arguments.job_ids
-    ]
+async def _cancel(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+    project = parts.settings.project
+    jobs = [await parts.library.cancel_job(job_id, project=project) for job_id in arguments.job_ids]
     return _ended(jobs, wanted="cancelled")
 
 
-async def _retry(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
-    project = services.settings.project
-    jobs = [
-        await services.library.retry_job(job_id, project=project) for job_id in arguments.job_ids
-    ]
+async def _retry(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+    project = parts.settings.project
+    jobs = [await parts.library.retry_job(job_id, project=project) for job_id in arguments.job_ids]
     return _ended(jobs, wanted="waiting")
 
 

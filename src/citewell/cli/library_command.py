@@ -1,4 +1,4 @@
-"""What the commands of the library share: open services, one result, options of a crawl."""
+"""What the commands of the library share: open parts, one result, options of a crawl."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import anyio
 
+from citewell.app.open import open_app
+from citewell.app.parts import PartName, Parts
 from citewell.cli.main import EXIT_TOOL_ERROR
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.cli.tool_call import configure_log
@@ -19,8 +21,7 @@ from citewell.core.errors import CitewellError, InvalidArgument, NotFound, Setti
 from citewell.core.library import ContentType, CrawlOptions, CrawlScope, Discovery
 from citewell.core.records import Language
 from citewell.core.results import OnProgress
-from citewell.tools.registry import error_result
-from citewell.tools.services import Services, open_services
+from citewell.tools.results import error_result
 from citewell.web.urls import canonical_url
 
 if TYPE_CHECKING:
@@ -41,18 +42,24 @@ class Outcome:
     has_failed: bool = False
 
 
-Work = Callable[[Services, OnProgress], Awaitable[Outcome]]
+Work = Callable[[Parts, OnProgress], Awaitable[Outcome]]
 
 
-def run_library_command(work: Work, arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do the work with open services, print its outcome and return the exit code.
+def run_library_command(
+    work: Work,
+    arguments: argparse.Namespace,
+    settings: Settings,
+    *,
+    needs: tuple[PartName, ...] = ("store", "library"),
+) -> int:
+    """Do the work with the parts it needs, print its outcome and return the exit code.
 
     Raises:
         SettingsError: a setting is wrong.
     """
     configure_log(settings, verbose=getattr(arguments, "verbose", False))
     try:
-        outcome = anyio.run(partial(_run, work, settings))
+        outcome = anyio.run(partial(_run, work, settings, needs))
     except SettingsError:
         raise
     except CitewellError as error:
@@ -69,24 +76,19 @@ def run_library_command(work: Work, arguments: argparse.Namespace, settings: Set
     return EXIT_TOOL_ERROR if outcome.has_failed else 0
 
 
-async def _run(work: Work, settings: Settings) -> Outcome:
+async def _run(work: Work, settings: Settings, needs: tuple[PartName, ...]) -> Outcome:
     with showing_progress() as on_progress:
-        async with open_services(settings, runs_jobs=False) as services:
-            try:
-                return await work(services, on_progress)
-            except CitewellError as error:
-                # Raised through the services' task groups, it would come out in a group.
-                failure = error
-        raise failure
+        async with open_app(settings, role="command") as app:
+            return await work(await app.open(*needs), on_progress)
 
 
-async def find_website(services: Services, target: str) -> Website:
+async def find_website(parts: Parts, target: str) -> Website:
     """Return the website that an id or a URL names.
 
     Raises:
         NotFound: there is none.
     """
-    library, project = services.store.library, services.settings.project
+    library, project = parts.store.library, parts.settings.project
     if target.isdecimal():
         found = await library.get_website(int(target), project=project)
     else:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from citewell.app.parts import Parts
     from citewell.core.library import Website
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
     from citewell.jobs.library import Processed
-    from citewell.tools.services import Services
 
 DESCRIPTION = """\
 Keep a library of websites: single pages or whole sites. `add` reads them now and shows how far it
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def add_websites(
-    services: Services,
+    parts: Parts,
     drafts: Sequence[WebsiteDraft],
     on_progress: OnProgress,
     *,
@@ -105,24 +105,24 @@ async def add_websites(
     background: bool = False,
 ) -> Outcome:
     """Add websites and, unless in the background, wait until all of them have been read."""
-    begun = [await services.library.process(draft, force=force, wait_seconds=0) for draft in drafts]
+    begun = [await parts.library.process(draft, force=force, wait_seconds=0) for draft in drafts]
     for number, each in enumerate(begun, start=1):
         if background or each.job is None:
             continue
-        await services.library.wait_for(each.job.job_id, on_progress=on_progress)
+        await parts.library.wait_for(each.job.job_id, on_progress=on_progress)
         if len(begun) > 1:
             told = Progress(phase="waiting", message="Websites done", done=number, total=len(begun))
             await on_progress(told)
-    return await _added(services, begun, background=background)
+    return await _added(parts, begun, background=background)
 
 
-async def _added(services: Services, begun: Sequence[Processed], *, background: bool) -> Outcome:
+async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) -> Outcome:
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
     for each in begun:
-        status = await services.library.status(each.website.source_id, project=each.website.project)
+        status = await parts.library.status(each.website.source_id, project=each.website.project)
         website = status.website
-        shape = website_shape(website, is_stale=services.library.is_stale(website))
+        shape = website_shape(website, is_stale=parts.library.is_stale(website))
         shape |= {"is_cached": each.is_cached, "job": status.job and job_shape(status.job)}
         shapes.append(shape)
         lines.append(_line(website, "kept" if each.is_cached else website.status))
@@ -140,11 +140,9 @@ def _line(website: Website, state: str) -> str:
     )
 
 
-async def _add(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
+async def _add(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
     every = None if arguments.every is None else parse_duration(arguments.every)
-    settings = services.settings
+    settings = parts.settings
     drafts = [
         WebsiteDraft(
             url=url,
@@ -158,21 +156,19 @@ async def _add(
         for url in arguments.targets
     ]
     outcome = await add_websites(
-        services, drafts, on_progress, force=arguments.force, background=arguments.background
+        parts, drafts, on_progress, force=arguments.force, background=arguments.background
     )
     if arguments.every is not None and every is None:
         for shape in outcome.structured["websites"]:
-            await services.library.schedule(
+            await parts.library.schedule(
                 shape["source_id"], project=settings.project, every_seconds=None
             )
     return outcome
 
 
-async def _list(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
+async def _list(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
     query = WebsiteQuery(
-        project=services.settings.project,
+        project=parts.settings.project,
         content_type=arguments.type,
         status=arguments.status,
         order_by=arguments.order,
@@ -180,9 +176,9 @@ async def _list(
         limit=max(1, arguments.limit),
         offset=max(0, arguments.offset),
     )
-    found = await services.store.library.list_websites(query)
+    found = await parts.store.library.list_websites(query)
     shapes = [
-        website_shape(website, is_stale=services.library.is_stale(website))
+        website_shape(website, is_stale=parts.library.is_stale(website))
         for website in found.websites
     ]
     text = "No websites. Add one with `citewell sites add URL`."
@@ -192,23 +188,21 @@ async def _list(
     return Outcome(text=text, structured={"websites": shapes, "total_count": found.total})
 
 
-async def _refresh(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
-    websites = [await find_website(services, target) for target in arguments.targets]
+async def _refresh(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+    websites = [await find_website(parts, target) for target in arguments.targets]
     if arguments.stale:
-        websites += await services.library.list_stale(project=services.settings.project)
+        websites += await parts.library.list_stale(project=parts.settings.project)
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
     has_failed = False
     for website in websites:
         wait = 0 if arguments.background else None
-        done = await services.library.refresh(
+        done = await parts.library.refresh(
             website.source_id, project=website.project, wait_seconds=wait, on_progress=on_progress
         )
         has_failed = has_failed or done.job.state == "failed"
         report = done.report
-        shape = website_shape(done.website, is_stale=services.library.is_stale(done.website))
+        shape = website_shape(done.website, is_stale=parts.library.is_stale(done.website))
         shapes.append(shape | {"report": report and report_shape(report)})
         lines.append(_line(done.website, "queued" if arguments.background else done.website.status))
         lines += [report_text(report)] if report is not None else []
@@ -216,12 +210,10 @@ async def _refresh(
     return Outcome(text=text, structured={"websites": shapes}, has_failed=has_failed)
 
 
-async def _delete(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
-    websites = [await find_website(services, target) for target in arguments.targets]
+async def _delete(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+    websites = [await find_website(parts, target) for target in arguments.targets]
     removed = [
-        await services.library.delete(website.source_id, project=website.project)
+        await parts.library.delete(website.source_id, project=website.project)
         for website in websites
     ]
     lines = [
@@ -240,15 +232,13 @@ async def _delete(
     return Outcome(text="\n".join(lines), structured={"deleted": shapes})
 
 
-async def _show(
-    arguments: argparse.Namespace, services: Services, on_progress: OnProgress
-) -> Outcome:
+async def _show(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
     texts: list[str] = []
     shapes: list[dict[str, Any]] = []
     for target in arguments.targets:
-        website = await find_website(services, target)
-        status = await services.library.status(website.source_id, project=website.project)
-        is_stale = services.library.is_stale(website)
+        website = await find_website(parts, target)
+        status = await parts.library.status(website.source_id, project=website.project)
+        is_stale = parts.library.is_stale(website)
         texts.append(website_text(website, is_stale=is_stale, job=status.job))
         shape = website_shape(website, is_stale=is_stale)
         shapes.append(shape | {"job": status.job and job_shape(status.job)})

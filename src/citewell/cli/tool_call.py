@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Awaitable, Callable, Mapping
 
+    from citewell.app.open import App
     from citewell.core.results import OnProgress
     from citewell.core.settings import Settings
-    from citewell.tools.registry import Tool, ToolResult
-    from citewell.tools.services import Services
+    from citewell.tools.registry import Tool
+    from citewell.tools.results import ToolResult
 
-    Beforehand = Callable[[Services, OnProgress], Awaitable[None]]
-    Afterwards = Callable[[Services, ToolResult, OnProgress], Awaitable[None]]
+    Beforehand = Callable[[App, OnProgress], Awaitable[None]]
+    Afterwards = Callable[[App, ToolResult, OnProgress], Awaitable[None]]
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +54,7 @@ def call_tool(
         SettingsError: a setting names something that does not exist.
     """
     # Imported late, as in `_call`: `--help` and a slip in the arguments are answered without.
-    from citewell.tools.registry import error_result
+    from citewell.tools.results import error_result
 
     configure_log(settings, verbose=getattr(arguments, "verbose", False))
     given = {key: value for key, value in tool_arguments.items() if value is not None}
@@ -79,9 +80,8 @@ async def _call(
     beforehand: Beforehand | None,
     afterwards: Afterwards | None,
 ) -> ToolResult:
+    from citewell.app.open import open_app
     from citewell.tools.limits import limited_registry
-    from citewell.tools.registry import error_result
-    from citewell.tools.services import open_services
 
     # The one tool, and not from the catalogue: that imports them all. The shell has it whichever
     # tools the server lists.
@@ -89,18 +89,16 @@ async def _call(
     registry = limited_registry([tool], settings)
     caller = Caller(session="cli", project=settings.project)
     with showing_progress() as on_progress:
-        async with open_services(settings, runs_jobs=False) as services:
+        async with open_app(settings, role="command") as app:
+            # A wrong setting is raised here; inside a call it would become the call's result.
+            await app.open(*tool.needs)
             if beforehand is not None:
-                try:
-                    await beforehand(services, on_progress)
-                except CitewellError as error:
-                    # Raised through the services' task groups, it would come out in a group.
-                    return error_result(error)
+                await beforehand(app, on_progress)
             result = await registry.call(
-                name, given, services=services, caller=caller, on_progress=on_progress
+                name, given, app=app, caller=caller, on_progress=on_progress
             )
             if afterwards is not None and not result.is_error:
-                await afterwards(services, result, on_progress)
+                await afterwards(app, result, on_progress)
             return result
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.app.usage import owner_of_key, usage_csv, usage_summary, usage_text
 from citewell.cli.terminal import print_text
 from citewell.cli.tool_call import add_json_option
 from citewell.store.open import open_store
-from citewell.tools.usage import owner_of_key, usage_csv, usage_summary, usage_text
 
 if TYPE_CHECKING:
     import argparse

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.app.open import open_app
 from citewell.server.logging_setup import configure_logging
 from citewell.server.stop_signals import on_stop_signal
-from citewell.tools.services import open_services
 
 if TYPE_CHECKING:
     import argparse
@@ -63,15 +63,16 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _work(settings: Settings, *, until_idle: bool) -> None:
     loop = asyncio.get_running_loop()
-    async with open_services(settings, is_worker=True) as services:
+    async with open_app(settings, role="worker") as app:
+        library = (await app.open("background", "library")).library
         logger.info("worker started: at most %d jobs at once", settings.jobs_concurrency)
-        # Only what is inside the scope is cancelled: the services are to close in good order.
+        # Only what is inside the scope is cancelled: the parts are to close in good order.
         with (
             anyio.CancelScope() as scope,
             on_stop_signal(lambda: loop.call_soon_threadsafe(scope.cancel)),
         ):
             if until_idle:
-                await services.library.run_until_idle()
+                await library.run_until_idle()
             else:
                 await anyio.sleep_forever()
     logger.info("worker stopped")

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
     from starlette.responses import Response
 
+    from citewell.app.parts import OpensParts
     from citewell.core.errors import CitewellError
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
-    from citewell.tools.services import Services
 
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _REALM = 'Bearer realm="citewell"'
 
 
-async def identify(connection: HTTPConnection, services: Services) -> Caller:
+async def identify(connection: HTTPConnection, app: OpensParts) -> Caller:
     """Return who sent a request, by its Authorization header; `session` is left empty.
 
     Raises:
@@ -37,7 +37,7 @@ async def identify(connection: HTTPConnection, services: Services) -> Caller:
     if header is not None:
         # Starlette reads headers as Latin-1; names of people may hold any letter.
         header = header.encode("latin-1").decode("utf-8", "replace")
-    return await services.gate.identify(header)
+    return await (await app.open("access")).access.gate.identify(header)
 
 
 @lru_cache(maxsize=1_000)

@@ -1,4 +1,4 @@
-"""What a handler needs to know of its request: who calls, and the services it may use."""
+"""What a handler needs to know of its request: who calls, and the parts it needs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import HTTPConnection
 
+from citewell.app.call import Call
 from citewell.core.errors import CitewellError, InvalidArgument, NotFound
 from citewell.core.records import Caller
-from citewell.tools.registry import Call
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcp.server.context import ServerRequestContext
 
-    from citewell.server.late_services import LateServices
+    from citewell.app.parts import OpensParts, PartName
 
     RequestContext = ServerRequestContext[Any, Any]
 
@@ -44,25 +44,25 @@ class Calls:
 
     def __init__(
         self,
-        services: LateServices,
+        app: OpensParts,
         *,
         project: str,
         timeout_seconds: float,
         has_sessions: bool = True,
     ) -> None:
-        self._services = services
+        self.app = app
         self._has_sessions = has_sessions
         self._project = project
         self._timeout_seconds = timeout_seconds
         self._process_session = secrets.token_hex(16)
 
-    async def open(self, context: RequestContext) -> Call:
-        """Return the call of a request.
+    async def open(self, context: RequestContext, *needs: PartName) -> Call:
+        """Return the call of a request, with the parts it needs.
 
         Raises:
-            CitewellError: the services cannot be opened.
+            CitewellError: a part cannot be opened.
         """
-        return Call(services=await self._services.get(), caller=self.identify(context))
+        return Call(parts=await self.app.open(*needs), caller=self.identify(context))
 
     @contextmanager
     def answering(

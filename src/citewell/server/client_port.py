@@ -15,14 +15,14 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import ValidationError
 
+from citewell.app.client_port import ClientMustAnswer, PersonReply
 from citewell.server.calls import is_handshake_era
-from citewell.tools.client_port import ClientMustAnswer, PersonReply
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from citewell.tools.client_port import Elicits
+    from citewell.app.client_port import Elicits
 
     RequestContext = ServerRequestContext[Any, Any]
 

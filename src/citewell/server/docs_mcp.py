@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.server.docs_late_app import LateApp
     from citewell.tools.docs.front import DocsFront
-    from citewell.tools.registry import ToolResult
+    from citewell.tools.results import ToolResult
 
 logger = logging.getLogger(__name__)
 

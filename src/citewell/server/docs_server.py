@@ -15,6 +15,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.routing import Route
 
+from citewell.app.docs_folder import base_url, require_docs, with_base_url
 from citewell.core.errors import CitewellError
 from citewell.server.docs_late_app import LateApp
 from citewell.server.docs_mcp import DocsMcpEndpoint
@@ -24,15 +25,14 @@ from citewell.server.logging_setup import configure_logging
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.docs.front import DocsFront, open_rate_limiter
 from citewell.tools.docs.site import DocsSite
-from citewell.tools.docs_folder import base_url, require_docs, with_base_url
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncIterator
 
+    from citewell.app.docs_folder import DocsFolder
     from citewell.core.settings import Settings
     from citewell.server.docs_late_app import OpenWholeApp
-    from citewell.tools.docs_folder import DocsFolder
 
 logger = logging.getLogger(__name__)
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import logging
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from citewell.core.errors import CitewellError, StoreError
+from citewell.app.corpus import open_store_or_memory
+from citewell.app.docs_corpus import store_docs
+from citewell.app.open import already_open, open_app
 from citewell.core.hosts import is_loopback
 from citewell.server.http_app import build_http_app
-from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
 from citewell.tools.catalog import open_registry
-from citewell.tools.docs_corpus import store_docs
-from citewell.tools.services import open_services
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -25,14 +23,12 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.types import ASGIApp
 
+    from citewell.app.docs_folder import DocsFolder
+    from citewell.app.open import App
+    from citewell.app.parts import Opener, PartName, Parts
     from citewell.core.settings import Settings
-    from citewell.server.late_services import LateServices
-    from citewell.tools.docs_folder import DocsFolder
-    from citewell.tools.services import Services
 
 logger = logging.getLogger(__name__)
-
-_IN_MEMORY = "sqlite://"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,19 +36,19 @@ class WholeApp:
     """The open application."""
 
     app: ASGIApp
-    services: Services
+    parts: Parts
     folder: DocsFolder
     has_corpus_tools: bool
 
     async def store_docs(self) -> None:
         """Bring the corpus up to date with the folder, if there are tools that read it."""
         if self.has_corpus_tools:
-            await store_docs(self.services, self.folder)
+            await store_docs(self.parts, self.folder)
 
 
 @asynccontextmanager
 async def open_whole_app(settings: Settings, folder: DocsFolder) -> AsyncIterator[WholeApp]:
-    """Open the services and the MCP application of a docs server.
+    """Open the parts and the MCP application of a docs server.
 
     Where anyone on the network may call it, unasked for a token, it lists the docs tools only:
     they show nothing that the website does not show.
@@ -60,52 +56,31 @@ async def open_whole_app(settings: Settings, folder: DocsFolder) -> AsyncIterato
     Raises:
         CitewellError: something is set wrong or cannot be opened.
     """
-    failure: CitewellError | None = None
-    async with late_services(settings, partial(_open_services, folder=folder)) as late:
-        try:
-            services = await late.get()
-            is_open = await _is_open_to_all(services)
-        except CitewellError as error:
-            # Raised below: what leaves a task group leaves it wrapped in an ExceptionGroup.
-            failure = error
-        else:
-            if is_open:
-                logger.warning("anyone may call this server: only the docs tools are listed")
-            app = _build_app(late, _settings_of(settings, docs_only=is_open))
-            async with app.router.lifespan_context(app):
-                yield WholeApp(
-                    app=app, services=services, folder=folder, has_corpus_tools=not is_open
-                )
-    if failure is not None:
-        raise failure
+    replaced: dict[PartName, Opener] = {
+        "docs": already_open(folder),
+        "store": open_store_or_memory,
+    }
+    async with open_app(settings, replaced=replaced) as parts_app:
+        parts = await parts_app.open("store", "ingester", "library", "access")
+        is_open = await _is_open_to_all(parts)
+        if is_open:
+            logger.warning("anyone may call this server: only the docs tools are listed")
+        app = _build_app(parts_app, _settings_of(settings, docs_only=is_open))
+        async with app.router.lifespan_context(app):
+            yield WholeApp(app=app, parts=parts, folder=folder, has_corpus_tools=not is_open)
 
 
-def _build_app(late: LateServices, settings: Settings) -> Starlette:
+def _build_app(app: App, settings: Settings) -> Starlette:
     registry, metrics = open_registry(settings), Metrics()
-    server = build_server(registry, late, settings=settings, metrics=metrics)
-    return build_http_app(server, registry, late, settings=settings, metrics=metrics)
+    server = build_server(registry, app, settings=settings, metrics=metrics)
+    return build_http_app(server, registry, app, settings=settings, metrics=metrics)
 
 
-@asynccontextmanager
-async def _open_services(settings: Settings, *, folder: DocsFolder) -> AsyncIterator[Services]:
-    """Open the services; a container that nothing can be written in has its corpus in memory."""
-    async with AsyncExitStack() as stack:
-        try:
-            services = await stack.enter_async_context(open_services(settings, docs=folder))
-        except StoreError as error:
-            if settings.database_url:
-                raise
-            logger.warning("the corpus is kept in memory: %s", error.message)
-            in_memory = replace(settings, database_url=_IN_MEMORY)
-            services = await stack.enter_async_context(open_services(in_memory, docs=folder))
-        yield services
-
-
-async def _is_open_to_all(services: Services) -> bool:
-    settings = services.settings
+async def _is_open_to_all(parts: Parts) -> bool:
+    settings = parts.settings
     if is_loopback(settings.mcp_host) or settings.mcp_allow_anonymous:
         return False
-    return not await services.gate.is_guarded()
+    return not await parts.access.gate.is_guarded()
 
 
 def _settings_of(settings: Settings, *, docs_only: bool) -> Settings:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from citewell.app.parts import OpensParts
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
     from citewell.server.draining import Draining
-    from citewell.server.late_services import LateServices
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry
 
@@ -33,14 +33,14 @@ class Doorkeeper:
     def __init__(
         self,
         registry: Registry,
-        services: LateServices,
+        app: OpensParts,
         *,
         settings: Settings,
         metrics: Metrics,
         draining: Draining,
     ) -> None:
         self._registry = registry
-        self._services = services
+        self._app = app
         self._names = TransportSecurityMiddleware(allowed_names(settings))
         self._metrics = metrics
         self._draining = draining
@@ -61,7 +61,7 @@ class Doorkeeper:
             self._metrics.count_refusal("forbidden")
             return refusal
         try:
-            return await identify(connection, await self._services.get())
+            return await identify(connection, self._app)
         except CitewellError as error:
             is_refused = isinstance(error, AccessRefused)
             self._metrics.count_refusal("unauthorized" if is_refused else "unavailable")
@@ -74,7 +74,7 @@ class Doorkeeper:
             CitewellError: it cannot be told.
         """
         try:
-            return await identify(connection, await self._services.get())
+            return await identify(connection, self._app)
         except AccessRefused:
             return None
 
@@ -91,7 +91,7 @@ class Doorkeeper:
                 data={"retryAfter": 1},
                 status=503,
             )
-        wait_seconds = await (await self._services.get()).rates.check_key(caller)
+        wait_seconds = await (await self._app.open("access")).access.rates.check_key(caller)
         if wait_seconds is not None:
             self._metrics.count_refusal("rate_limited")
             return _too_many(wait_seconds, message["id"])
@@ -118,21 +118,21 @@ class AddressLimit:
     """ASGI middleware: answers 429 to an address that sends too many requests."""
 
     def __init__(
-        self, app: ASGIApp, services: LateServices, metrics: Metrics, *, exempt: frozenset[str]
+        self, asgi_app: ASGIApp, app: OpensParts, metrics: Metrics, *, exempt: frozenset[str]
     ) -> None:
+        self._asgi_app = asgi_app
         self._app = app
-        self._services = services
         self._metrics = metrics
         self._exempt = exempt
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or turn it away."""
         if scope["type"] not in ("http", "websocket") or scope["path"] in self._exempt:
-            await self._app(scope, receive, send)
+            await self._asgi_app(scope, receive, send)
             return
         wait_seconds = await self._check(scope)
         if wait_seconds is None:
-            await self._app(scope, receive, send)
+            await self._asgi_app(scope, receive, send)
             return
         self._metrics.count_refusal("rate_limited")
         fault = _too_many(wait_seconds, None)
@@ -147,9 +147,9 @@ class AddressLimit:
     async def _check(self, scope: Scope) -> float | None:
         client = scope.get("client")
         try:
-            rates = (await self._services.get()).rates
+            rates = (await self._app.open("access")).access.rates
         except CitewellError:
-            # Nothing is served without the services, and whoever serves the path says so.
+            # Nothing is served without them, and whoever serves the path says so.
             return None
         return await rates.check_address(client[0] if client else "unknown")
 

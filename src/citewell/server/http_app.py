@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server
 
+    from citewell.app.parts import OpensParts
     from citewell.core.settings import Settings
-    from citewell.server.late_services import LateServices
     from citewell.tools.registry import Registry
 
 
 def build_http_app(
     server: Server[Any],
     registry: Registry,
-    services: LateServices,
+    app: OpensParts,
     *,
     settings: Settings,
     metrics: Metrics | None = None,
@@ -45,22 +45,20 @@ def build_http_app(
     `draining` first.
     """
     metrics, draining = metrics or Metrics(), draining or Draining()
-    doorkeeper = Doorkeeper(
-        registry, services, settings=settings, metrics=metrics, draining=draining
-    )
+    doorkeeper = Doorkeeper(registry, app, settings=settings, metrics=metrics, draining=draining)
     endpoint = McpEndpoint(
         server, doorkeeper, draining=draining, has_sessions=settings.mcp_sessions
     )
     websocket = McpWebSocket(server, doorkeeper, draining=draining)
-    operation = Operation(services, metrics=metrics, draining=draining)
-    console = build_console(services, settings=settings, draining=draining)
+    operation = Operation(app, metrics=metrics, draining=draining)
+    console = build_console(app, settings=settings, draining=draining)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(asgi_app: Starlette) -> AsyncIterator[None]:
         async with endpoint.running():
             yield
 
-    app = Starlette(
+    asgi_app = Starlette(
         routes=[
             # Both spellings are served: a redirect would lose the body of a POST in some clients.
             Route("/mcp", endpoint),
@@ -72,14 +70,14 @@ def build_http_app(
         ],
         middleware=[
             Middleware(RequestIds),
-            Middleware(AddressLimit, services, metrics, exempt=HEALTH_PATHS),
+            Middleware(AddressLimit, app, metrics, exempt=HEALTH_PATHS),
             _cors(settings),
         ],
         exception_handlers={HTTPException: console.refuse_unserved},
         lifespan=lifespan,
     )
-    app.router.redirect_slashes = False
-    return app
+    asgi_app.router.redirect_slashes = False
+    return asgi_app
 
 
 def _cors(settings: Settings) -> Middleware:

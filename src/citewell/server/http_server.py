@@ -13,13 +13,13 @@ import anyio.to_thread
 import uvicorn
 from typing_extensions import override
 
-from citewell.core.errors import CitewellError
+from citewell.app.open import open_app
+from citewell.app.parts import PART_NAMES
 from citewell.core.hosts import is_unspecified
 from citewell.core.tokens import count_tokens
 from citewell.server.auth import check_binding
 from citewell.server.draining import Draining
 from citewell.server.http_app import build_http_app
-from citewell.server.late_services import late_services
 from citewell.server.listener import bind
 from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from citewell.app.open import App
     from citewell.core.settings import Settings
-    from citewell.server.late_services import LateServices
 
 logger = logging.getLogger(__name__)
 
@@ -47,37 +47,29 @@ _KEEP_ALIVE_SECONDS = 75
 async def serve_http(settings: Settings) -> None:
     """Serve on the configured host and port until a signal comes.
 
-    Unlike stdio, the services are opened at once: nobody waits for a first list of tools, and
+    Unlike stdio, all parts are opened at once: nobody waits for a first list of tools, and
     what is set wrong shows before the port is open.
 
     Raises:
         SettingsError: the port cannot be bound, or would be open to anyone.
-        CitewellError: the services cannot be opened.
+        CitewellError: a part cannot be opened.
     """
-    failure: CitewellError | None = None
     with bind(settings.mcp_host, settings.mcp_port) as listener:
-        async with late_services(settings) as services:
-            try:
-                gate = (await services.get()).gate
-                check_binding(settings, has_keys=await gate.is_guarded())
-            except CitewellError as error:
-                # Raised below: what leaves a task group leaves it wrapped in an ExceptionGroup.
-                failure = error
-            else:
-                await _serve(services, listener, settings=settings)
-    if failure is not None:
-        raise failure
+        async with open_app(settings) as app:
+            parts = await app.open(*PART_NAMES)
+            check_binding(settings, has_keys=await parts.access.gate.is_guarded())
+            await _serve(app, listener, settings=settings)
 
 
-async def _serve(services: LateServices, listener: socket.socket, *, settings: Settings) -> None:
+async def _serve(app: App, listener: socket.socket, *, settings: Settings) -> None:
     registry = open_registry(settings)
     metrics, draining = Metrics(), Draining()
-    server = build_server(registry, services, settings=settings, metrics=metrics)
-    app = build_http_app(
-        server, registry, services, settings=settings, metrics=metrics, draining=draining
+    server = build_server(registry, app, settings=settings, metrics=metrics)
+    asgi_app = build_http_app(
+        server, registry, app, settings=settings, metrics=metrics, draining=draining
     )
     await settle()
-    await _run_uvicorn(app, listener, draining, settings=settings)
+    await _run_uvicorn(asgi_app, listener, draining, settings=settings)
 
 
 async def settle() -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from citewell.app.redaction import redact
 from citewell.server.request_ids import request_id
-from citewell.tools.redaction import redact
 
 if TYPE_CHECKING:
     from typing import Literal

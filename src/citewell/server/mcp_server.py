@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
 
 from citewell import __version__
+from citewell.app.client_port import ClientMustAnswer
 from citewell.core.errors import CitewellError
 from citewell.server.calls import Calls
 from citewell.server.client_port import RequestClient
@@ -26,9 +27,8 @@ from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers, shape_links
 from citewell.tools.catalog import INSTRUCTIONS
-from citewell.tools.client_port import ClientMustAnswer
-from citewell.tools.registry import Call, ToolResult, error_result, outcome_of
 from citewell.tools.resources import find_links
+from citewell.tools.results import ToolResult, error_result, outcome_of
 from citewell.tools.toolsets import spell_name
 
 if TYPE_CHECKING:
@@ -37,10 +37,11 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
+    from citewell.app.call import Call
+    from citewell.app.parts import OpensParts
     from citewell.core.results import Progress
     from citewell.core.settings import Settings
     from citewell.server.departure import Departure
-    from citewell.server.late_services import LateServices
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry, Tool
     from citewell.tools.resources import Resource
@@ -54,7 +55,7 @@ SERVER_NAME = "citewell"
 
 def build_server(
     registry: Registry,
-    services: LateServices,
+    app: OpensParts,
     *,
     settings: Settings,
     metrics: Metrics | None = None,
@@ -72,7 +73,7 @@ def build_server(
         for name in (tool.name, tool.underscored_name)
     }
     calls = Calls(
-        services,
+        app,
         project=settings.project,
         timeout_seconds=settings.mcp_tool_timeout,
         has_sessions=settings.mcp_sessions,
@@ -155,11 +156,11 @@ async def _call(
                 result = await registry.call(
                     params.name,
                     params.arguments or {},
-                    services=call.services,
+                    app=calls.app,
                     caller=call.caller,
                     on_progress=report,
                     client=client,
-                    meter=call.services.meter,
+                    meter=call.parts.access.meter,
                 )
                 links = find_links(result.structured, call)
                 if sent:
@@ -168,9 +169,9 @@ async def _call(
 
 
 async def _open(calls: Calls, context: RequestContext) -> Call | ToolResult:
-    """Return the call with open services, or the result that says why they cannot be opened."""
+    """Return the call with open parts, or the result that says why they cannot be opened."""
     try:
-        return await calls.open(context)
+        return await calls.open(context, "access", "scratch")
     except CitewellError as error:
         logger.exception("engine start failed")
         return error_result(error)

@@ -10,8 +10,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 if TYPE_CHECKING:
     from typing import Literal
 
+    from citewell.app.vitals import Vitals
     from citewell.server.draining import Draining
-    from citewell.tools.vitals import Vitals
 
     Refusal = Literal["unauthorized", "forbidden", "rate_limited", "unavailable", "stopping"]
 

@@ -9,17 +9,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from citewell import __version__
+from citewell.app.vitals import READY_NEEDS, VITALS_NEEDS, check_ready, take_vitals
 from citewell.core.errors import AccessRefused, CitewellError
 from citewell.core.hosts import is_loopback
 from citewell.server.auth import identify, insufficient_scope, refuse_unidentified
 from citewell.server.metrics import CONTENT_TYPE
-from citewell.tools.vitals import check_ready, take_vitals
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from citewell.app.parts import OpensParts
     from citewell.server.draining import Draining
-    from citewell.server.late_services import LateServices
     from citewell.server.metrics import Metrics
 
 HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
@@ -30,8 +30,8 @@ _READY_SECONDS = 2.0
 class Operation:
     """The endpoints that tell of the server itself."""
 
-    def __init__(self, services: LateServices, *, metrics: Metrics, draining: Draining) -> None:
-        self._services = services
+    def __init__(self, app: OpensParts, *, metrics: Metrics, draining: Draining) -> None:
+        self._app = app
         self._metrics = metrics
         self._draining = draining
 
@@ -51,25 +51,25 @@ class Operation:
             return JSONResponse({"status": "stopping"}, status_code=503)
         try:
             with anyio.fail_after(_READY_SECONDS):
-                await check_ready(await self._services.get())
+                await check_ready(await self._app.open(*READY_NEEDS))
         except (CitewellError, TimeoutError):
             return JSONResponse({"status": "the store does not answer"}, status_code=503)
         return JSONResponse({"status": "ready"})
 
     async def _tell_metrics(self, request: Request) -> Response:
         try:
-            services = await self._services.get()
+            parts = await self._app.open(*VITALS_NEEDS)
             refusal = None if _is_local(request) else await self._refuse(request)
             if refusal is not None:
                 return refusal
-            body = self._metrics.render(await take_vitals(services), self._draining)
+            body = self._metrics.render(await take_vitals(parts), self._draining)
         except CitewellError as error:
             return refuse_unidentified(error)
         return Response(body, media_type=CONTENT_TYPE)
 
     async def _refuse(self, request: Request) -> Response | None:
         try:
-            caller = await identify(request, await self._services.get())
+            caller = await identify(request, self._app)
         except AccessRefused as error:
             return refuse_unidentified(error)
         if "admin" in caller.scopes:

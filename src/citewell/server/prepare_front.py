@@ -13,8 +13,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from citewell import __version__
+from citewell.app.open import open_app
 from citewell.core.settings import Settings
-from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
 from citewell.server.stdio_front import PREPARED_FILE
 from citewell.tools.catalog import ALL_TOOLS, open_registry
@@ -84,8 +84,8 @@ async def _ask(questions: dict[str, dict[str, Any]], settings: Settings) -> dict
     results: dict[str, Any] = {}
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage]()
-    async with late_services(settings) as services, anyio.create_task_group() as tasks:
-        server = build_server(open_registry(settings), services, settings=settings)
+    async with open_app(settings) as app, anyio.create_task_group() as tasks:
+        server = build_server(open_registry(settings), app, settings=settings)
         options = server.create_initialization_options()
         tasks.start_soon(server.run, incoming, outgoing, options)
         async with to_server, from_server:

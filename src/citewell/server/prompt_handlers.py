@@ -8,6 +8,7 @@ import mcp_types as types
 
 from citewell.tools.completion import complete_prompt, complete_resource
 from citewell.tools.prompts import offered_prompts, write_prompt
+from citewell.tools.resources import RESOURCE_NEEDS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -52,7 +53,7 @@ class PromptHandlers:
         """Return values for what the user is typing."""
         ref, name, typed = params.ref, params.argument.name, params.argument.value
         with self._calls.answering(context):
-            call = await self._calls.open(context)
+            call = await self._calls.open(context, *RESOURCE_NEEDS)
             if isinstance(ref, types.PromptReference):
                 found = await complete_prompt(
                     self._prompts, ref.name, argument=name, typed=typed, call=call

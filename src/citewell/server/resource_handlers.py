@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 
 from citewell.server.calls import RESOURCE_NOT_FOUND, is_handshake_era
-from citewell.tools.resources import TEMPLATES, list_resources, read_resource
+from citewell.tools.resources import RESOURCE_NEEDS, TEMPLATES, list_resources, read_resource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,7 @@ class ResourceHandlers:
     ) -> types.ListResourcesResult:
         """Return the pages that were fetched last."""
         with self._calls.answering(context):
-            resources = await list_resources(await self._calls.open(context))
+            resources = await list_resources(await self._calls.open(context, *RESOURCE_NEEDS))
         return types.ListResourcesResult(
             resources=[types.Resource(**_describe(resource)) for resource in resources]
         )
@@ -49,7 +49,9 @@ class ResourceHandlers:
         """Return the text of a page or passage; what the caller may not see is not found."""
         not_found = RESOURCE_NOT_FOUND if is_handshake_era(context) else types.INVALID_PARAMS
         with self._calls.answering(context, not_found=not_found):
-            found = await read_resource(params.uri, await self._calls.open(context))
+            found = await read_resource(
+                params.uri, await self._calls.open(context, *RESOURCE_NEEDS)
+            )
         text = types.TextResourceContents(
             uri=params.uri, mime_type=found.mime_type, text=found.text
         )

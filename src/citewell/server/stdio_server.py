@@ -16,8 +16,8 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from citewell.app.open import open_app
 from citewell.server.jsonrpc import INVALID_REQUEST, Fault, parse_message
-from citewell.server.late_services import late_services
 from citewell.server.mcp_server import build_server
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.catalog import open_registry
@@ -39,10 +39,10 @@ _ANSWERS = (types.JSONRPCResponse, types.JSONRPCError)
 async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handover) -> None:
     """Serve the client at the other end of `channel` until it goes or a signal comes."""
     registry = open_registry(settings)
-    async with late_services(settings) as services:
-        server = build_server(registry, services, settings=settings)
+    async with open_app(settings, later=("background",)) as app:
+        server = build_server(registry, app, settings=settings)
         loop = asyncio.get_running_loop()
-        # Only what is inside the scope is cancelled: the services are to close in good order.
+        # Only what is inside the scope is cancelled: the parts are to close in good order.
         with (
             anyio.CancelScope() as scope,
             on_stop_signal(lambda: loop.call_soon_threadsafe(scope.cancel)),

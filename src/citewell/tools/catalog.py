@@ -41,7 +41,7 @@ from citewell.tools.legacy import (
 )
 from citewell.tools.limits import limited_registry
 from citewell.tools.people import ask_user, get_user_request
-from citewell.tools.people.late_answers import add_late_answers
+from citewell.tools.people.late_answers import LATE_ANSWERS
 from citewell.tools.research import answer, ingest, search, status
 from citewell.tools.toolsets import find_unavailable, list_tools
 from citewell.tools.web import extract_key_info
@@ -123,5 +123,5 @@ def open_registry(settings: Settings) -> Registry:
         listed,
         settings,
         unavailable=find_unavailable(ALL_TOOLS, settings),
-        after_call=add_late_answers if ask_user.TOOL in listed else None,
+        after_call=LATE_ANSWERS if ask_user.TOOL in listed else None,
     )

@@ -48,7 +48,7 @@ async def complete_resource(template: str, *, argument: str, typed: str, call: C
         pages = await _matching_pages(typed, call)
         return _first([str(page.source_id) for page in pages])
     if (template, argument) == (SCRATCH_TEMPLATE, "session"):
-        session = call.services.scratch.session_of(call.caller)
+        session = call.parts.scratch.session_of(call.caller)
         return _first([session] if session.startswith(typed) else [])
     return Completion()
 

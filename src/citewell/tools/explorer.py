@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from citewell.app.usage import usage_summary
 from citewell.core.errors import NotFound
 from citewell.core.graph import NodeRef
 from citewell.core.records import SearchFilter
@@ -16,11 +17,11 @@ from citewell.core.text import one_line
 from citewell.tools.kb import retrieve_evidence
 from citewell.tools.kb.retrieve_evidence import RetrieveEvidenceInput
 from citewell.tools.research import status
-from citewell.tools.usage import usage_summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from citewell.app.parts import PartName
     from citewell.core.identity import UsageTotal
     from citewell.core.jobs import Job
     from citewell.core.records import PageInfo, Section
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 PAGES_AT_ONCE = 50
 MAX_QUERY_CHARACTERS = 500
+
+EXPLORER_NEEDS: tuple[PartName, ...] = ("store", "scratch", "embedder", "reranker", "access")
 
 _QUOTES = 8
 _PASSAGES = 12
@@ -112,7 +115,7 @@ async def find_quotes(query: str, call: Call) -> FoundQuotes:
     found = await retrieve_evidence.run(asked, call)
     quotes: list[QuoteInContext] = []
     for quote in found.quotes:
-        passage = call.services.scratch.get(call.caller, quote.passage_id)
+        passage = call.parts.scratch.get(call.caller, quote.passage_id)
         if passage is None:
             continue
         before, _, after = passage.text.partition(quote.quote)
@@ -133,13 +136,13 @@ async def find_quotes(query: str, call: Call) -> FoundQuotes:
 async def count_corpus(call: Call) -> CorpusStats:
     """Return how much the caller's project holds."""
     status.TOOL.refuse_others(call.caller)
-    return await call.services.store.corpus_stats(_visible(call))
+    return await call.parts.store.corpus_stats(_visible(call))
 
 
 async def list_pages(call: Call, *, after_source_id: int = 0) -> list[PageState]:
     """Return the next PAGES_AT_ONCE pages of the caller's project."""
     status.TOOL.refuse_others(call.caller)
-    pages = await call.services.store.list_pages(
+    pages = await call.parts.store.list_pages(
         _visible(call), limit=PAGES_AT_ONCE, after_source_id=after_source_id
     )
     return [_state(page, call) for page in pages]
@@ -152,7 +155,7 @@ async def view_page(source_id: int, call: Call) -> PageView:
         NotFound: there is no such page, or not within what the caller may see.
     """
     status.TOOL.refuse_others(call.caller)
-    page = await call.services.store.get_page(source_id)
+    page = await call.parts.store.get_page(source_id)
     where = _visible(call)
     if page is None or page.info.project != where.project or not _has_tags(page.info, where):
         raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
@@ -176,7 +179,7 @@ async def view_page(source_id: int, call: Call) -> PageView:
 async def list_jobs(call: Call) -> list[JobView]:
     """Return the background work of the caller's project, newest first."""
     status.TOOL.refuse_others(call.caller)
-    store, project = call.services.store, call.caller.project
+    store, project = call.parts.store, call.caller.project
     jobs = await store.jobs.list_jobs(project=project, limit=_JOBS)
     keys = {job.key for job in jobs if job.key.isdigit()}
     websites = {key: await store.library.get_website(int(key), project=project) for key in keys}
@@ -192,13 +195,13 @@ async def list_usage(call: Call, *, month: str | None = None) -> list[UsageTotal
     Raises:
         InvalidArgument: the month is not one.
     """
-    await call.services.meter.write_out()
+    await call.parts.access.meter.write_out()
     owner = None if "admin" in call.caller.scopes else call.caller.key_hash or ""
-    return await usage_summary(call.services.store.access, month=month, owner=owner)
+    return await usage_summary(call.parts.store.access, month=month, owner=owner)
 
 
 async def _neighbours(source_id: int, where: SearchFilter, call: Call) -> list[Neighbour]:
-    store = call.services.store
+    store = call.parts.store
     edges = await store.edges_of(
         [NodeRef("page", source_id)],
         kinds=("links_to", "linked_from"),
@@ -226,7 +229,7 @@ async def _neighbours(source_id: int, where: SearchFilter, call: Call) -> list[N
 
 
 def _visible(call: Call) -> SearchFilter:
-    return SearchFilter(project=call.caller.project, tags=call.services.settings.scope_tags)
+    return SearchFilter(project=call.caller.project, tags=call.settings.scope_tags)
 
 
 def _has_tags(page: PageInfo, where: SearchFilter) -> bool:
@@ -234,8 +237,8 @@ def _has_tags(page: PageInfo, where: SearchFilter) -> bool:
 
 
 def _state(page: PageInfo, call: Call) -> PageState:
-    limit = timedelta(days=call.services.settings.page_stale_days)
-    waits = call.services.embedder is not None
+    limit = timedelta(days=call.settings.page_stale_days)
+    waits = call.parts.embedder is not None
     return PageState(
         info=page,
         is_stale=datetime.now(UTC) - page.fetched_at > limit,

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import anyio
 from pydantic import BaseModel, ConfigDict, ValidationError, model_serializer
 from typing_extensions import TypeVar
 
-from citewell.answer.error_text import format_error, format_research_error
+from citewell.app.call import Call as Call
+from citewell.app.client_port import ClientMustAnswer
+from citewell.app.redaction import summarise_arguments
 from citewell.core.errors import (
     BudgetExceeded,
     CitewellError,
@@ -25,30 +26,27 @@ from citewell.core.errors import (
 from citewell.core.results import OnProgress, no_progress
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
-from citewell.tools.client_port import ClientMustAnswer
-from citewell.tools.redaction import summarise_arguments
+from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of
 from citewell.tools.toolsets import spell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from pydantic import SerializerFunctionWrapHandler
     from pydantic_core import ErrorDetails
 
     from citewell.access.meter import Meter, MeteredCall
+    from citewell.app.client_port import ClientPort
+    from citewell.app.parts import OpensParts, PartName
     from citewell.core.identity import AccessScope
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
-    from citewell.tools.client_port import ClientPort
-    from citewell.tools.services import Services
     from citewell.tools.toolsets import Requirement, Toolset
 
 logger = logging.getLogger(__name__)
 
 # The largest call that the tools' own limits allow is half of it.
 MAX_ARGUMENT_BYTES = 500_000
-# Tools whose failures are told in the words of seed A, which ask not to answer from memory.
-_EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
 
 
 class ToolInput(BaseModel):
@@ -84,19 +82,6 @@ class Annotations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """All that a running tool knows of its surroundings."""
-
-    services: Services
-    caller: Caller
-    on_progress: OnProgress = no_progress
-    deadline: float = field(default=float("inf"))
-    """Of anyio.current_time(); what is not done by then is lost."""
-    client: ClientPort | None = None
-    """None where nothing can be asked of the client."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Tool(Generic[InputT, ResultT, OutputT]):
     """A tool: everything a transport, the CLI and the documents need to know of it.
 
@@ -111,6 +96,8 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     input_model: type[InputT]
     output_model: type[OutputT]
     annotations: Annotations
+    needs: tuple[PartName, ...]
+    """The parts that a call is given; no other part is opened for it."""
     run: Callable[[InputT, Call], Awaitable[ResultT]]
     shape: Callable[[ResultT, Call], OutputT]
     render: Callable[[ResultT, Call], str]
@@ -164,16 +151,12 @@ class Tool(Generic[InputT, ResultT, OutputT]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolResult:
-    """Both forms of a result; each suffices on its own."""
+class AfterCall:
+    """Adds to every result what has to reach the caller with whatever it calls next."""
 
-    text: str
-    structured: dict[str, Any]
-    is_error: bool = False
-
-
-AfterCall = Callable[[ToolResult, Call], Awaitable[ToolResult]]
-"""Adds to a result what has to reach the caller with whatever it calls next; does not raise."""
+    needs: tuple[PartName, ...]
+    run: Callable[[ToolResult, Call], Awaitable[ToolResult]]
+    """Does not raise."""
 
 
 def as_is(result: OutputT, call: Call) -> OutputT:
@@ -222,7 +205,7 @@ class Registry:
         name: str,
         arguments: Mapping[str, object],
         *,
-        services: Services,
+        app: OpensParts,
         caller: Caller,
         on_progress: OnProgress = no_progress,
         client: ClientPort | None = None,
@@ -233,19 +216,24 @@ class Registry:
         Cancellation goes through, so that everything stops at once, and so does ClientMustAnswer.
         """
         started = anyio.current_time()
+        logger.info("tool call %s %s", name, summarise_arguments(arguments))
+        try:
+            parts = await app.open(*self._needs_of(name))
+        except CitewellError as error:
+            logger.exception("tool %s cannot start", name)
+            return error_result(error, tool=name)
         call = Call(
-            services=services,
+            parts=parts,
             caller=caller,
             on_progress=on_progress,
-            deadline=started + self._seconds_for(name, services),
+            deadline=anyio.current_time() + self._seconds_for(name, app.settings),
             client=client,
         )
-        logger.info("tool call %s %s", name, summarise_arguments(arguments))
         result = await self._answer(name, arguments, call, meter=meter)
         if self._after_call is not None:
             # What the tool did is done: a client that goes now must not leave it half told.
             with anyio.CancelScope(shield=True):
-                result = await self._after_call(result, call)
+                result = await self._after_call.run(result, call)
         seconds = anyio.current_time() - started
         _log_result(name, result, seconds=seconds, counts_tokens=self._logs_tokens)
         return result
@@ -293,14 +281,14 @@ class Registry:
         given = _validate(tool.input_model, arguments)
         if metered is not None:
             await metered.admit()
-        seconds = self._seconds_for(name, call.services)
+        seconds = self._seconds_for(name, call.settings)
         try:
             with anyio.fail_after(seconds):
                 outcome = await tool.run(given, call)
         except TimeoutError as error:
             raise ToolTimeout(
                 f"Citewell timed out after {seconds:g}s.",
-                suggestion=None if name in _EXPLAINED_AT_LENGTH else "Try again, or ask for less.",
+                suggestion=None if name in EXPLAINED_AT_LENGTH else "Try again, or ask for less.",
                 timeout_seconds=seconds,
             ) from error
         structured = tool.shape(outcome, call).model_dump(mode="json")
@@ -308,11 +296,19 @@ class Registry:
         self._check_size(result, max_tokens=tool.max_result_tokens or self._max_response_tokens)
         return result
 
-    def _seconds_for(self, name: str, services: Services) -> float:
+    def _needs_of(self, name: str) -> tuple[PartName, ...]:
+        tool = self.find(name)
+        after = self._after_call
+        return (
+            *(() if tool is None else tool.needs),
+            *(() if after is None else after.needs),
+        )
+
+    def _seconds_for(self, name: str, settings: Settings) -> float:
         tool = self.find(name)
         if tool is None or tool.timeout_seconds is None:
             return self._timeout_seconds
-        return tool.timeout_seconds(services.settings)
+        return tool.timeout_seconds(settings)
 
     def _check_size(self, result: ToolResult, *, max_tokens: int) -> None:
         forms = (result.text, json.dumps(result.structured, ensure_ascii=False))
@@ -326,13 +322,6 @@ class Registry:
                 raise BudgetExceeded(
                     f"The result is {tokens:,} tokens; at most {max_tokens:,} are sent."
                 )
-
-
-def outcome_of(result: ToolResult | None) -> str:
-    """Return how a call ended: `ok`, the code of its error, or that it has no result."""
-    if result is None:
-        return "UNFINISHED"
-    return str(result.structured["error"]["code"]) if result.is_error else "ok"
 
 
 def _out_of_groups(error: Exception) -> Exception:
@@ -371,19 +360,6 @@ def _tell_problem(problem: ErrorDetails) -> str:
     is_blank = problem.get("ctx", {}).get("pattern") == r"\S"
     told = "Input should not be blank" if is_blank else problem["msg"]
     return f"{'.'.join(place) or 'arguments'}: {told}"
-
-
-def error_result(error: CitewellError, *, tool: str = "") -> ToolResult:
-    """Return an error as the result of a call of `tool`."""
-    body: dict[str, Any] = {
-        "code": error.code,
-        "type": error.type,
-        "message": error.message,
-        "details": error.details,
-        "suggestion": error.suggestion,
-    }
-    in_words = format_research_error if tool in _EXPLAINED_AT_LENGTH else format_error
-    return ToolResult(text=in_words(error), structured={"error": body}, is_error=True)
 
 
 def _log_result(name: str, result: ToolResult, *, seconds: float, counts_tokens: bool) -> None:

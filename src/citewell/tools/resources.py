@@ -7,21 +7,22 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
 from citewell.core.errors import NotFound, ScopeViolation
 from citewell.core.records import SearchFilter
 from citewell.core.text import one_line
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.scope import check_scope
-from citewell.tools.scratch import URI_SCHEME, parse_scratch_uri
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from datetime import datetime
 
+    from citewell.app.parts import PartName
+    from citewell.app.scratch import Passage
     from citewell.core.records import PageInfo
     from citewell.tools.registry import Call
-    from citewell.tools.scratch import Passage
 
 MAX_LISTED_PAGES = 50
 MAX_LINKS = 10
@@ -35,6 +36,8 @@ SCRATCH_TEMPLATE = f"{URI_SCHEME}{{session}}/{{passage}}"
 # Few tokens are longer; counting those of a whole long page takes a while.
 _CHARACTERS_PER_TOKEN = 12
 _PAGES_AT_ONCE = 1_000
+
+RESOURCE_NEEDS: tuple[PartName, ...] = ("store", "scratch")
 _PAGE_URI = re.compile(re.escape(PAGE_SCHEME) + r"([1-9][0-9]{0,14})")
 
 
@@ -123,7 +126,7 @@ def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:
     passages: dict[str, Passage] = {}
     for uri in _scratch_uris(structured):
         names = parse_scratch_uri(uri)
-        passage = call.services.scratch.read(call.caller, *names) if names else None
+        passage = call.parts.scratch.read(call.caller, *names) if names else None
         if passage is not None:
             passages.setdefault(uri, passage)
     return [_passage_resource(passage) for passage in list(passages.values())[:MAX_LINKS]]
@@ -135,7 +138,7 @@ async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncItera
     where = SearchFilter(project=scope.project, tags=scope.tags, url_prefix=url_prefix)
     after = seen = 0
     while seen < MAX_SCANNED_PAGES:
-        pages = await call.services.store.list_pages(
+        pages = await call.parts.store.list_pages(
             where, limit=_PAGES_AT_ONCE, after_source_id=after
         )
         for page in pages:
@@ -148,7 +151,7 @@ async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncItera
 
 async def _read_page(source_id: int, call: Call) -> str:
     scope = check_scope(None, call)
-    page = await call.services.store.get_page(source_id)
+    page = await call.parts.store.get_page(source_id)
     if (
         page is None
         or page.info.project != scope.project
@@ -159,7 +162,7 @@ async def _read_page(source_id: int, call: Call) -> str:
 
 
 def _bounded(text: str, call: Call) -> str:
-    limit = call.services.settings.mcp_response_token_budget
+    limit = call.settings.mcp_response_token_budget
     cut = truncate_to_tokens(text[: limit * _CHARACTERS_PER_TOKEN], limit)
     if len(cut) >= len(text.rstrip()):
         return text

@@ -88,7 +88,7 @@ def check_scope(given: ScopeInput | None, call: Call) -> Scope:
     Raises:
         ScopeViolation: it names another project or environment.
     """
-    settings = call.services.settings
+    settings = call.settings
     asked = given or ScopeInput()
     if asked.project_id not in (None, call.caller.project):
         raise ScopeViolation(f"This server does not serve the project {asked.project_id[:80]!r}.")
@@ -134,7 +134,7 @@ async def _among_pages(
     """Name the pages one by one, for conditions that the store does not know."""
     passing: list[int] = []
     after = 0
-    while pages := await call.services.store.list_pages(
+    while pages := await call.parts.store.list_pages(
         where, limit=_PAGES_AT_ONCE, after_source_id=after
     ):
         passing += [

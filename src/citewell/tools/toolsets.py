@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from citewell.app.search_engines import lacks_search_engine
 from citewell.core.errors import SettingsError
-from citewell.tools.search_engines import lacks_search_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

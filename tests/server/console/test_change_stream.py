@@ -9,14 +9,13 @@ import anyio
 import pytest
 from starlette.requests import Request
 from starlette.types import Message
-from tests.server.tiny import open_tiny_services
 
+from citewell.app.open import open_app
 from citewell.core.settings import Settings
 from citewell.people.desk import Desk, Party
 from citewell.server.console.change_stream import ChangeStream
 from citewell.server.console.door import Door
 from citewell.server.draining import Draining
-from citewell.server.late_services import late_services
 from citewell.store.open import open_store
 
 pytestmark = pytest.mark.anyio
@@ -126,7 +125,7 @@ async def test_the_door_tells_whether_the_key_of_an_open_page_is_still_good(
 ) -> None:
     settings = Settings(database_url="sqlite://", mcp_auth_token="sk-right-0000")
     headers = [(b"authorization", f"Bearer {token}".encode())]
-    async with late_services(settings, open_tiny_services) as services:
-        door = Door(services, settings=settings)
+    async with open_app(settings) as app:
+        door = Door(app, settings=settings)
 
         assert await door.lets_in(Request({"type": "http", "headers": headers})) == is_good

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.hashing_embedder import HashingEmbedder
 from tests.tools.library import Library
 from tests.tools.websites.jobs_site import open_websites
+
+from citewell.app.open import already_open
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +59,7 @@ async def test_chunks_are_slices_of_the_page_they_make() -> None:
     async with open_websites({}) as library:
         source_id = await create(library)
         await library.call("data_create_website_chunks", source_id=source_id, chunks=CHUNKS)
-        page = await library.services.store.get_page(source_id)
+        page = await library.parts.store.get_page(source_id)
         read = await library.call("data_read_website_chunks", source_id=source_id)
 
     assert page is not None
@@ -109,8 +110,7 @@ async def test_a_source_is_found_among_the_websites() -> None:
 async def test_chunks_are_queried_by_an_embedding_and_by_words() -> None:
     embedder = HashingEmbedder()
     python = [float(each) for each in await embedder.embed_query("Engineer › Five Python")]
-    async with open_websites({}) as opened:
-        library = Library(services=replace(opened.services, embedder=embedder))
+    async with open_websites({}, replaced={"embedder": already_open(embedder)}) as library:
         source_id = await create(library)
         given = [
             {**each, "embedding": [float(x) for x in await embedder.embed_query(each["content"])]}

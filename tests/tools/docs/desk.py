@@ -11,7 +11,7 @@ from tests.docsite.folders import BIRDS, open_folder
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.tools.docs.front import DocsFront
-from citewell.tools.registry import ToolResult
+from citewell.tools.results import ToolResult
 
 SIDEBAR = "- [Home](index.md)\n- Guide\n  - [Herons](guide/herons.md)\n  - [Owls](guide/owls.md)\n"
 

@@ -12,7 +12,7 @@ from citewell.core.settings import Settings
 from citewell.people.desk import Party
 from citewell.tools.catalog import open_registry
 from citewell.tools.people import ask_user
-from citewell.tools.registry import ToolResult
+from citewell.tools.results import ToolResult
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ DESK_OF_ANN = Party(owner="hash-ann", user="ann", key_hint="9f42")
 
 async def answer_first(library: Library, answer: str) -> None:
     """Answer the first question of Ann's, as soon as there is one."""
-    desk = library.services.desk
+    desk = library.parts.desk
     async for _ in desk.watch("hash-ann"):
         pending, _history = await desk.list_questions("hash-ann")
         if pending:
@@ -74,7 +74,7 @@ async def test_a_question_that_nobody_answers_expires() -> None:
     async with open_library(people_answer_timeout_seconds=0.1) as library:
         with anyio.fail_after(10):
             result = await library.result("ask_user", caller=ANN, question="Soup?")
-        pending, history = await library.services.desk.list_questions("hash-ann")
+        pending, history = await library.parts.desk.list_questions("hash-ann")
 
     assert result.is_error
     assert result.structured["error"]["code"] == "TIMEOUT"
@@ -94,11 +94,11 @@ async def test_a_late_answer_goes_once_with_the_callers_next_call_of_any_tool() 
     async with open_library(people_answer_timeout_seconds=0.1) as library:
         request_id = await let_expire(library)
         nothing = await library.call("status", caller=ANN)
-        await library.services.desk.answer(request_id, "Bread", owner="hash-ann")
+        await library.parts.desk.answer(request_id, "Bread", owner="hash-ann")
         other = await library.call("status", caller=BEN)
         first = await library.result("status", caller=ANN)
         second = await library.call("status", caller=ANN)
-        _, history = await library.services.desk.list_questions("hash-ann")
+        _, history = await library.parts.desk.list_questions("hash-ann")
 
     assert "late_answers" not in nothing | other | second
     assert [late["answer"] for late in first.structured["late_answers"]] == ["Bread"]
@@ -112,7 +112,7 @@ async def test_a_late_answer_goes_once_with_the_callers_next_call_of_any_tool() 
 async def test_a_late_answer_goes_with_an_error_too() -> None:
     async with open_library(people_answer_timeout_seconds=0.1) as library:
         request_id = await let_expire(library)
-        await library.services.desk.answer(request_id, "Bread", owner="hash-ann")
+        await library.parts.desk.answer(request_id, "Bread", owner="hash-ann")
         failed = await library.result("fetch", caller=ANN, id="999")
 
     assert failed.is_error
@@ -128,13 +128,13 @@ async def test_a_caller_that_goes_cancels_the_question_and_a_later_answer_still_
 
             tasks.start_soon(call)
             with anyio.fail_after(5):
-                async for _ in library.services.desk.watch("hash-ann"):
-                    pending, _history = await library.services.desk.list_questions("hash-ann")
+                async for _ in library.parts.desk.watch("hash-ann"):
+                    pending, _history = await library.parts.desk.list_questions("hash-ann")
                     if pending:
                         break
             tasks.cancel_scope.cancel()
-        _, history = await library.services.desk.list_questions("hash-ann")
-        await library.services.desk.answer(history[0].question_id, "Bread", owner="hash-ann")
+        _, history = await library.parts.desk.list_questions("hash-ann")
+        await library.parts.desk.answer(history[0].question_id, "Bread", owner="hash-ann")
         later = await library.call("status", caller=ANN)
 
     assert history[0].state == "cancelled"
@@ -144,7 +144,7 @@ async def test_a_caller_that_goes_cancels_the_question_and_a_later_answer_still_
 async def test_directives_come_newest_first_until_the_queue_is_empty() -> None:
     async with open_library() as library:
         for content in ("first", "second"):
-            await library.services.desk.add_directive(content, DESK_OF_ANN)
+            await library.parts.desk.add_directive(content, DESK_OF_ANN)
         results = [await library.call("get_user_request", caller=ANN) for _ in range(3)]
 
     assert [result.get("content") for result in results] == ["second", "first", None]
@@ -168,7 +168,7 @@ async def test_directives_come_newest_first_until_the_queue_is_empty() -> None:
 
 async def test_a_task_or_another_key_gets_only_its_own_directives() -> None:
     async with open_library() as library:
-        await library.services.desk.add_directive("ship", DESK_OF_ANN, task_id="release")
+        await library.parts.desk.add_directive("ship", DESK_OF_ANN, task_id="release")
         other_key = await library.call("get_user_request", caller=BEN)
         other_task = await library.call("get_user_request", caller=ANN, task_id="tidy")
         mine = await library.call("get_user_request", caller=ANN, task_id="release")
@@ -179,7 +179,7 @@ async def test_a_task_or_another_key_gets_only_its_own_directives() -> None:
 
 async def test_a_store_that_fails_is_told_in_the_words_of_the_manual() -> None:
     async with open_library() as library:
-        await library.services.store.aclose()
+        await library.parts.store.aclose()
         result = await library.call("get_user_request", caller=ANN)
 
     assert result["error"]["message"] == "failed to fetch user request"

@@ -10,9 +10,9 @@ import pytest
 from tests.inference.model_server import Answer, Call, running_model_server
 from tests.tools.library import Library
 
+from citewell.app.open import open_app
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
-from citewell.tools.services import open_services
 
 pytestmark = pytest.mark.anyio
 
@@ -41,8 +41,8 @@ def embed(call: Call) -> Answer:
 
 @asynccontextmanager
 async def asking(**changes: object) -> AsyncIterator[Library]:
-    async with open_services(replace(SETTINGS, **changes)) as services:  # type: ignore[arg-type]
-        yield Library(services=services)
+    async with open_app(replace(SETTINGS, **changes)) as app:  # type: ignore[arg-type]
+        yield Library(app=app, parts=await app.open("store"))
 
 
 async def test_the_best_paragraphs_come_in_the_order_of_the_text() -> None:
@@ -64,8 +64,8 @@ async def test_the_best_paragraphs_come_in_the_order_of_the_text() -> None:
 
 
 async def test_the_reader_is_told_that_the_text_is_that_of_the_materials() -> None:
-    async with open_services(SETTINGS, runs_jobs=False) as services:
-        result = await Library(services=services).result(
+    async with open_app(SETTINGS, role="command") as app:
+        result = await Library(app=app, parts=await app.open()).result(
             "extract_key_info", query="How long is the warranty?", materials=MATERIALS
         )
 

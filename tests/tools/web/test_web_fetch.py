@@ -41,7 +41,7 @@ async def test_a_page_is_markdown_without_links_and_images_unless_they_are_asked
             full = await library.call(
                 "web_fetch", url=site.url("/guide"), include_links=True, include_images=True
             )
-            indexed = await library.services.store.find_page(site.url("/guide"), project="default")
+            indexed = await library.parts.store.find_page(site.url("/guide"), project="default")
 
     assert plain == {
         "url": site.url("/guide"),

@@ -8,8 +8,8 @@ import pytest
 from tests.tools.library import Library
 from tests.web.search_apis import SearchApis, running_search_apis
 
+from citewell.app.open import open_app
 from citewell.core.settings import Settings
-from citewell.tools.services import open_services
 
 pytestmark = pytest.mark.anyio
 
@@ -25,8 +25,8 @@ async def searching(apis: SearchApis) -> AsyncIterator[Library]:
         web_search_tavily_api_key="t-key",
         web_search_urls=apis.urls(),
     )
-    async with open_services(settings) as services:
-        yield Library(services=services)
+    async with open_app(settings) as app:
+        yield Library(app=app, parts=await app.open("web_search"))
 
 
 async def test_the_result_has_the_promised_fields() -> None:
@@ -69,8 +69,8 @@ async def test_failing_engines_are_an_error_that_names_them() -> None:
 
 
 async def test_without_an_engine_the_call_names_the_setting() -> None:
-    async with open_services(SETTINGS) as services:
-        result = await Library(services=services).call("web_search", query="herons")
+    async with open_app(SETTINGS) as app:
+        result = await Library(app=app, parts=await app.open()).call("web_search", query="herons")
 
     assert result["error"]["message"].startswith("web search is not configured")
     assert "WEB_SEARCH_ENGINES" in str(result["error"])

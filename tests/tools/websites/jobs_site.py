@@ -11,12 +11,13 @@ import anyio
 from tests.site import Answer, Site, running_site
 from tests.tools.library import ME, Library
 
+from citewell.app.client_port import ClientPort
+from citewell.app.open import open_app
+from citewell.app.parts import PART_NAMES, Opener, PartName
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.tools.catalog import open_registry
-from citewell.tools.client_port import ClientPort
-from citewell.tools.registry import ToolResult
-from citewell.tools.services import open_services
+from citewell.tools.results import ToolResult
 
 BACKEND = """<html><head><title>Backend Engineer at Acme</title></head><body><main>
 <h1>Backend Engineer at Acme</h1>
@@ -72,7 +73,7 @@ class Websites(Library):
 
     async def finished(self, source_id: int) -> dict[str, Any]:
         """Wait until the work on a website has ended, and return its status."""
-        library = self.services.library
+        library = self.parts.library
         job = (await library.status(source_id, project="default")).job
         assert job is not None
         with anyio.fail_after(20):
@@ -87,11 +88,11 @@ class Websites(Library):
         self, client: ClientPort, query: str, *, caller: Caller = ME, **arguments: Any
     ) -> ToolResult:
         """Query the library with a client that can be asked something."""
-        registry = open_registry(replace(self.services.settings, mcp_toolsets=("all",)))
+        registry = open_registry(replace(self.app.settings, mcp_toolsets=("all",)))
         return await registry.call(
             "rag_query_websites",
             {"query": query, **arguments},
-            services=self.services,
+            app=self.app,
             caller=caller,
             client=client,
         )
@@ -100,6 +101,7 @@ class Websites(Library):
 @asynccontextmanager
 async def open_websites(
     pages: Mapping[str, Answer] = PAGES,
+    replaced: Mapping[PartName, Opener] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Websites]:
     """Give the tools over a site of `pages`, with a library that is empty."""
@@ -111,5 +113,5 @@ async def open_websites(
         **settings,
     }
     with running_site(pages) as site:
-        async with open_services(Settings(**chosen)) as services:
-            yield Websites(services=services, site=site)
+        async with open_app(Settings(**chosen), replaced=replaced) as app:
+            yield Websites(app=app, parts=await app.open(*PART_NAMES), site=site)

@@ -109,8 +109,9 @@ async def test_a_site_goes_on_in_the_background_and_tells_how_far_it_is() -> Non
 async def test_a_slow_page_goes_on_in_the_background(tmp_path: Path) -> None:
     log = tmp_path / "events.jsonl"
     slow = Response(body=BACKEND.encode(), headers={"Content-Type": "text/html"}, wait_seconds=0.6)
-    settings = {"events": (str(log),), "jobs_patience_seconds": 0.1}
-    async with open_websites({"/slow": slow}, **settings) as websites:
+    async with open_websites(
+        {"/slow": slow}, events=(str(log),), jobs_patience_seconds=0.1
+    ) as websites:
         begun = await websites.process("/slow")
         midway = await websites.call("rag_get_website_status", source_id=begun["source_id"])
         await websites.finished(begun["source_id"])

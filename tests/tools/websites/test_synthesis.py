@@ -6,7 +6,7 @@ import pytest
 from tests.inference.model_server import Answer, Call, running_model_server
 from tests.tools.websites.jobs_site import Websites, open_websites
 
-from citewell.tools.client_port import ClientMustAnswer, PersonReply
+from citewell.app.client_port import ClientMustAnswer, PersonReply
 
 pytestmark = pytest.mark.anyio
 

@@ -12,6 +12,7 @@ from mcp.server.transport_security import TransportSecurityMiddleware
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from citewell.app.call import Call
 from citewell.core.errors import (
     AccessRefused,
     CitewellError,
@@ -21,7 +22,8 @@ from citewell.core.errors import (
 )
 from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
-from citewell.tools.registry import Call
+from citewell.tools.explorer import EXPLORER_NEEDS
+from citewell.tools.people.console import DESK_NEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,14 +32,16 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from citewell.app.parts import OpensParts, PartName
     from citewell.core.settings import Settings
-    from citewell.server.late_services import LateServices
 
     Handler = Callable[[Request, Call], Awaitable[Response]]
     Endpoint = Callable[[Request], Awaitable[Response]]
     Refuse = Callable[[Request, CitewellError], Response]
 
 logger = logging.getLogger(__name__)
+
+CONSOLE_NEEDS: tuple[PartName, ...] = (*EXPLORER_NEEDS, *DESK_NEEDS, "secret")
 
 FORM_TOKEN = "form_token"
 
@@ -65,11 +69,11 @@ class Door:
     token that only this server's own pages show.
     """
 
-    def __init__(self, services: LateServices, *, settings: Settings) -> None:
-        self._services = services
+    def __init__(self, app: OpensParts, *, settings: Settings) -> None:
+        self._app = app
         self._names = TransportSecurityMiddleware(allowed_names(settings))
         self.form_token = ""
-        """The same on every replica, as soon as the services are open."""
+        """The same on every replica, as soon as the store is open."""
 
     def guard(self, handler: Handler, *, refuse: Refuse) -> Endpoint:
         """Return the endpoint that runs `handler` for those who may; others see `refuse`."""
@@ -79,11 +83,11 @@ class Door:
             if refusal is not None:
                 return refusal
             try:
-                services = await self._services.get()
-                self.form_token = hmac.digest(services.secret, b"console form", "sha256").hex()
-                caller = replace(await identify(request, services), session="console")
+                parts = await self._app.open(*CONSOLE_NEEDS)
+                self.form_token = hmac.digest(parts.secret, b"console form", "sha256").hex()
+                caller = replace(await identify(request, self._app), session="console")
                 await self._check_meant(request)
-                return await handler(request, Call(services=services, caller=caller))
+                return await handler(request, Call(parts=parts, caller=caller))
             except CitewellError as error:
                 return refuse(request, error)
             except Exception:
@@ -95,7 +99,7 @@ class Door:
     async def lets_in(self, request: Request) -> bool:
         """Tell whether the key of a request that was let in is still good."""
         try:
-            await identify(request, await self._services.get())
+            await identify(request, self._app)
         except AccessRefused:
             return False
         except CitewellError:

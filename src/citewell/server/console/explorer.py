@@ -9,12 +9,12 @@ import anyio
 from starlette.responses import Response
 from starlette.routing import Route
 
+from citewell.app.usage import shown_key, usage_csv
 from citewell.core.errors import NotFound, ToolTimeout
 from citewell.server.console.door import refuse_json
 from citewell.server.console.link_picture import WIDTH, draw_links
 from citewell.server.console.pages import guard_headers
 from citewell.tools import explorer
-from citewell.tools.usage import shown_key, usage_csv
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -51,7 +51,7 @@ class ExplorerPages:
         """Show what a search finds, and what is indexed."""
         query = request.query_params.get("q", "").strip()
         after = _number(request.query_params.get("after", "")) or 0
-        seconds = call.services.settings.mcp_tool_timeout
+        seconds = call.settings.mcp_tool_timeout
         with anyio.move_on_after(seconds) as limit:
             stats = await explorer.count_corpus(call)
             values = {

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from citewell.app.parts import OpensParts
     from citewell.core.settings import Settings
     from citewell.server.draining import Draining
-    from citewell.server.late_services import LateServices
 
 # An answer of the greatest length, every character of it escaped in a form.
 _MAX_BODY_BYTES = 200_000
@@ -41,10 +41,10 @@ class Console:
     """The answer where no route is, or none that takes the method."""
 
 
-def build_console(services: LateServices, *, settings: Settings, draining: Draining) -> Console:
+def build_console(app: OpensParts, *, settings: Settings, draining: Draining) -> Console:
     """Return the explorer, the desk's two consoles and the inspector."""
     pages = Pages()
-    door = Door(services, settings=settings)
+    door = Door(app, settings=settings)
     screen = Screen(pages, door)
 
     async def send_file(request: Request) -> Response:

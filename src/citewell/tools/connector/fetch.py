@@ -52,7 +52,7 @@ async def run(given: FetchInput, call: Call) -> FetchOutput:
     """
     scope = check_scope(None, call)
     numeric = given.id.isascii() and given.id.isdigit()
-    page = await call.services.store.get_page(int(given.id)) if numeric else None
+    page = await call.parts.store.get_page(int(given.id)) if numeric else None
     if (
         page is None
         or page.info.project != scope.project
@@ -103,6 +103,7 @@ TOOL = Tool(
     input_model=FetchInput,
     output_model=FetchOutput,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

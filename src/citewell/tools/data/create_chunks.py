@@ -58,7 +58,7 @@ async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
     website = await find_source(given.source_id, call)
     if website.kind == "site":
         raise InvalidArgument("A site gets its chunks from its pages.")
-    store = call.services.store
+    store = call.parts.store
     before = await _stored(website.source_id, call)
     if len(before) + len(given.chunks) > MAX_STORED_CHUNKS:
         raise InvalidArgument(f"A source has at most {MAX_STORED_CHUNKS:,} chunks.")
@@ -69,7 +69,7 @@ async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
     vectors = [_vector(each, call) for each in given.chunks]
     put = await store.put_page(compose_page(website, [*before, *added]))
     made = await store.chunks_of_page(put.source_id, first_ordinal=len(before))
-    embedder = call.services.embedder
+    embedder = call.parts.embedder
     known = {
         chunk.chunk_id: vector
         for chunk, vector in zip(made, vectors, strict=True)
@@ -83,10 +83,10 @@ async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
 
 
 async def _stored(source_id: int, call: Call) -> list[GivenChunk]:
-    page = await call.services.store.get_page(source_id)
+    page = await call.parts.store.get_page(source_id)
     if page is None:
         return []
-    chunks = await call.services.store.chunks_of_page(source_id)
+    chunks = await call.parts.store.chunks_of_page(source_id)
     return [
         GivenChunk(content=chunk.text, headings=_headings_of(chunk, page.sections))
         for chunk in chunks
@@ -107,7 +107,7 @@ def _headings_of(chunk: StoredChunk, sections: tuple[Section, ...]) -> dict[int,
 def _vector(chunk: ChunkInput, call: Call) -> np.ndarray[tuple[int], np.dtype[np.float32]] | None:
     if chunk.embedding is None:
         return None
-    embedder = call.services.embedder
+    embedder = call.parts.embedder
     dimensions = embedder.dimensions if embedder is not None else 0
     vector = np.array(chunk.embedding, dtype=np.float32)
     length = float(np.linalg.norm(vector))
@@ -142,6 +142,7 @@ TOOL = Tool(
     input_model=CreateChunksInput,
     output_model=CreateChunksOutput,
     annotations=Annotations(read_only=False, idempotent=False),
+    needs=("store", "embedder"),
     run=run,
     shape=as_is,
     render=render,

@@ -35,7 +35,7 @@ async def run(given: CreateSourceInput, call: Call) -> SourceShape:
         content_type=given.content_type,
         tags=tuple(given.tags or ()),
     )
-    website, _ = await call.services.store.library.add_website(draft, now=datetime.now(UTC))
+    website, _ = await call.parts.store.library.add_website(draft, now=datetime.now(UTC))
     return shape_source(website)
 
 
@@ -54,6 +54,7 @@ TOOL = Tool(
     input_model=CreateSourceInput,
     output_model=SourceShape,
     annotations=Annotations(read_only=False),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render_source,

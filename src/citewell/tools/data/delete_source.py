@@ -20,7 +20,7 @@ async def run(given: SourceInput, call: Call) -> DeleteSourceOutput:
     Raises:
         NotFound: there is no such source.
     """
-    removed = await call.services.library.delete(given.source_id, project=call.caller.project)
+    removed = await call.parts.library.delete(given.source_id, project=call.caller.project)
     return DeleteSourceOutput(
         source_id=removed.source_id, url=removed.url, chunks_deleted=removed.chunks
     )
@@ -46,6 +46,7 @@ TOOL = Tool(
     input_model=SourceInput,
     output_model=DeleteSourceOutput,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
+    needs=("store", "library"),
     run=run,
     shape=as_is,
     render=render,

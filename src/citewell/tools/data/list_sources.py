@@ -44,7 +44,7 @@ class ListSourcesOutput(ToolOutput):
 
 async def run(given: ListSourcesInput, call: Call) -> ListSourcesOutput:
     """List the sources of the caller's project, latest first."""
-    listed = await call.services.store.library.list_websites(
+    listed = await call.parts.store.library.list_websites(
         WebsiteQuery(
             project=call.caller.project,
             content_type=given.filters.content_type,
@@ -79,6 +79,7 @@ TOOL = Tool(
     input_model=ListSourcesInput,
     output_model=ListSourcesOutput,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

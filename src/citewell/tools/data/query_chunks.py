@@ -56,7 +56,7 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
     Raises:
         InvalidArgument: the embedding is not one of the server's model.
     """
-    store = call.services.store
+    store = call.parts.store
     where = SearchFilter(project=call.caller.project)
     depth = max(_LEAST_DEPTH, 2 * given.max_results)
     by_words = await store.search_words(
@@ -88,7 +88,7 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
 async def _vector_hits(
     given: QueryChunksInput, call: Call, *, where: SearchFilter, limit: int
 ) -> list[Hit]:
-    embedder = call.services.embedder
+    embedder = call.parts.embedder
     if embedder is None:
         if given.query_embedding is not None:
             raise InvalidArgument("query_embedding: this server has no embedding model.")
@@ -106,7 +106,7 @@ async def _vector_hits(
                 suggestion="Leave query_embedding out: the server makes its own.",
             )
         vector = vector / np.float32(length)
-    return await call.services.store.search_vectors(
+    return await call.parts.store.search_vectors(
         vector, model=embedder.name, where=where, limit=limit
     )
 
@@ -138,6 +138,7 @@ TOOL = Tool(
     input_model=QueryChunksInput,
     output_model=QueryChunksOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "embedder"),
     run=run,
     shape=as_is,
     render=render,

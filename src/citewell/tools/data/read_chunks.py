@@ -45,7 +45,7 @@ async def run(given: ReadChunksInput, call: Call) -> ReadChunksOutput:
         NotFound: there is no such source.
     """
     website = await find_source(given.source_id, call)
-    store = call.services.store
+    store = call.parts.store
     found: list[StoredChunk] = []
     skipped = 0
     for source_id in await store.library.pages_of([website.source_id], project=website.project):
@@ -85,6 +85,7 @@ TOOL = Tool(
     input_model=ReadChunksInput,
     output_model=ReadChunksOutput,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

@@ -36,6 +36,7 @@ TOOL = Tool(
     input_model=SourceInput,
     output_model=SourceShape,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render_source,

@@ -65,7 +65,7 @@ async def find_source(source_id: int, call: Call) -> Website:
     Raises:
         NotFound: there is no such website.
     """
-    website = await call.services.store.library.get_website(source_id, project=call.caller.project)
+    website = await call.parts.store.library.get_website(source_id, project=call.caller.project)
     if website is None:
         raise not_found(source_id)
     return website

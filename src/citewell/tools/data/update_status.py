@@ -39,7 +39,7 @@ async def run(given: UpdateStatusInput, call: Call) -> UpdateStatusOutput:
     if given.status == "completed" and given.error_message:
         raise InvalidArgument("error_message: a completed source has none.")
     website = await find_source(given.source_id, call)
-    await call.services.store.library.set_status(
+    await call.parts.store.library.set_status(
         website.source_id, given.status, now=datetime.now(UTC), error_message=given.error_message
     )
     return UpdateStatusOutput(
@@ -70,6 +70,7 @@ TOOL = Tool(
     input_model=UpdateStatusInput,
     output_model=UpdateStatusOutput,
     annotations=Annotations(read_only=False),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from citewell.access.rate_limit import RateLimiter
+from citewell.app.parts import Parts
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
 from citewell.tools.registry import Registry, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from citewell.app.parts import PartName
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
     from citewell.docsite.folder import DocsFolder
-    from citewell.tools.registry import ToolResult
-    from citewell.tools.services import Services
+    from citewell.tools.results import ToolResult
 
 DOCS_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     search_docs.TOOL,
@@ -30,18 +31,22 @@ sections, list_doc_pages shows what there is. Cite the links that come with the 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocsServices:
-    """The part of `Services` that the docs tools use."""
+class DocsParts:
+    """The docs folder alone, which is all that the docs tools need."""
 
     settings: Settings
     docs: DocsFolder
+
+    async def open(self, *names: PartName) -> Parts:
+        """Return the folder; nothing else can be asked for."""
+        return Parts(self.settings, {"docs": self.docs})
 
 
 class DocsFront:
     """Calls the docs tools of one folder; it needs no database and no model."""
 
     def __init__(self, folder: DocsFolder, settings: Settings) -> None:
-        self._services = DocsServices(settings=settings, docs=folder)
+        self._parts = DocsParts(settings=settings, docs=folder)
         self._registry = Registry(
             DOCS_TOOLS,
             timeout_seconds=settings.mcp_tool_timeout,
@@ -58,9 +63,7 @@ class DocsFront:
         self, name: str, arguments: Mapping[str, object], *, caller: Caller
     ) -> ToolResult:
         """Run a docs tool; what goes wrong comes back as an error result."""
-        # They use no more of the services than these have; the rest takes a second to import.
-        services = cast("Services", self._services)
-        return await self._registry.call(name, arguments, services=services, caller=caller)
+        return await self._registry.call(name, arguments, app=self._parts, caller=caller)
 
 
 def open_rate_limiter(settings: Settings) -> RateLimiter:

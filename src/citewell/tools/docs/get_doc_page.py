@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from citewell.app.docs_folder import base_url
 from citewell.core.errors import InvalidArgument
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
-from citewell.tools.docs_folder import base_url
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class GetDocPageOutput(ToolOutput):
 async def run(given: GetDocPageInput, call: Call) -> GetDocPageOutput:
     """Read the page and cut out what is asked for."""
     folder = served_docs(call)
-    base = base_url(call.services.settings)
+    base = base_url(call.settings)
     path = _find_path(folder, given.path)
     text = folder.text(path)
     if text is None:
@@ -214,6 +214,7 @@ TOOL = Tool(
     input_model=GetDocPageInput,
     output_model=GetDocPageOutput,
     annotations=Annotations(read_only=True),
+    needs=("docs",),
     run=run,
     shape=as_is,
     render=render,

@@ -130,6 +130,7 @@ TOOL = Tool(
     input_model=ListDocPagesInput,
     output_model=ListDocPagesOutput,
     annotations=Annotations(read_only=True),
+    needs=("docs",),
     run=run,
     shape=as_is,
     render=render,

@@ -7,9 +7,9 @@ import mimetypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.app.docs_folder import base_url, cache_root
 from citewell.docsite.files import PAGE_SUFFIXES, resolve_doc_path
 from citewell.docsite.llms import llms_full_txt, llms_txt
-from citewell.tools.docs_folder import base_url, cache_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from citewell.app.docs_folder import base_url
 from citewell.tools.docs.served import served_docs
-from citewell.tools.docs_folder import base_url
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 
 MAX_QUERY_CHARACTERS = 500
@@ -48,7 +48,7 @@ class SearchDocsOutput(ToolOutput):
 
 async def run(given: SearchDocsInput, call: Call) -> SearchDocsOutput:
     """Search the docs folder."""
-    settings = call.services.settings
+    settings = call.settings
     base = base_url(settings)
     limit = min(given.limit, settings.mcp_max_search_results)
     # Who says how many pages wants that many.
@@ -114,6 +114,7 @@ TOOL = Tool(
     input_model=SearchDocsInput,
     output_model=SearchDocsOutput,
     annotations=Annotations(read_only=True),
+    needs=("docs",),
     run=run,
     shape=as_is,
     render=render,

@@ -17,7 +17,7 @@ def served_docs(call: Call) -> DocsFolder:
     Raises:
         NotConfigured: none is served.
     """
-    folder = call.services.docs
+    folder = call.parts.docs
     if folder is None:
         raise NotConfigured("No docs folder is served; DOCS_ROOT names one.")
     return folder

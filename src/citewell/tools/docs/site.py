@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
+from citewell.app.docs_folder import base_url
 from citewell.tools.docs.raw_files import MADE_LISTS, make_list, read_raw_file
-from citewell.tools.docs_folder import base_url
 
 if TYPE_CHECKING:
     from pathlib import Path

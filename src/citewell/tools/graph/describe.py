@@ -64,7 +64,7 @@ async def run(given: DescribeInput, call: Call) -> DescribeOutput:
     """
     where = await search_filter(check_scope(given.scope, call), None, call)
     if not given.node_ids:
-        counts = await call.services.store.graph_counts(where)
+        counts = await call.parts.store.graph_counts(where)
         return DescribeOutput(graph=GraphShape.model_validate(counts, from_attributes=True))
     nodes = await resolve_nodes(given.node_ids, where=where, call=call)
     snippets = {}
@@ -80,7 +80,7 @@ async def run(given: DescribeInput, call: Call) -> DescribeOutput:
 async def _describe(
     node: Node, snippet: Snippet | None, *, where: SearchFilter, call: Call
 ) -> DescribedShape:
-    edges = await call.services.store.edges_of(
+    edges = await call.parts.store.edges_of(
         [node.ref], kinds=EDGE_KINDS, where=where, limit=_MOST_COUNTED
     )
     return DescribedShape.model_validate(
@@ -127,6 +127,7 @@ TOOL = Tool(
     input_model=DescribeInput,
     output_model=DescribeOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch"),
     run=run,
     shape=as_is,
     render=render,

@@ -50,6 +50,7 @@ TOOL = Tool(
     input_model=EntitiesForSectionsInput,
     output_model=NodeListOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "secret"),
     run=run,
     shape=as_is,
     render=listing.render,

@@ -91,6 +91,7 @@ TOOL = Tool(
     input_model=ExpandInput,
     output_model=ExpandOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "secret"),
     run=run,
     shape=as_is,
     render=listing.render,

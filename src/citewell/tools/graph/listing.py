@@ -68,7 +68,7 @@ async def list_related(
         InvalidArgument: the cursor is not of this list.
     """
     listed = describe_call(given, kinds, call)
-    secret = call.services.secret
+    secret = call.parts.secret
     shown = (
         open_cursor(given.cursor, search=listed, secret=secret)
         if given.cursor
@@ -78,7 +78,7 @@ async def list_related(
         [node.ref for node in starts],
         kinds=kinds,
         max_hops=max_hops,
-        store=call.services.store,
+        store=call.parts.store,
         where=where,
         query=given.query,
     )
@@ -117,7 +117,7 @@ async def _shapes(
     page: Sequence[Reached], *, given: ListingInput, where: SearchFilter, call: Call
 ) -> dict[NodeRef, RelatedShape]:
     refs = [each.ref for each in page]
-    nodes = {node.ref: node for node in await call.services.store.find_nodes(refs, where=where)}
+    nodes = {node.ref: node for node in await call.parts.store.find_nodes(refs, where=where)}
     snippets: Mapping[NodeRef, Snippet] = {}
     if given.include_snippet:
         snippets = await find_snippets(refs, where=where, call=call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from citewell.app.stored_pages import find_stored_page
 from citewell.core.errors import NotAUrl, NotFound
 from citewell.core.graph import NodeRef, parse_node_id
 from citewell.core.text import one_line
@@ -45,7 +46,7 @@ async def resolve_nodes(names: Sequence[str], *, where: SearchFilter, call: Call
     """
     refs = {name: await _resolve(name, call) for name in names}
     wanted = [ref for ref in refs.values() if ref is not None]
-    nodes = await call.services.store.find_nodes(wanted, where=where)
+    nodes = await call.parts.store.find_nodes(wanted, where=where)
     seen = {node.ref for node in nodes}
     for name, ref in refs.items():
         if ref not in seen:
@@ -70,7 +71,7 @@ async def _resolve(name: str, call: Call) -> NodeRef | None:
 
 
 async def _section_of_chunk(chunk_id: int, call: Call) -> NodeRef | None:
-    for chunk in await call.services.store.load_chunks([chunk_id]):
+    for chunk in await call.parts.store.load_chunks([chunk_id]):
         return NodeRef("section", chunk.source_id, chunk.section)
     return None
 
@@ -79,12 +80,12 @@ async def _resolve_url(url: str, call: Call) -> NodeRef | None:
     address = without_anchor(url)
     anchor = url[len(address) + 1 :]
     try:
-        info = await call.services.ingester.find_page(address, project=call.caller.project)
+        info = await find_stored_page(call.parts.store, address, project=call.caller.project)
     except NotAUrl:
         return None
     if info is None or not anchor:
         return NodeRef("page", info.source_id) if info is not None else None
-    page = await call.services.store.get_page(info.source_id)
+    page = await call.parts.store.get_page(info.source_id)
     for section in page.sections if page is not None else ():
         if section.anchor == anchor:
             return NodeRef("section", info.source_id, section.ordinal)

@@ -29,6 +29,7 @@ TOOL = Tool(
     input_model=TreeInput,
     output_model=NodeListOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "secret"),
     run=run,
     shape=as_is,
     render=listing.render,

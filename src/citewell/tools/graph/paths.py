@@ -78,13 +78,13 @@ async def run(given: PathsInput, call: Call) -> PathsOutput:
     where = await search_filter(check_scope(given.scope, call), None, call)
     fields = given.model_dump(mode="json", exclude={"cursor", "page_size"})
     asked = json.dumps([call.caller.project, "paths", fields], sort_keys=True)
-    secret = call.services.secret
+    secret = call.parts.secret
     shown = (
         open_cursor(given.cursor, search=asked, secret=secret) if given.cursor else frozenset[int]()
     )
     starts = await resolve_nodes(given.from_ids, where=where, call=call)
     ends = await resolve_nodes(given.to_ids, where=where, call=call)
-    store = call.services.store
+    store = call.parts.store
     found = await find_paths(
         [node.ref for node in starts],
         [node.ref for node in ends],
@@ -153,6 +153,7 @@ TOOL = Tool(
     input_model=PathsInput,
     output_model=PathsOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "secret"),
     run=run,
     shape=as_is,
     render=render,

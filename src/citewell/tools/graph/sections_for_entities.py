@@ -54,7 +54,7 @@ async def run(given: SectionsForEntitiesInput, call: Call) -> NodeListOutput:
 async def _find(name: str, *, where: SearchFilter, call: Call) -> list[Node]:
     if parse_node_id(name) is not None:
         return await resolve_nodes([name], where=where, call=call)
-    found = await call.services.store.find_entities([name], where=where)
+    found = await call.parts.store.find_entities([name], where=where)
     if not found:
         raise NotFound(
             f"No indexed page names {name[:80]!r} as an entity.",
@@ -78,6 +78,7 @@ TOOL = Tool(
     input_model=SectionsForEntitiesInput,
     output_model=NodeListOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "secret"),
     run=run,
     shape=as_is,
     render=listing.render,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.answer.evidence_spans import clip
+from citewell.app.scratch import PassagePlace
 from citewell.core.graph import NodeRef
-from citewell.tools.scratch import PassagePlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ async def find_snippets(
     refs: Sequence[NodeRef], *, where: SearchFilter, call: Call
 ) -> dict[NodeRef, Snippet]:
     """Return how each node begins: a page by its first section, an entity where it is defined."""
-    store = call.services.store
+    store = call.parts.store
     sections = {ref: ref for ref in refs if ref.kind == "section"}
     sections |= {ref: NodeRef("section", ref.number, 0) for ref in refs if ref.kind == "page"}
     entities = [ref for ref in refs if ref.kind == "entity"]
@@ -53,6 +53,6 @@ async def find_snippets(
 
 def _snippet(chunk: StoredChunk, call: Call) -> Snippet:
     place = PassagePlace.of_chunk(chunk)
-    passage = call.services.scratch.put(call.caller, place, chunk.text)
+    passage = call.parts.scratch.put(call.caller, place, chunk.text)
     body = _HEADING_LINES.sub("", chunk.text) or chunk.text
     return Snippet(text=clip(body, SNIPPET_CHARACTERS), passage_id=passage.passage_id)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.answer.evidence_quotes import QuoteLimits
+    from citewell.app.scratch import Passage
     from citewell.tools.registry import Call
-    from citewell.tools.scratch import Passage
 
 MAX_TITLE_CHARACTERS = 80
 # What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
@@ -53,7 +53,7 @@ def quote_passages(
 ) -> list[QuoteShape]:
     """Return the quotes of passages, each given with its relevance from 0 to 1, best first."""
     texts = [passage_text(passage, relevance=relevance) for passage, relevance in passages]
-    rerank = call.services.reranker is not None
+    rerank = call.parts.reranker is not None
     best = max((relevance for _, relevance in passages), default=0.0)
     quotes: list[QuoteShape] = []
     left = limits.max_quotes * (limits.max_quote_tokens + _TOKENS_BESIDE_QUOTE)

@@ -10,8 +10,8 @@ from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.registry import ToolOutput
 
 if TYPE_CHECKING:
+    from citewell.app.scratch import Passage
     from citewell.tools.registry import Call
-    from citewell.tools.scratch import Passage
 
 DEFAULT_EXCERPT_TOKENS = 300
 MAX_EXCERPT_TOKENS = 800

@@ -77,6 +77,7 @@ TOOL = Tool(
     input_model=ExpandExcerptInput,
     output_model=ExcerptOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch"),
     run=run,
     shape=as_is,
     render=render,

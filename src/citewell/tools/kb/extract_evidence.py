@@ -75,6 +75,7 @@ TOOL = Tool(
     input_model=ExtractEvidenceInput,
     output_model=EvidenceOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "embedder", "reranker"),
     run=run,
     shape=as_is,
     render=render,

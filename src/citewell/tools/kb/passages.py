@@ -7,6 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from citewell.answer.definitions import asked_terms, raise_definitions
+from citewell.app.scratch import (
+    Passage,
+    PassagePlace,
+    parse_scratch_uri,
+    section_of_passage,
+)
 from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.records import RankedChunk, SearchFilter
 from citewell.retrieve.candidates import find_candidates
@@ -15,12 +21,6 @@ from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.pipeline import DEPTH
 from citewell.retrieve.query import read_query
 from citewell.retrieve.rerank import rank
-from citewell.tools.scratch import (
-    Passage,
-    PassagePlace,
-    parse_scratch_uri,
-    section_of_passage,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -81,22 +81,22 @@ async def find_passages(
     Raises:
         InvalidArgument: only vectors may be searched, and there are none for this question.
     """
-    services = call.services
+    parts = call.parts
     query = read_query(question)
     if mode == "vector_only":
         _require_vectors(question, call)
         query = replace(query, words=())
     candidates = await find_candidates(
         query,
-        store=services.store,
-        embedder=services.embedder,
+        store=parts.store,
+        embedder=parts.embedder,
         where=where,
         depth=max(DEPTH, 3 * (limit + len(shown))),
     )
     ranked, calibrated, notes = await _rank(query, candidates.found, mode=mode, call=call)
     if mode == "hybrid_local":
-        ranked = await add_neighbours(ranked, question, store=services.store, where=where)
-    before = await services.store.load_chunks(sorted(shown)) if shown else []
+        ranked = await add_neighbours(ranked, question, store=parts.store, where=where)
+    before = await parts.store.load_chunks(sorted(shown)) if shown else []
     best_first = _definitions_first(ranked, question)
     chosen, more = _choose(best_first, before, limit=limit, max_per_doc=max_per_doc)
     evidence = {each.chunk.chunk_id: each for each in candidates.found}
@@ -121,7 +121,7 @@ async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
         NotFound: the caller has no such passage, or its page has changed or gone since.
         ScopeViolation: it lies outside the scope.
     """
-    scratch, caller = call.services.scratch, call.caller
+    scratch, caller = call.parts.scratch, call.caller
     place = await find_place(passage_id, call)
     if place is None:
         raise NotFound(
@@ -143,7 +143,7 @@ async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
 
     One that another process gave, or this one has forgotten, is found by the chunk it names.
     """
-    scratch, caller = call.services.scratch, call.caller
+    scratch, caller = call.parts.scratch, call.caller
     parts = parse_scratch_uri(passage_id)
     if parts is not None and parts[0] != scratch.session_of(caller):
         return None
@@ -152,9 +152,9 @@ async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
     chunk_id = section_of_passage(name)
     if known is not None or chunk_id is None:
         return known
-    for chunk in await call.services.store.load_chunks([chunk_id]):
+    for chunk in await call.parts.store.load_chunks([chunk_id]):
         where = SearchFilter(project=caller.project, source_ids=(chunk.source_id,))
-        if await call.services.store.list_pages(where, limit=1):
+        if await call.parts.store.list_pages(where, limit=1):
             place = PassagePlace.of_chunk(chunk)
             if hmac.compare_digest(scratch.id_of(caller, place), name):
                 return place
@@ -167,7 +167,7 @@ async def page_of(place: PassagePlace, call: Call) -> Page:
     Raises:
         NotFound: it has changed or gone since.
     """
-    page = await call.services.store.get_page(place.source_id)
+    page = await call.parts.store.get_page(place.source_id)
     if page is None or page.info.text_hash != place.page_hash:
         fate = "is no longer indexed" if page is None else "has changed since"
         raise NotFound(
@@ -187,7 +187,7 @@ def _definitions_first(ranked: Sequence[RankedChunk], question: str) -> Sequence
 
 
 def _require_vectors(question: str, call: Call) -> None:
-    embedder = call.services.embedder
+    embedder = call.parts.embedder
     if embedder is None or not embedder.supports(question):
         raise InvalidArgument(
             "There are no vectors to search for a question in this language.",
@@ -201,7 +201,7 @@ async def _rank(
     if mode == "vector_only":
         by_cosine = sorted(found, key=lambda each: -(each.vector_score or 0.0))
         return tuple(_by_vector(query, each) for each in by_cosine), False, ()
-    ranking = await rank(query, found, reranker=call.services.reranker)
+    ranking = await rank(query, found, reranker=call.parts.reranker)
     return ranking.chunks, ranking.calibrated, ranking.notes
 
 
@@ -251,7 +251,7 @@ def _keep(
     chunk = ranked.chunk
     place = PassagePlace.of_chunk(chunk)
     return FoundPassage(
-        passage=call.services.scratch.put(call.caller, place, chunk.text),
+        passage=call.parts.scratch.put(call.caller, place, chunk.text),
         chunk=chunk,
         relevance=ranked.relevance,
         confidence=ranked.confidence if calibrated else None,

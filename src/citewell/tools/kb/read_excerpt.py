@@ -110,6 +110,7 @@ TOOL = Tool(
     input_model=ReadExcerptInput,
     output_model=ExcerptOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch"),
     run=run,
     shape=as_is,
     render=render,

@@ -106,7 +106,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
 
 
 def _judge(question: str, page: FoundPassages, call: Call) -> Judgement:
-    embedder = call.services.embedder
+    embedder = call.parts.embedder
     known = embedder is not None and embedder.name == KNOWN_MODEL
     return judge(question, page.ranked, cosine=page.best_cosine if known else None)
 
@@ -142,6 +142,7 @@ TOOL = Tool(
     input_model=RetrieveEvidenceInput,
     output_model=RetrieveEvidenceOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "embedder", "reranker"),
     run=run,
     shape=as_is,
     render=render,

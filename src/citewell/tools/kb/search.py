@@ -97,7 +97,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     where = await search_filter(scope, given.filters, call)
     options = given.options or SearchOptions()
     search = _describe(given, call)
-    secret = call.services.secret
+    secret = call.parts.secret
     shown = (
         open_cursor(given.cursor, search=search, secret=secret)
         if given.cursor
@@ -113,7 +113,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         max_per_doc=options.max_per_doc,
         shown=shown,
     )
-    rerank = call.services.reranker is not None
+    rerank = call.parts.reranker is not None
     shaped = [
         _shape(found, rank=len(shown) + at, given=given, rerank=rerank)
         for at, found in enumerate(page.found, start=1)
@@ -127,7 +127,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         next_cursor=seal_cursor(ids, search=search, secret=secret) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
-        session_id=call.services.scratch.session_of(call.caller),
+        session_id=call.parts.scratch.session_of(call.caller),
         notes=list(page.notes) or None,
     )
 
@@ -233,6 +233,7 @@ TOOL = Tool(
     input_model=KbSearchInput,
     output_model=KbSearchOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "embedder", "reranker", "secret"),
     run=run,
     shape=as_is,
     render=render,

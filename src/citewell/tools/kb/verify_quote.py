@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, model_validator
 
 from citewell.answer.verify import verify_quote
+from citewell.app.stored_pages import find_stored_page
 from citewell.core.errors import NotFound
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.core.text import one_line
@@ -75,7 +76,7 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     page = await _find_page(given, call)
     text, page_hash, fetched_at = page.text, page.info.text_hash, page.info.fetched_at
     if given.live:
-        fetched, extracted = await call.services.ingester.read_live(page.info.url)
+        fetched, extracted = await call.parts.ingester.read_live(page.info.url)
         text, fetched_at = extracted.text, fetched.fetched_at
         page_hash = content_hash(text)
     result = verify_quote(given.quote, text, start=cited.start if cited else None)
@@ -103,9 +104,9 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
         cited = parse_citation_id(given.citation_id)
         source_id = cited.source_id if cited else None
     if source_id is None and given.url is not None:
-        info = await call.services.ingester.find_page(given.url, project=call.caller.project)
+        info = await find_stored_page(call.parts.store, given.url, project=call.caller.project)
         source_id = info.source_id if info is not None else None
-    page = await call.services.store.get_page(source_id) if source_id is not None else None
+    page = await call.parts.store.get_page(source_id) if source_id is not None else None
     if (
         page is None
         or page.info.project != scope.project
@@ -150,6 +151,7 @@ TOOL = Tool(
     input_model=VerifyQuoteInput,
     output_model=VerifyQuoteOutput,
     annotations=Annotations(read_only=True, open_world=True),
+    needs=("store", "scratch", "ingester"),
     run=run,
     shape=as_is,
     render=render,

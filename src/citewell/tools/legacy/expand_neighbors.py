@@ -63,7 +63,7 @@ async def run(given: ExpandNeighborsInput, call: Call) -> ExpandNeighborsOutput:
     known = {section.chunk_id for section in sections}
     found: list[NeighborShape] = []
     for section in sections:
-        around = await call.services.store.chunks_of_page(
+        around = await call.parts.store.chunks_of_page(
             section.source_id,
             first_ordinal=max(0, section.ordinal - given.max_hops),
             last_ordinal=section.ordinal + given.max_hops,
@@ -125,6 +125,7 @@ TOOL = Tool(
     input_model=ExpandNeighborsInput,
     output_model=ExpandNeighborsOutput,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

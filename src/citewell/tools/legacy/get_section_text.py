@@ -110,6 +110,7 @@ TOOL = Tool(
     input_model=GetSectionTextInput,
     output_model=GetSectionTextOutput,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

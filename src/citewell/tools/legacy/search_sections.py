@@ -57,6 +57,7 @@ TOOL = Tool(
     input_model=SearchSectionsInput,
     output_model=KbSearchOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "scratch", "embedder", "reranker", "secret"),
     run=run,
     shape=as_is,
     render=kb_search.render,

@@ -32,7 +32,7 @@ async def load_sections(ids: Iterable[str], *, scope: Scope, call: Call) -> list
     """
     wanted = list(dict.fromkeys(ids))
     numbers = [int(each) for each in wanted if each.isascii() and each.isdigit()]
-    chunks = await _in_scope(await call.services.store.load_chunks(numbers), scope, call)
+    chunks = await _in_scope(await call.parts.store.load_chunks(numbers), scope, call)
     known = {str(chunk.chunk_id) for chunk in chunks}
     missing = [each for each in wanted if each not in known]
     if missing:
@@ -46,6 +46,6 @@ async def load_sections(ids: Iterable[str], *, scope: Scope, call: Call) -> list
 async def _in_scope(chunks: Sequence[StoredChunk], scope: Scope, call: Call) -> list[StoredChunk]:
     source_ids = tuple({chunk.source_id for chunk in chunks})
     where = SearchFilter(project=scope.project, tags=scope.tags, source_ids=source_ids)
-    pages = await call.services.store.list_pages(where, limit=len(source_ids) or 1)
+    pages = await call.parts.store.list_pages(where, limit=len(source_ids) or 1)
     allowed = {page.source_id for page in pages if scope.holds(page.url, page.tags)}
     return [chunk for chunk in chunks if chunk.source_id in allowed]

@@ -14,10 +14,10 @@ from citewell.tools.people.party import party_of, show_moment
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 
 if TYPE_CHECKING:
+    from citewell.app.client_port import ClientPort, PersonReply
     from citewell.core.people import UserQuestion
     from citewell.core.settings import Settings
     from citewell.people.desk import Desk
-    from citewell.tools.client_port import ClientPort, PersonReply
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class AskUserOutput(ToolOutput):
 
 async def run(given: AskUserInput, call: Call) -> AskUserOutput:
     """Ask, wait until the question is closed, and return the answer."""
-    desk, client = call.services.desk, call.client
+    desk, client = call.parts.desk, call.client
     question = await _take_up(desk, call)
     if question is None:
         question = await desk.ask(given.question, party_of(call))
@@ -84,7 +84,7 @@ async def _take_up(desk: Desk, call: Call) -> UserQuestion | None:
 
 async def _wait(question: UserQuestion, call: Call) -> UserQuestion:
     """Return the question once it is closed, whichever way the user took to answer it."""
-    desk, client = call.services.desk, call.client
+    desk, client = call.parts.desk, call.client
     failure: CitewellError | None = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_report_waiting, call)
@@ -164,6 +164,7 @@ TOOL = Tool(
     input_model=AskUserInput,
     output_model=AskUserOutput,
     annotations=Annotations(read_only=False, idempotent=False, open_world=True),
+    needs=("desk",),
     run=run,
     shape=as_is,
     render=render,

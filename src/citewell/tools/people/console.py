@@ -21,16 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from datetime import datetime
 
+    from citewell.app.parts import PartName
     from citewell.core.people import Directive, UserQuestion
     from citewell.tools.registry import Call
 
 Json = dict[str, Any]
 
+DESK_NEEDS: tuple[PartName, ...] = ("desk",)
+
 
 async def list_questions(call: Call) -> dict[str, list[Json]]:
     """Return the caller's `pending` questions, oldest first, and the `history`, newest first."""
     ask_user.TOOL.refuse_others(call.caller)
-    pending, history = await call.services.desk.list_questions(party_of(call).owner)
+    pending, history = await call.parts.desk.list_questions(party_of(call).owner)
     return {
         "pending": [shape_question(question) for question in pending],
         "history": [shape_question(question) for question in history],
@@ -47,13 +50,13 @@ async def answer_question(call: Call, question_id: str, *, answer: object) -> Js
     ask_user.TOOL.refuse_others(call.caller)
     text = _text(answer, name="answer", most=MAX_ANSWER_CHARACTERS)
     owner = party_of(call).owner
-    return shape_question(await call.services.desk.answer(question_id, text, owner=owner))
+    return shape_question(await call.parts.desk.answer(question_id, text, owner=owner))
 
 
 async def list_directives(call: Call) -> dict[str, list[Json]]:
     """Return the caller's `pending` directives, newest first, and the `consumed`, last first."""
     get_user_request.TOOL.refuse_others(call.caller)
-    pending, consumed = await call.services.desk.list_directives(party_of(call).owner)
+    pending, consumed = await call.parts.desk.list_directives(party_of(call).owner)
     return {
         "pending": [shape_directive(directive) for directive in pending],
         "consumed": [shape_directive(directive) for directive in consumed],
@@ -67,7 +70,7 @@ async def add_directive(call: Call, *, content: object, task_id: object = None) 
         InvalidArgument: the content or the task id is empty or too long.
     """
     get_user_request.TOOL.refuse_others(call.caller)
-    directive = await call.services.desk.add_directive(
+    directive = await call.parts.desk.add_directive(
         _text(content, name="content", most=MAX_DIRECTIVE_CHARACTERS),
         party_of(call),
         task_id=_text(
@@ -86,18 +89,18 @@ async def delete_directive(call: Call, directive_id: str) -> None:
         NotFound: the caller has no such directive.
     """
     get_user_request.TOOL.refuse_others(call.caller)
-    await call.services.desk.delete_directive(directive_id, owner=party_of(call).owner)
+    await call.parts.desk.delete_directive(directive_id, owner=party_of(call).owner)
 
 
 async def delete_directives(call: Call) -> int:
     """Remove all directives of the caller; return how many there were."""
     get_user_request.TOOL.refuse_others(call.caller)
-    return await call.services.desk.delete_directives(party_of(call).owner)
+    return await call.parts.desk.delete_directives(party_of(call).owner)
 
 
 def watch_desk(call: Call) -> AsyncGenerator[int]:
     """Yield a number now and after every change of the caller's questions or directives."""
-    return call.services.desk.watch(party_of(call).owner)
+    return call.parts.desk.watch(party_of(call).owner)
 
 
 def shape_question(question: UserQuestion) -> Json:

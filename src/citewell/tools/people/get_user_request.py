@@ -40,7 +40,7 @@ async def run(given: GetUserRequestInput, call: Call) -> GetUserRequestOutput:
     """Take the newest directive off the queue."""
     owner = party_of(call).owner
     try:
-        directive = await call.services.desk.take_directive(owner, task_id=given.task_id)
+        directive = await call.parts.desk.take_directive(owner, task_id=given.task_id)
     except StoreError as error:
         raise StoreError("failed to fetch user request", suggestion=error.suggestion) from error
     if directive is None:
@@ -84,6 +84,7 @@ TOOL = Tool(
     input_model=GetUserRequestInput,
     output_model=GetUserRequestOutput,
     annotations=Annotations(read_only=False, idempotent=False),
+    needs=("desk",),
     run=run,
     shape=as_is,
     render=render,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import AccessRefused, StoreError
 from citewell.tools.people.party import party_of, show_moment
+from citewell.tools.registry import AfterCall, Call
 
 if TYPE_CHECKING:
     from citewell.core.people import UserQuestion
-    from citewell.tools.registry import Call, ToolResult
+    from citewell.tools.results import ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +23,7 @@ LATE_ANSWERS_KEY = "late_answers"
 async def add_late_answers(result: ToolResult, call: Call) -> ToolResult:
     """Return the result with the late answers that the caller has not been given yet."""
     try:
-        questions = await call.services.desk.take_late_answers(party_of(call).owner)
+        questions = await call.parts.desk.take_late_answers(party_of(call).owner)
     except AccessRefused:
         return result
     except StoreError:
@@ -54,3 +55,6 @@ def _shape(question: UserQuestion) -> dict[str, Any]:
         "asked_at": show_moment(question.asked_at),
         "answered_at": show_moment(question.answered_at),
     }
+
+
+LATE_ANSWERS = AfterCall(needs=("desk",), run=add_late_answers)

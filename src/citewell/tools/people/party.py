@@ -19,7 +19,7 @@ def party_of(call: Call) -> Party:
     Raises:
         AccessRefused: the server is open to strangers, who would read one another's questions.
     """
-    caller, settings = call.caller, call.services.settings
+    caller, settings = call.caller, call.settings
     is_open = settings.mcp_transport != "stdio" and settings.mcp_allow_anonymous
     if caller.key_hash is None and is_open:
         raise AccessRefused("invalid authorization header")

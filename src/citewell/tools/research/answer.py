@@ -59,7 +59,7 @@ async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
         tags=scope.tags,
         url_prefixes=scope.url_prefixes,
     )
-    return await call.services.engine.answer(
+    return await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress
     )
 
@@ -80,6 +80,7 @@ TOOL = Tool(
     input_model=AnswerInput,
     output_model=ResearchOutput,
     annotations=Annotations(read_only=False, open_world=True),
+    needs=("engine",),
     run=run,
     shape=shape_result,
     render=render_brief,

@@ -55,8 +55,8 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
         CitewellError: every URL failed; the first failure is raised.
     """
     urls = [given.url] if isinstance(given.url, str) else given.url
-    tags = (*call.services.settings.scope_tags, *(given.tags or ()))
-    outcomes = await call.services.ingester.ingest_all(
+    tags = (*call.settings.scope_tags, *(given.tags or ()))
+    outcomes = await call.parts.ingester.ingest_all(
         urls,
         project=call.caller.project,
         force=given.force,
@@ -64,7 +64,7 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
         on_progress=call.on_progress,
     )
     pages = [outcome.page for outcome in outcomes if outcome.page is not None]
-    await call.services.library.keep_pages(pages, tags=tags)
+    await call.parts.library.keep_pages(pages, tags=tags)
     failures = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(failures) == len(outcomes):
         raise failures[0]
@@ -132,6 +132,7 @@ TOOL = Tool(
     input_model=IngestInput,
     output_model=IngestOutput,
     annotations=Annotations(read_only=False, open_world=True),
+    needs=("ingester", "library"),
     run=run,
     shape=as_is,
     render=render,

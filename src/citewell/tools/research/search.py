@@ -47,7 +47,7 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
         expansion_budget=0,
         within=await search_filter(check_scope(given.scope, call), None, call),
     )
-    return await call.services.engine.search(
+    return await call.parts.engine.search(
         question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
     )
 
@@ -68,6 +68,7 @@ TOOL = Tool(
     input_model=SearchInput,
     output_model=ResearchOutput,
     annotations=Annotations(read_only=True),
+    needs=("engine", "store"),
     run=run,
     shape=shape_for_connectors,
     render=render_brief,

@@ -129,7 +129,7 @@ class ConnectorResearchOutput(ResearchOutput):
 def shape_for_connectors(result: OrchestrationResult, call: Call) -> ResearchOutput:
     """Return the structured form, with `results` when the connector toolset is on."""
     output = shape_result(result, call)
-    if not {"connector", "all"} & set(call.services.settings.mcp_toolsets):
+    if not {"connector", "all"} & set(call.settings.mcp_toolsets):
         return output
     results = [
         ConnectorResultShape(id=str(source.source_id), title=source.title, url=source.url)
@@ -140,7 +140,7 @@ def shape_for_connectors(result: OrchestrationResult, call: Call) -> ResearchOut
 
 def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     """Return the structured form of `result`, its evidence cut to the token budget."""
-    max_evidence_tokens = call.services.settings.mcp_response_token_budget
+    max_evidence_tokens = call.settings.mcp_response_token_budget
     numbers = number_sources(result.blocks)
     kept, tokens = 0, 0
     for block in result.blocks:
@@ -226,4 +226,4 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
 
 def render_brief(result: OrchestrationResult, call: Call) -> str:
     """Return the brief that a model reads."""
-    return format_brief(result, token_budget=call.services.settings.mcp_response_token_budget)
+    return format_brief(result, token_budget=call.settings.mcp_response_token_budget)

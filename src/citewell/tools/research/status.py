@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.answer.corpus_status import ListedPage, format_corpus_status
+from citewell.app.stored_pages import find_stored_page
 from citewell.core.errors import NotFound
 from citewell.core.records import PageInfo, SearchFilter
 from citewell.core.storage import CorpusStats
@@ -57,11 +58,11 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
     if given.source_url is not None:
         return await _page_status(given.source_url, call)
     where = SearchFilter(project=call.caller.project)
-    stats = await call.services.store.corpus_stats(where)
+    stats = await call.parts.store.corpus_stats(where)
     if not given.include_urls:
         return _shape(stats)
     # One more than is shown tells whether there are more.
-    pages = await call.services.store.list_pages(
+    pages = await call.parts.store.list_pages(
         where, limit=MAX_LISTED_PAGES + 1, after_source_id=given.cursor or 0
     )
     listed = [_shape_page(page, call) for page in pages[:MAX_LISTED_PAGES]]
@@ -70,7 +71,7 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
 
 
 async def _page_status(url: str, call: Call) -> StatusOutput:
-    page = await call.services.ingester.find_page(url, project=call.caller.project)
+    page = await find_stored_page(call.parts.store, url, project=call.caller.project)
     if page is None:
         raise NotFound(f"{url} is not indexed.", suggestion="Call answer or ingest with this URL.")
     stats = CorpusStats(
@@ -80,7 +81,7 @@ async def _page_status(url: str, call: Call) -> StatusOutput:
 
 
 def _shape_page(page: PageInfo, call: Call) -> PageShape:
-    limit = timedelta(days=call.services.settings.page_stale_days)
+    limit = timedelta(days=call.settings.page_stale_days)
     return PageShape(
         source_id=page.source_id,
         title=page.title,
@@ -147,6 +148,7 @@ TOOL = Tool(
     input_model=StatusInput,
     output_model=StatusOutput,
     annotations=Annotations(read_only=True),
+    needs=("store",),
     run=run,
     shape=as_is,
     render=render,

@@ -56,7 +56,7 @@ async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
         BudgetExceeded: they are larger than the server takes.
         InferenceError: the caller's own embedding endpoint fails.
     """
-    _check_size(given.materials, max_bytes=call.services.settings.extract_max_materials_bytes)
+    _check_size(given.materials, max_bytes=call.settings.extract_max_materials_bytes)
     async with _opened_embedder(call) as embedder:
         material = await _find_or_keep(given.materials, call, embedder)
         query_vector, vectors = await _embed(given.query, material, call, embedder)
@@ -81,9 +81,9 @@ def _check_size(materials: str, *, max_bytes: int) -> None:
 @asynccontextmanager
 async def _opened_embedder(call: Call) -> AsyncIterator[Embedder | None]:
     """Give the server's embedder, or its endpoint with the caller's own key."""
-    settings = call.services.settings
+    settings = call.settings
     if not (settings.extract_with_caller_key and call.caller.token):
-        yield call.services.embedder
+        yield call.parts.embedder
         return
     embedder = open_embedder(
         settings.embedder,
@@ -99,7 +99,7 @@ async def _opened_embedder(call: Call) -> AsyncIterator[Embedder | None]:
 
 
 async def _find_or_keep(text: str, call: Call, embedder: Embedder | None) -> Material:
-    store, now = call.services.store.materials, datetime.now(UTC)
+    store, now = call.parts.store.materials, datetime.now(UTC)
     owner, task, text_hash = call.caller.owner, _task_of(call.caller), content_hash(text)
     known = await store.find_material(
         owner,
@@ -115,7 +115,7 @@ async def _find_or_keep(text: str, call: Call, embedder: Embedder | None) -> Mat
         task=task,
         text_hash=text_hash,
         pieces=split_material(text),
-        max_bytes=call.services.settings.extract_kept_bytes,
+        max_bytes=call.settings.extract_kept_bytes,
         now=now,
     )
 
@@ -135,7 +135,7 @@ async def _embed(
     if waiting:
         made = await embedder.embed_passages(list(waiting.values()))
         fresh = dict(zip(waiting, made, strict=True))
-        await call.services.store.materials.put_material_vectors(
+        await call.parts.store.materials.put_material_vectors(
             material.material_id, fresh, model=embedder.name
         )
         vectors |= fresh
@@ -175,6 +175,7 @@ TOOL = Tool(
     input_model=ExtractKeyInfoInput,
     output_model=ExtractKeyInfoOutput,
     annotations=Annotations(read_only=False),
+    needs=("store", "embedder"),
     run=run,
     shape=as_is,
     render=render,

@@ -60,13 +60,13 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
         InvalidArgument: the cursor is not one given for this page as it is.
         CitewellError: the page could not be read.
     """
-    pages = call.services.live_pages
+    pages = call.parts.live_pages
     # What the server is set to do is its `auto`.
     mode = None if given.render == "auto" else given.render
     page = await (pages.read_on if given.cursor else pages.read)(given.url, render=mode)
     text = _as_shown(page.extracted, links=given.include_links, images=given.include_images)
     reading = f"{given.url} {given.include_links} {given.include_images} {page.text_hash}"
-    secret = call.services.secret
+    secret = call.parts.secret
     start = _place_of(given.cursor, reading, secret=secret) if given.cursor else 0
     piece = _piece(text, start, max_tokens=given.max_tokens)
     end = start + len(piece)
@@ -167,6 +167,7 @@ TOOL = Tool(
     input_model=WebFetchInput,
     output_model=WebFetchOutput,
     annotations=Annotations(read_only=True, open_world=True),
+    needs=("live_pages", "secret"),
     run=run,
     shape=as_is,
     render=render,

@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.answer.fence import Fence
+from citewell.app.search_engines import NOT_CONFIGURED, SUGGESTION
 from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.schemas import ROWS
-from citewell.tools.search_engines import NOT_CONFIGURED, SUGGESTION
 
 _MAX_RESULTS = 10
 _MAX_QUERY_CHARACTERS = 2_000
@@ -50,9 +50,9 @@ async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
     """
     if not given.query.strip():
         raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
-    if call.services.web_search is None:
+    if call.parts.web_search is None:
         raise SettingsError(NOT_CONFIGURED, suggestion=SUGGESTION)
-    found = await call.services.web_search.search(given.query, limit=_MAX_RESULTS)
+    found = await call.parts.web_search.search(given.query, limit=_MAX_RESULTS)
     return WebSearchOutput(
         query=found.query,
         created_at=found.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -92,6 +92,7 @@ TOOL = Tool(
     input_model=WebSearchInput,
     output_model=WebSearchOutput,
     annotations=Annotations(read_only=True, open_world=True),
+    needs=("web_search",),
     run=run,
     shape=as_is,
     render=render,

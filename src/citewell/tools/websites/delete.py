@@ -29,8 +29,8 @@ async def run(given: DeleteInput, call: Call) -> DeleteOutput:
     Raises:
         NotFound: there is no such website.
     """
-    removed = await call.services.library.delete(given.source_id, project=call.caller.project)
-    call.services.events.emit(
+    removed = await call.parts.library.delete(given.source_id, project=call.caller.project)
+    call.parts.events.emit(
         "WebsiteDeleted",
         tool_name=TOOL_NAME,
         source_id=removed.source_id,
@@ -68,6 +68,7 @@ TOOL = Tool(
     input_model=DeleteInput,
     output_model=DeleteOutput,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
+    needs=("library", "events"),
     run=run,
     shape=as_is,
     render=render,

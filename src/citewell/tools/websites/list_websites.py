@@ -57,7 +57,7 @@ class ListOutput(ToolOutput):
 
 async def run(given: ListInput, call: Call) -> ListOutput:
     """List the websites of the caller's project."""
-    listed = await call.services.store.library.list_websites(
+    listed = await call.parts.store.library.list_websites(
         WebsiteQuery(
             project=call.caller.project,
             content_type=given.content_type,
@@ -87,7 +87,7 @@ def _shape(website: Website, call: Call) -> WebsiteShape:
         fetch_timestamp=iso(website.fetched_at),
         processing_status=website.status,
         chunks_count=website.chunks,
-        is_stale=call.services.library.is_stale(website),
+        is_stale=call.parts.library.is_stale(website),
         error_message=website.error_message,
         pages=website.pages if website.kind == "site" else None,
     )
@@ -128,6 +128,7 @@ TOOL = Tool(
     input_model=ListInput,
     output_model=ListOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "library"),
     run=run,
     shape=as_is,
     render=render,

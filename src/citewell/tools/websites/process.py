@@ -73,7 +73,7 @@ async def run(given: ProcessInput, call: Call) -> ProcessOutput:
         FetchError: the page cannot be had.
     """
     clock = Stopwatch()
-    emit = call.services.events.emit
+    emit = call.parts.events.emit
     emit(
         "WebsiteProcessingStart",
         tool_name=TOOL_NAME,
@@ -108,7 +108,7 @@ async def _process(given: ProcessInput, call: Call) -> Processed:
         project=call.caller.project,
         kind="page" if given.mode == "page" else "site",
         content_type=await _content_type(given, call),
-        tags=call.services.settings.scope_tags,
+        tags=call.settings.scope_tags,
         options=CrawlOptions(
             discovery=_DISCOVERY.get(given.mode, "auto"),
             max_depth=plain.max_depth if given.depth is None else given.depth,
@@ -118,10 +118,10 @@ async def _process(given: ProcessInput, call: Call) -> Processed:
             language=given.language,
         ),
     )
-    return await call.services.library.process(
+    return await call.parts.library.process(
         draft,
         force=given.force_refresh,
-        wait_seconds=call.services.settings.jobs_patience_seconds,
+        wait_seconds=call.settings.jobs_patience_seconds,
         on_progress=call.on_progress,
     )
 
@@ -130,7 +130,7 @@ async def _content_type(given: ProcessInput, call: Call) -> ContentType | Litera
     """Return the type asked for; a website that is there keeps its own unless one was named."""
     if "content_type" in given.model_fields_set:
         return given.content_type
-    known = await call.services.store.library.find_website(
+    known = await call.parts.store.library.find_website(
         canonical_url(given.url), project=call.caller.project
     )
     keeps = known is not None and known.is_entry and known.content_type != "general"
@@ -196,6 +196,7 @@ TOOL = Tool(
     input_model=ProcessInput,
     output_model=ProcessOutput,
     annotations=Annotations(read_only=False, open_world=True),
+    needs=("store", "library", "events"),
     run=run,
     shape=as_is,
     render=render,

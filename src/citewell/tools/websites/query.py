@@ -121,7 +121,7 @@ async def run(given: QueryInput, call: Call) -> QueryOutput:
         "source_ids": list(given.source_ids or ()) or None,
         "fields": {**(given.fields or {})} or None,
     }
-    emit = call.services.events.emit
+    emit = call.parts.events.emit
     emit("SemanticQueryStart", tool_name=TOOL_NAME, query=given.query, filters=filters)
     try:
         output = await _query(given, call, clock)
@@ -169,7 +169,7 @@ async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput
 async def _headers(chunks: tuple[ScoredChunk, ...], call: Call) -> _Headers:
     by_page: dict[int, tuple[Section, ...]] = {}
     for source_id in dict.fromkeys(each.chunk.source_id for each in chunks):
-        page = await call.services.store.get_page(source_id)
+        page = await call.parts.store.get_page(source_id)
         if page is not None:
             by_page[source_id] = page.sections
     return _Headers(by_page=by_page)
@@ -229,6 +229,7 @@ TOOL = Tool(
     input_model=QueryInput,
     output_model=QueryOutput,
     annotations=Annotations(read_only=True),
+    needs=("store", "embedder", "reranker", "synthesizer", "events"),
     run=run,
     shape=as_is,
     render=render,

@@ -54,11 +54,11 @@ async def run(given: RefreshInput, call: Call) -> RefreshOutput:
         NotFound: there is no such website.
     """
     clock = Stopwatch()
-    emit = call.services.events.emit
+    emit = call.parts.events.emit
     emit("WebsiteRefreshStart", tool_name=TOOL_NAME, source_id=given.source_id)
     try:
         # How the work itself ends is told by the library, which may be after this call.
-        refreshed = await call.services.library.refresh(
+        refreshed = await call.parts.library.refresh(
             given.source_id,
             project=call.caller.project,
             wait_seconds=WAIT_SECONDS,
@@ -159,6 +159,7 @@ TOOL = Tool(
     input_model=RefreshInput,
     output_model=RefreshOutput,
     annotations=Annotations(read_only=False, open_world=True),
+    needs=("library", "events"),
     run=run,
     shape=as_is,
     render=render,

@@ -75,18 +75,18 @@ class Found:
 
 async def search_library(query: str, *, where: SearchFilter, limit: int, call: Call) -> Found:
     """Return the `limit` chunks that best answer `query`, near-duplicates left out."""
-    services = call.services
+    parts = call.parts
     asked = read_query(query)
     candidates = await find_candidates(
         asked,
-        store=services.store,
-        embedder=services.embedder,
+        store=parts.store,
+        embedder=parts.embedder,
         where=where,
         depth=max(DEPTH, limit),
     )
     fields = await _PageFields.read(query, candidates.found, call)
     found = [*candidates.found, *await fields.chunks_beside(candidates.found, call)]
-    ranking = await rank(asked, found, reranker=services.reranker)
+    ranking = await rank(asked, found, reranker=parts.reranker)
     evidence = {each.chunk.chunk_id: each for each in found}
     scored = [
         _score(each, evidence[each.chunk.chunk_id], fields=fields.speaking_for(each.chunk))
@@ -109,7 +109,7 @@ async def library_filter(
     fields: Mapping[str, str] | None,
 ) -> SearchFilter:
     """Return which pages a query may see; entries are given as the pages that belong to them."""
-    library, project = call.services.store.library, call.caller.project
+    library, project = call.parts.store.library, call.caller.project
     allowed: Collection[int] | None = None
     if source_ids is not None:
         allowed = await library.pages_of(source_ids, project=project)
@@ -138,7 +138,7 @@ class _PageFields:
     @classmethod
     async def read(cls, query: str, found: Sequence[FoundChunk], call: Call) -> Self:
         source_ids = sorted({each.chunk.source_id for each in found})
-        held = await call.services.store.library.fields_of(source_ids)
+        held = await call.parts.store.library.fields_of(source_ids)
         return cls(query, {source_id: load_fields(plain) for source_id, plain in held.items()})
 
     def speaking_for(self, chunk: StoredChunk) -> int:
@@ -162,7 +162,7 @@ class _PageFields:
                     fused_score=0.0,
                     matched_by="words",
                 )
-                for chunk in await call.services.store.chunks_of_page(source_id)
+                for chunk in await call.parts.store.chunks_of_page(source_id)
                 if chunk.chunk_id not in known and any(_holds(chunk, each) for each in held)
             ]
         return beside

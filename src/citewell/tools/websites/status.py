@@ -64,7 +64,7 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
     Raises:
         NotFound: there is no such website.
     """
-    status = await call.services.library.status(given.source_id, project=call.caller.project)
+    status = await call.parts.library.status(given.source_id, project=call.caller.project)
     website = status.website
     running = status.job if status.job is not None and not status.job.is_finished else None
     return StatusOutput(
@@ -79,7 +79,7 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
         content_type=website.content_type,
         language=website.language,
         pages=website.pages,
-        is_stale=call.services.library.is_stale(website),
+        is_stale=call.parts.library.is_stale(website),
         progress=_progress(running) if running is not None else None,
         fields=shape_fields(website.fields),
     )
@@ -153,6 +153,7 @@ TOOL = Tool(
     input_model=StatusInput,
     output_model=StatusOutput,
     annotations=Annotations(read_only=True),
+    needs=("library",),
     run=run,
     shape=as_is,
     render=render,

@@ -54,7 +54,7 @@ async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> 
         if kept:
             return Synthesis(text=kept, by="client")
     note: str | None = None
-    model = call.services.synthesizer
+    model = call.parts.synthesizer
     if model is not None:
         try:
             written = await model.write(prompt, max_tokens=MAX_SYNTHESIS_TOKENS)

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.app.docs_folder import base_url
+from citewell.app.local_pages import index_path
+from citewell.app.page_sync import Corpus, OwnPage, sync_pages
 from citewell.core.errors import CitewellError
 from citewell.core.records import FetchedPage
 from citewell.docsite.corpus_text import corpus_text
-from citewell.tools.docs_folder import base_url
-from citewell.tools.local_pages import index_path
-from citewell.tools.page_sync import Corpus, OwnPage, sync_pages
 
 if TYPE_CHECKING:
     from citewell.docsite.folder import DocsFolder

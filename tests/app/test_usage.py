@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from citewell.app.usage import usage_csv
 from citewell.core.identity import UsageTotal
-from citewell.tools.usage import usage_csv
 
 
 def total(*, name: str | None, hint: str) -> UsageTotal:

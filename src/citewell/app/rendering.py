@@ -16,9 +16,9 @@ from citewell.web.render.second_look import SecondLook
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from citewell.app.duties import Duties
     from citewell.core.settings import Settings
     from citewell.store.render_protocol import RenderStore
-    from citewell.tools.duties import Duties
     from citewell.web.fetcher import Fetcher
     from citewell.web.render.pool import RenderPool
 

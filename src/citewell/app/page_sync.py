@@ -26,7 +26,7 @@ _LISTED_AT_ONCE = 500
 
 
 class Corpus(Protocol):
-    """Where pages are kept: what this needs of the services."""
+    """Where pages are kept: what syncing needs."""
 
     @property
     def settings(self) -> Settings:

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from citewell.app.scratch import Passage, PassagePlace, ScratchStore, parse_scratch_uri
 from citewell.core.records import Caller
-from citewell.tools.scratch import Passage, PassagePlace, ScratchStore, parse_scratch_uri
 
 ME, YOU = Caller(session="me"), Caller(session="you")
 

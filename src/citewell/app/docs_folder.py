@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
 from platformdirs import user_cache_path
 
 from citewell.core.errors import SettingsError
@@ -14,6 +16,9 @@ from citewell.core.ids import content_hash
 from citewell.docsite.folder import DocsFolder
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.app.parts import Assembly
     from citewell.core.settings import Settings
 
 __all__ = [
@@ -21,9 +26,16 @@ __all__ = [
     "base_url",
     "cache_root",
     "open_docs",
+    "open_docs_part",
     "require_docs",
     "with_base_url",
 ]
+
+
+@asynccontextmanager
+async def open_docs_part(assembly: Assembly) -> AsyncIterator[DocsFolder | None]:
+    """Give the docs folder that is served; None when none is set."""
+    yield await to_thread.run_sync(open_docs, assembly.settings)
 
 
 def open_docs(settings: Settings) -> DocsFolder | None:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 from citewell.core.records import SearchFilter
 
 if TYPE_CHECKING:
-    from citewell.tools.services import Services
+    from citewell.app.parts import PartName, Parts
+
+
+READY_NEEDS: tuple[PartName, ...] = ("store",)
+VITALS_NEEDS: tuple[PartName, ...] = ("store", "scratch", "web_search", "access")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,26 +39,26 @@ class Vitals:
     web_searches_remembered: int
 
 
-async def check_ready(services: Services) -> None:
+async def check_ready(parts: Parts) -> None:
     """Return when the store answers.
 
     Raises:
         StoreError: it does not.
     """
-    await services.store.access.has_keys()
+    await parts.store.access.has_keys()
 
 
-async def take_vitals(services: Services) -> Vitals:
+async def take_vitals(parts: Parts) -> Vitals:
     """Return the numbers of all projects together.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    corpus = await services.store.corpus_stats(SearchFilter())
-    jobs = await services.store.jobs.count_jobs()
-    renders = await services.store.renders.count_renders()
-    scratch = services.scratch.stats()
-    web = services.web_search
+    corpus = await parts.store.corpus_stats(SearchFilter())
+    jobs = await parts.store.jobs.count_jobs()
+    renders = await parts.store.renders.count_renders()
+    scratch = parts.scratch.stats()
+    web = parts.web_search
     return Vitals(
         pages=corpus.pages,
         chunks=corpus.chunks,
@@ -63,7 +67,7 @@ async def take_vitals(services: Services) -> Vitals:
         scratch_bytes=scratch.bytes,
         scratch_evictions=scratch.evicted,
         scratch_expiries=scratch.expired,
-        usage_records_waiting=services.meter.waiting,
+        usage_records_waiting=parts.access.meter.waiting,
         jobs_waiting=jobs.get("waiting", 0),
         jobs_running=jobs.get("running", 0),
         renders_waiting=renders.waiting,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +12,13 @@ import pytest
 from tests.docsite.folders import BIRDS, open_folder, write_folder
 from tests.drafts import draft
 
+from citewell.app.docs_corpus import store_docs
+from citewell.app.open import App, already_open, open_app
+from citewell.app.parts import Parts
 from citewell.core.records import Caller, SearchFilter
 from citewell.core.settings import Settings
+from citewell.docsite.folder import DocsFolder
 from citewell.tools.catalog import open_registry
-from citewell.tools.docs_corpus import store_docs
-from citewell.tools.services import Services, open_services
 
 pytestmark = pytest.mark.anyio
 
@@ -32,27 +36,31 @@ def settings(root: Path) -> Settings:
     )
 
 
-async def stored(services: Services) -> list[str]:
-    pages = await services.store.list_pages(SearchFilter(project="marsh"), limit=100)
+@asynccontextmanager
+async def opened(settings: Settings, folder: DocsFolder) -> AsyncIterator[tuple[App, Parts]]:
+    async with open_app(settings, replaced={"docs": already_open(folder)}) as app:
+        yield app, await app.open("store", "ingester")
+
+
+async def stored(parts: Parts) -> list[str]:
+    pages = await parts.store.list_pages(SearchFilter(project="marsh"), limit=100)
     return sorted(page.url for page in pages)
 
 
 async def test_pages_are_cited_by_their_address_on_the_website(tmp_path: Path) -> None:
     folder = open_folder(tmp_path, LINKED)
 
-    async with open_services(settings(tmp_path), docs=folder) as services:
-        written = await store_docs(services, folder)
-        evidence = await open_registry(services.settings).call(
+    async with opened(settings(tmp_path), folder) as (app, parts):
+        written = await store_docs(parts, folder)
+        evidence = await open_registry(parts.settings).call(
             "kb_retrieve_evidence",
             {"question": "What does the grey heron eat?"},
-            services=services,
+            app=app,
             caller=Caller(session="s", project="marsh"),
         )
-        owls = await services.store.find_page(
-            "https://birds.example/guide/owls.html", project="marsh"
-        )
+        owls = await parts.store.find_page("https://birds.example/guide/owls.html", project="marsh")
         assert owls is not None
-        page = await services.store.get_page(owls.source_id)
+        page = await parts.store.get_page(owls.source_id)
 
     assert written == 4
     assert "https://birds.example/guide/herons.html" in evidence.text
@@ -64,16 +72,16 @@ async def test_pages_are_cited_by_their_address_on_the_website(tmp_path: Path) -
 async def test_only_changed_files_are_stored_again_and_gone_ones_deleted(tmp_path: Path) -> None:
     folder = open_folder(tmp_path, LINKED)
 
-    async with open_services(settings(tmp_path), docs=folder) as services:
-        await store_docs(services, folder)
-        assert await store_docs(services, folder) == 0
+    async with opened(settings(tmp_path), folder) as (_, parts):
+        await store_docs(parts, folder)
+        assert await store_docs(parts, folder) == 0
 
         write_folder(tmp_path, {"index.md": "# Birds\n\nNow with bitterns.\n"})
         (tmp_path / "ja/sagi.md").unlink()
         folder.refresh()
 
-        assert await store_docs(services, folder) == 1
-        assert await stored(services) == [
+        assert await store_docs(parts, folder) == 1
+        assert await stored(parts) == [
             "https://birds.example/",
             "https://birds.example/guide/herons.html",
             "https://birds.example/guide/owls.html",
@@ -84,25 +92,26 @@ async def test_pages_that_came_from_elsewhere_are_left_alone(tmp_path: Path) -> 
     folder = open_folder(tmp_path, {"index.md": "# Birds\n\nHerons.\n", "empty.md": ""})
     fetched = draft("https://birds.example/blog", "The marsh in May.", project="marsh")
 
-    async with open_services(settings(tmp_path), docs=folder) as services:
-        await services.store.put_page(fetched)
-        await store_docs(services, folder)
+    async with opened(settings(tmp_path), folder) as (_, parts):
+        await parts.store.put_page(fetched)
+        await store_docs(parts, folder)
 
-        assert await stored(services) == ["https://birds.example/", "https://birds.example/blog"]
+        assert await stored(parts) == ["https://birds.example/", "https://birds.example/blog"]
 
 
 async def test_a_server_without_the_website_cites_the_files(tmp_path: Path) -> None:
     write_folder(tmp_path, LINKED)
     stdio = replace(settings(tmp_path), docs_base_url="")
 
-    async with open_services(stdio) as services:
+    async with open_app(stdio) as app:
+        parts = await app.open("background", "store")
         with anyio.fail_after(10):
-            while len(await stored(services)) < len(LINKED):
+            while len(await stored(parts)) < len(LINKED):
                 await anyio.lowlevel.checkpoint()
         found = await open_registry(stdio).call(
             "search",
             {"query": "What does the grey heron eat?"},
-            services=services,
+            app=app,
             caller=Caller(session="s", project="marsh"),
         )
 

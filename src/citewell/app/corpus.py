@@ -1,0 +1,70 @@
+"""The stored pages, and the passages that callers have been shown."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from citewell.app.scratch import ScratchStore
+from citewell.core.errors import StoreError
+from citewell.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.app.parts import Assembly
+    from citewell.store.protocol import Store
+
+logger = logging.getLogger(__name__)
+
+_IN_MEMORY = "sqlite://"
+
+
+@asynccontextmanager
+async def open_store_part(assembly: Assembly) -> AsyncIterator[Store]:
+    """Give the store, which searches the vectors of the configured embedder."""
+    store = await _open_at(assembly.settings.database_url, assembly)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def open_store_or_memory(assembly: Assembly) -> AsyncIterator[Store]:
+    """Give the store; where the default database cannot be written, one in memory."""
+    address = assembly.settings.database_url
+    try:
+        store = await _open_at(address, assembly)
+    except StoreError as error:
+        if address:
+            raise
+        logger.warning("the corpus is kept in memory: %s", error.message)
+        store = await _open_at(_IN_MEMORY, assembly)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def open_secret(assembly: Assembly) -> AsyncIterator[bytes]:
+    """Give the secret that every process of the database shares."""
+    yield await (await assembly.open("store")).store.access.server_secret()
+
+
+@asynccontextmanager
+async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
+    """Give the passages that callers have been shown, as far as they fit into memory."""
+    settings = assembly.settings
+    yield ScratchStore(
+        ttl_seconds=settings.scratch_ttl_seconds,
+        max_bytes=settings.scratch_max_bytes,
+        secret=(await assembly.open("secret")).secret,
+    )
+
+
+async def _open_at(address: str, assembly: Assembly) -> Store:
+    embedder = (await assembly.open("embedder")).embedder
+    return await open_store(address, model=embedder.name if embedder is not None else None)

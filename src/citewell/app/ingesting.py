@@ -1,0 +1,45 @@
+"""What turns URLs into stored pages, or into pages for one caller."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from citewell.app.duties import read_duties
+from citewell.app.live_pages import LivePages
+from citewell.app.rendering import check_rendering, open_rendering
+from citewell.ingest.pipeline import Ingester
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.app.parts import Assembly
+
+
+@asynccontextmanager
+async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
+    """Give the ingester; it renders pages where this process has a browser or may ask for one."""
+    settings = assembly.settings
+    duties = read_duties(settings, is_worker=assembly.role == "worker")
+    no_rendering = check_rendering(settings, duties)
+    parts = await assembly.open("store", "fetcher", "embedder")
+    rendering = open_rendering(
+        settings, parts.fetcher, parts.store.renders, duties=duties, unavailable=no_rendering
+    )
+    async with (
+        rendering as second_look,
+        Ingester(
+            store=parts.store,
+            fetcher=parts.fetcher,
+            embedder=parts.embedder if duties.embeds else None,
+            stale_after_days=settings.page_stale_days,
+            second_look=second_look,
+        ) as ingester,
+    ):
+        yield ingester
+
+
+@asynccontextmanager
+async def open_live_pages(assembly: Assembly) -> AsyncIterator[LivePages]:
+    """Give the pages that callers read without storing them."""
+    yield LivePages((await assembly.open("ingester")).ingester)

@@ -1,0 +1,37 @@
+"""The research engine behind `answer` and `search`."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from citewell.research.engine import Engine
+from citewell.research.run import Limits
+from citewell.research.run import Parts as EngineParts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.app.parts import Assembly
+
+
+@asynccontextmanager
+async def open_engine(assembly: Assembly) -> AsyncIterator[Engine]:
+    """Give the engine with the configured limits."""
+    settings = assembly.settings
+    parts = await assembly.open("store", "ingester", "embedder", "reranker")
+    yield Engine(
+        EngineParts(
+            store=parts.store,
+            ingester=parts.ingester,
+            embedder=parts.embedder,
+            reranker=parts.reranker,
+        ),
+        Limits(
+            max_blocks=settings.answer_max_blocks,
+            max_depth=settings.answer_max_expansion_depth,
+            pages_per_round=settings.answer_pages_per_round,
+            max_pages=settings.answer_max_followed_pages,
+            full_context_tokens=settings.answer_full_context_tokens,
+        ),
+    )

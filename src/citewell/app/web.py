@@ -1,0 +1,47 @@
+"""What reads the web: the fetcher of pages, and the search engines."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from citewell.app.search_engines import open_engines
+from citewell.web.fetcher import Fetcher
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from citewell.app.parts import Assembly
+    from citewell.web.search.web_search import WebSearch
+
+
+@asynccontextmanager
+async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
+    """Give the fetcher, which shares each host's turns with the other processes."""
+    settings = assembly.settings
+    fetcher = Fetcher(
+        user_agent=settings.web_user_agent,
+        timeout_seconds=settings.web_timeout_seconds,
+        max_page_bytes=settings.web_max_page_bytes,
+        max_redirects=settings.web_max_redirects,
+        max_retries=settings.web_max_retries,
+        respect_robots=settings.web_respect_robots,
+        host_concurrency=settings.web_host_concurrency,
+        host_delay_seconds=settings.web_host_delay_seconds,
+        shared_turns=(await assembly.open("store")).store.hosts,
+        allowed_ports=settings.web_allowed_ports,
+        allowed_private_hosts=settings.web_allowed_private_hosts,
+    )
+    async with fetcher:
+        yield fetcher
+
+
+@asynccontextmanager
+async def open_web_search_part(assembly: Assembly) -> AsyncIterator[WebSearch | None]:
+    """Give the configured search engines as one; None when there are none."""
+    web_search = open_engines(assembly.settings)
+    try:
+        yield web_search
+    finally:
+        if web_search is not None:
+            await web_search.aclose()
