@@ -23,6 +23,8 @@ _MAX_TERM_WORDS = 4
 _MAX_QUESTION_CHARACTERS = 300
 _MAX_NAME_CHARACTERS = 200
 _LETTERS_OF_STEM = 4
+# What is longer asks for more than a definition, and is slow to take apart.
+_LONGEST_QUESTION = 300
 _ASKS_WHAT = re.compile(
     r"\W*(?:what(?:['’]s| is| are| does)(?: meant by)?|define|definition of|meaning of)\s+"
     r"(?:an?\s+|the\s+)?(?P<term>.+?)"
@@ -40,7 +42,6 @@ _NAMES = re.compile(r"^[ \t]*(?:[-*] )?(\*\*\S.*)$", re.MULTILINE)
 _NAME = re.compile(r"\*\*(.+?)\*\*(?:, |$)?")
 _MARKUP = re.compile(r"[`*@“”\"]|^(?:class|exception|property) ")
 _FLAG = re.compile(r"--?[A-Za-z][\w-]*")
-_SIGNATURE = re.compile(r"(?:\w+ )*([^\s(]+)\(.*")
 _ARGUMENTS = re.compile(r"[(\[=<].*")
 
 
@@ -52,7 +53,8 @@ def asked_terms(query: str) -> tuple[str, ...]:
     """
     if len(query) > _MAX_QUESTION_CHARACTERS or _ASKS_OTHERWISE.match(query):
         return ()
-    found = _ASKS_WHAT.match(query) or _ASKS_WHAT_IN_JAPANESE.match(query)
+    is_short = len(query) <= _LONGEST_QUESTION
+    found = (_ASKS_WHAT.match(query) if is_short else None) or _ASKS_WHAT_IN_JAPANESE.match(query)
     term = found["term"] if found else query
     is_name = len(content_words(term)) <= _MAX_TERM_WORDS
     symbols = _symbols(term) if is_name or not found else []
@@ -135,5 +137,12 @@ def _is_name(name: str, term: str) -> bool:
 
 def _plain(name: str) -> str:
     """Return a name without its markup, its arguments and the word for its kind."""
-    bare = _SIGNATURE.sub(r"\1", _MARKUP.sub("", name))
+    bare = _name_of_signature(_MARKUP.sub("", name))
     return _ARGUMENTS.sub("", bare).strip(" .:")
+
+
+def _name_of_signature(name: str) -> str:
+    """Return the name that is called: `async def run(self)` → `run`."""
+    before, bracket, _ = name.partition("(")
+    is_call = bool(bracket) and before != "" and not before[-1].isspace()
+    return before.split()[-1] if is_call else name

@@ -109,7 +109,7 @@ def _with_valid_citations(sentence: str, excerpts: int) -> tuple[str, bool]:
         return "".join(f"[{number}]" for number in valid)
 
     checked = _CITATION.sub(check, sentence)
-    return re.sub(r"\s+([.!?。！？])", r"\1", checked).strip(), found > 0
+    return re.sub(r"(?<!\s)\s++(?=[.!?。！？])", "", checked).strip(), found > 0
 
 
 def _nonce(query: str, excerpts: Sequence[Block]) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from citewell.core.text import sentence_spans
+from citewell.core.text import find_ignoring_space, sentence_spans
 from citewell.core.words import words
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verifica
     at = text.find(quote)
     if at >= 0:
         return _found("exact" if start is None else "moved", quote, at)
-    spaced = _find_ignoring_space(quote, text)
+    spaced = find_ignoring_space(quote, text)
     if spaced is not None:
         return _compare(quote, text, spaced, likeness=0.99)
     return _nearest(quote, text)
@@ -59,12 +59,6 @@ def _found(verdict: Verdict, quote: str, start: int) -> Verification:
     return Verification(
         verdict=verdict, start=start, end=start + len(quote), found=quote, likeness=1.0
     )
-
-
-def _find_ignoring_space(quote: str, text: str) -> Span | None:
-    parts = [re.escape(part) for part in quote.split()]
-    match = re.search(r"\s+".join(parts), text) if parts else None
-    return match.span() if match else None
 
 
 def _nearest(quote: str, text: str) -> Verification:

@@ -10,7 +10,10 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 # What begins a span that is never split: a fence, a table row, a heading.
 _WHOLE = ("```", "~~~", "|", "#")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+")
-_SENTENCE_END = re.compile(r"[.?!]+[\"'”’)\]*_`]*(?=\s)|[。！？]+[」』）】”’]*")
+# A run of marks is tried once, from its first mark on: a page of dots would be tried from each.
+_SENTENCE_END = re.compile(r"[.?!](?<![.?!].)[.?!]*+[\"'”’)\]*_`]*+(?=\s)|[。！？]++[」』）】”’]*+")
+_NEXT_LETTER = re.compile(r"\S")
+_TOKEN = re.compile(r"\S+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|fig|no|vol|approx|resp|dr|mr|mrs|ms|prof|st|inc|ltd|jr|sr|u\.s)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
@@ -25,6 +28,31 @@ def one_line(text: str, *, limit: int = 200) -> str:
     """Return `text` on one line, without characters a reader cannot see, cut to `limit`."""
     plain = " ".join(_UNSEEN.sub("", text).split())
     return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
+
+
+def without_closing_hashes(heading: str) -> str:
+    """Return the words of a Markdown heading without the hashes that may close it."""
+    words = heading.rstrip()
+    bare = words.rstrip("#")
+    is_closed = bare != words and (not bare or bare[-1].isspace())
+    return bare.rstrip() if is_closed else words
+
+
+def find_ignoring_space(words: str, text: str) -> Span | None:
+    """Return where `words` first stand in `text`, however their spaces are broken."""
+    wanted = " ".join(words.split())
+    at = " ".join(text.split()).find(wanted) if wanted else -1
+    if at < 0:
+        return None
+    start, end, passed = -1, at + len(wanted), 0
+    for token in _TOKEN.finditer(text):
+        length = token.end() - token.start()
+        if start < 0 and passed + length > at:
+            start = token.start() + at - passed
+        if passed + length >= end:
+            return start, token.start() + end - passed
+        passed += length + 1
+    raise AssertionError("what was found in the joined tokens is made of them")
 
 
 def sentence_spans(text: str) -> list[Span]:
@@ -83,7 +111,8 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
         if _ABBREVIATION.search(text[max(begin, match.end() - 12) : match.end()]):
             continue
         # A mark before a backtick is part of the code: "`git add .` to add all".
-        if "`" in match.group() and text[match.end() : end].lstrip()[:1].islower():
+        following = _NEXT_LETTER.search(text, match.end(), end) if "`" in match.group() else None
+        if following is not None and following.group().islower():
             continue
         if trimmed := _trim(text, begin, match.end()):
             spans.append(trimmed)

@@ -53,7 +53,9 @@ _BIGRAM_WEIGHT = 0.5
 _HIRAGANA_WEIGHT = 0.25
 # The address of a Markdown link or image: nobody searches for its words, and they would crowd
 # out those that readers see.
-_LINK_TARGET = re.compile(r"\]\((?:https?:|mailto:|data:)[^()\s]*(?:\([^()\s]*\)[^()\s]*)*[^()]*\)")
+_LINK_TARGET = re.compile(
+    r"\]\((?:https?:|mailto:|data:)[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+[^()]*+\)"
+)
 
 STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in "

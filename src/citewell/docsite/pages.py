@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.core.text import one_line
+from citewell.core.text import one_line, without_closing_hashes
 from citewell.ingest.extract.markdown.front_matter import split_front_matter
 from citewell.ingest.extract.markdown.slug import SlugCounter
 
@@ -19,13 +19,13 @@ MAX_DESCRIPTION_CHARACTERS = 300
 # The lines that make or hide a heading: `# one`, the underline of one, and the marks of code.
 # Begins with the end of the line before, which is twice as fast as `^`.
 _MARK = re.compile(
-    r"\n {0,3}(?=[#=`~-])(?:(?P<hashes>#{1,6})(?:[ \t]+(?P<text>[^\n]*?))?(?:[ \t]+#+)?"
-    r"|(?P<underline>=+|-{2,})|(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*?))[ \t]*$",
+    r"\n {0,3}(?=[#=`~-])(?:(?P<hashes>#{1,6})(?:[ \t]++(?P<text>[^\n]*+))?"
+    r"|(?P<underline>=++|-{2,}+)[ \t]*+|(?P<fence>`{3,}+|~{3,}+)(?P<info>[^\n]*+))$",
     re.MULTILINE,
 )
 _NO_PARAGRAPH = re.compile(r"^(?: {4}|\t| {0,3}(?:[#>|]|[-*+] |\d+[.)] |```|~~~|<|:::|!!!))")
-_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([^\s{}]+)[^{}]*\}$")
-_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[.#][^{}]*\}$")
+_HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([^\s{}]++)[^{}]*+\}$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+[.#][^{}]*+\}$")
 _LINKED = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 # Each alternative begins with its mark: only then are other characters skipped over quickly.
@@ -141,7 +141,7 @@ def _headings(content: str, *, start: int) -> Iterator[tuple[int, str, int, int]
     # With the line end in front, a mark's place is that of its line in `content`.
     for mark in _MARK.finditer("\n" + content, start):
         if fence:
-            if (mark["fence"] or "").startswith(fence) and not mark["info"]:
+            if (mark["fence"] or "").startswith(fence) and not mark["info"].strip(" \t"):
                 fence = ""
             continue
         if mark["fence"]:
@@ -151,7 +151,12 @@ def _headings(content: str, *, start: int) -> Iterator[tuple[int, str, int, int]
         line += content.count("\n", counted_to, mark.start())
         counted_to = mark.start()
         if mark["hashes"]:
-            yield len(mark["hashes"]), mark["text"] or "", line, mark.start()
+            yield (
+                len(mark["hashes"]),
+                without_closing_hashes(mark["text"] or ""),
+                line,
+                mark.start(),
+            )
         elif text := _line_before(content, mark.start(), start=start):
             level = 1 if mark["underline"].startswith("=") else 2
             yield level, text.strip(), line - 1, mark.start() - len(text) - 1

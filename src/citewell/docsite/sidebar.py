@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from citewell.core.text import without_closing_hashes
 from citewell.docsite.navigation import Navigation, NavItem
 from citewell.docsite.pages import plain_heading
 from citewell.docsite.urls import INDEX_NAMES, doc_path_of
@@ -20,9 +21,11 @@ SIDEBAR_FILE = "sidebar.md"
 # Deeper than any reader would open, and than a hostile file could make us follow.
 MAX_DEPTH = 8
 
-_ITEM = re.compile(r"^(?P<indent>\s*)(?:[-*+]|\d+[.)])\s+(?P<text>.+?)\s*$")
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(?P<text>.+?)(?:\s+#+)?\s*$")
-_LINK = re.compile(r"^\W*?\[(?P<title>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]*)[^)]*\)")
+_ITEM = re.compile(r"^(?P<indent>\s*+)(?:[-*+]|\d++[.)])\s++(?P<text>.+)$")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s++(?P<text>.+)$")
+_LINK = re.compile(
+    r"^[^\w\[]*+\[(?P<title>(?:[^\[\]]|\[[^\]]*+\])*+)\]\((?P<target>[^()\s]*+)[^)]*+\)"
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,9 +55,9 @@ def read_sidebar(text: str, *, paths: Container[str]) -> Navigation:
     top = _Draft(title="")
     group = top
     stack: list[tuple[int, _Draft]] = []
-    for line in text.splitlines():
+    for line in map(str.rstrip, text.splitlines()):
         if heading := _HEADING.match(line):
-            group = _read_item(heading["text"], paths)
+            group = _read_item(without_closing_hashes(heading["text"]), paths)
             top.children.append(group)
             stack = []
         elif item := _ITEM.match(line):

@@ -26,11 +26,10 @@ _NEAR_BYTES = 60_000
 
 # Marks of Markdown that begin a line, lines that are nothing else, comments and attributes.
 _UNSEEN = re.compile(
-    r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\n]*$"
-    r"|\|?[ \t:|-]+\|[ \t]*$)|<!--.*?-->|\{[ \t]*[#.][^{}\n]*\}",
+    r"^[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\n]*+$"
+    r"|\|?[ \t:|-]+\|[ \t]*+$)|<!--(?:(?!-->|<!--).)*+-->|\{[ \t]*+[#.][^{}\n]*+\}",
     re.MULTILINE | re.DOTALL,
 )
-_CELL_BORDER = re.compile(r"[ \t]*\|[ \t]*")
 _LETTERS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz")
 
 
@@ -137,9 +136,7 @@ class PlaceFinder:
         # Letters beyond ASCII have up to four bytes; half of one at the end is dropped.
         raw = data[begin : min(begin + 5 * length, end)].decode(errors="ignore")[: 2 * length]
         plain = _UNSEEN.sub(" ", raw)
-        if "|" in plain:
-            plain = _CELL_BORDER.sub(" ", plain)
-        text = plain_heading(plain, limit=length - is_inside)
+        text = plain_heading(plain.replace("|", " "), limit=length - is_inside)
         return f"…{text}" if is_inside else text
 
 

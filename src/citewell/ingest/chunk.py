@@ -24,8 +24,9 @@ AIMED_TOKENS = 200
 MAX_TOKENS = 320
 
 _LINE = re.compile(r"[^\n]*\n?")
-_FENCE = re.compile(r"[ >]*(?:(?:[-*+]|\d+[.)]) +)*(`{3,}(?=[^`\n]*$)|~{3,})", re.MULTILINE)
-_CODE_LINE = re.compile(f"^{_FENCE.pattern}", re.MULTILINE)
+_FENCE_MARK = r"[ >]*+(?:(?:[-*+]|\d++[.)]) ++)*+(`{3,}+(?=[^`\n]*$)|~{3,}+)"
+_FENCE = re.compile(_FENCE_MARK, re.MULTILINE)
+_CODE_LINE = re.compile(f"^{_FENCE_MARK}", re.MULTILINE)
 _LIST_ITEM = re.compile(r"[ >]*(?:[-*+]|\d+[.)]) ")
 _SENTENCE_END = re.compile(
     r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_`]*[^\Wa-z_])|[。！？][」』）”\"')]*\s*"

@@ -30,7 +30,9 @@ _MAX_HEADING_WORDS = 6
 _MAX_JAPANESE_HEADING = 24
 _KINDS: tuple[EntityKind, ...] = ("symbol", "term", "topic", "phrase")
 
-_FENCED = re.compile(r"^[ >]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ >]*\1[`~]*[ \t]*$|\Z)", re.M | re.S)
+_FENCED = re.compile(
+    r"^[ >]*+(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^[ >]*+\1[`~]*+[ \t]*+$|\Z)", re.M | re.S
+)
 # What stands before is looked at after the first character: an expression that begins with a plain
 # one is searched for several times as fast.
 _CODE = re.compile(r"`(?<!``)([^`\n]{2,80})`(?!`)(?:\]\(([^()\s]*)\))?")
@@ -39,7 +41,6 @@ _LINK_TARGET = re.compile(r"\]\([^()\s]*\)|https?://\S+")
 _DEFINITION = re.compile(r"^(?:[-*+] )?((?:\*\*[^*\n]{2,80}\*\*(?:, )?)+):", re.M)
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _COMMAND = re.compile(r"[A-Za-z_][\w.+-]*(?: [A-Za-z_-][\w.+-]*){0,2}")
-_CALL = re.compile(r"\(.*\)$")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _TERM_ANCHOR = re.compile(r"#term-(.+)")
 _GLOSSARY = re.compile(r"/glossary(?:/|\.html?|/index\.html?)?(?:#|$)", re.I)
@@ -48,13 +49,13 @@ _NUMBERING = re.compile(
     r"|(?:\d+|[A-Z])(?:\.\d+)*\.?\s+)",
     re.I,
 )
-_DASH = re.compile(r"\s+[—–]\s+|:\s+")
+_DASH = re.compile(r"(?<!\s)\s++[—–]\s++|:\s++")
 _PROPER = re.compile(
-    r"[A-Z](?<![A-Za-z0-9_.-].)[A-Za-z0-9+]*(?:-[A-Za-z0-9]+)*"
-    r"(?:(?: of| for| and)? [A-Z][A-Za-z0-9+]*(?:-[A-Za-z0-9]+)*){1,4}(?![A-Za-z0-9_])"
+    r"[A-Z](?<![A-Za-z0-9_.+-].)[A-Za-z0-9+]*+(?:-[A-Za-z0-9]++)*+"
+    r"(?:(?: of| for| and)? [A-Z][A-Za-z0-9+]*+(?:-[A-Za-z0-9]++)*+){1,4}(?![A-Za-z0-9_])"
 )
 _ACRONYM = re.compile(
-    r"[A-Z](?<![A-Za-z0-9_.-].)[A-Z0-9]*[A-Z][A-Z0-9]*(?: \d{2,5})?(?![A-Za-z0-9_])"
+    r"[A-Z](?<![A-Za-z0-9_.-].)(?=[0-9]*+[A-Z])[A-Z0-9]++(?: \d{2,5})?(?![A-Za-z0-9_])"
 )
 _KATAKANA = re.compile(r"[ァ-ヴー]{3,}(?:・[ァ-ヴー]{2,})*")
 _QUOTED_JA = re.compile(r"[「『]([^「」『』。、！？\n]{2,20})[」』]")
@@ -223,8 +224,13 @@ class _Reader:
 @lru_cache(maxsize=16_384)
 def _symbol_in(code: str) -> str | None:
     """Return the symbol or command that inline code names; None when it is other code."""
-    name = _CALL.sub("", code.strip().lstrip("~"))
+    name = _without_call(code.strip().lstrip("~"))
     return name if as_symbol(name) is not None or _COMMAND.fullmatch(name) else None
+
+
+def _without_call(name: str) -> str:
+    """Return `name` without the arguments that it ends with: `run(…)` → `run`."""
+    return name.partition("(")[0] if name.endswith(")") else name
 
 
 def _may_be_entity(name: str, key: str) -> bool:
@@ -242,7 +248,7 @@ def _heading_names(heading: str, *, is_term: bool) -> Iterator[tuple[str, Entity
     symbols = [part.strip() for part in plain.split(",")]
     if all(as_symbol(part) for part in symbols):
         for part in symbols:
-            yield _CALL.sub("", part), "symbol"
+            yield _without_call(part), "symbol"
         return
     name, *rest = _DASH.split(plain, maxsplit=1)
     # "asyncio — Asynchronous I/O": a name and what it is.
@@ -264,7 +270,7 @@ def _defined_terms(text: str) -> Iterator[str]:
         for term in _BOLD.findall(match.group(1)):
             plain = _LINK.sub(r"\1", term).replace("`", "").strip()
             if _is_short(plain) and "://" not in plain:
-                yield _CALL.sub("", plain).strip()
+                yield _without_call(plain).strip()
 
 
 def _glossary_terms(text: str) -> Iterator[str]:

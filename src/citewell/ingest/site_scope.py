@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from citewell.ingest.url_pattern import UrlPattern
 from citewell.web.urls import split_url
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ class SiteScope:
         self._url = url
         self.folder_url = url.partition("#")[0].removesuffix(parts.target) + self._folder
         """Where files of the site stand that are about it as a whole."""
-        self._include = [_compile(pattern) for pattern in options.include]
-        self._exclude = [_compile(pattern) for pattern in options.exclude]
+        self._include = [UrlPattern(pattern) for pattern in options.include]
+        self._exclude = [UrlPattern(pattern) for pattern in options.exclude]
 
     def holds(self, url: str) -> bool:
         """Return whether a canonical URL belongs to the site and may hold text."""
@@ -65,21 +66,5 @@ def _folder(path: str) -> str:
     return f"{parent}/" if not name or "." in name else f"{path}/"
 
 
-def _any_matches(patterns: Iterable[re.Pattern[str]], target: str) -> bool:
-    return any(pattern.fullmatch(target) for pattern in patterns)
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    """Return a glob pattern over path and query as a regular expression.
-
-    `*` stands for anything within a segment, `**` for anything. One that does not begin with a
-    slash may match from any segment on.
-    """
-    whole = pattern if pattern.startswith(("/", "*")) else f"**/{pattern}"
-    parts = (_translate(part) for part in re.split(r"(\*\*/?|\*)", whole))
-    return re.compile("".join(parts))
-
-
-def _translate(part: str) -> str:
-    translations = {"**/": r"(?:.*/)?", "**": r".*", "*": r"[^/]*"}
-    return translations.get(part) or re.escape(part)
+def _any_matches(patterns: Iterable[UrlPattern], target: str) -> bool:
+    return any(pattern.matches(target) for pattern in patterns)

@@ -34,26 +34,30 @@ _EXPLORATORY = re.compile(
 
 _QUESTION_END = re.compile(r"(?<=[?？])\s*")
 _ASKING = r"(?:how|what|why|when|where|which|who|whose|does|do|is|are|can|should)"
-_CONJUNCTION = re.compile(rf",?\s+(?:and|but)\s+(?:also\s+)?(?={_ASKING}\b)", re.IGNORECASE)
+_CONJUNCTION = re.compile(
+    rf"(?:,|(?<![\s,]))\s++(?:and|but)\s++(?:also\s++)?(?={_ASKING}\b)", re.IGNORECASE
+)
 _DOUBLE_ASKING = re.compile(
     r"^(?P<first>how|what|why|when|where|who)\s*(?:and|/|,)\s*(?P<second>how|what|why|when|where|who)\s+"
     r"(?P<rest>.+)$",
     re.IGNORECASE,
 )
+# What is longer is prose, and slow to take apart.
+_LONGEST_COMPARISON = 300
 _SIDES = (
     re.compile(
-        r"\b(?:differences?|distinction|trade-?offs?|comparison)\s+(?:between|of)\s+(?P<a>.+?)\s+and\s+"
-        r"(?P<b>.+?)(?P<topic>\s+(?:in|for|when|with|regarding|on)\s+.+)?$",
+        r"\b(?:differences?|distinction|trade-?offs?|comparison) (?:between|of) (?P<a>.+?) and "
+        r"(?P<b>.+?)(?P<topic> (?:in|for|when|with|regarding|on) .+)?$",
         re.IGNORECASE,
     ),
     re.compile(
-        r"\bcompar(?:e|ing)\s+(?:how\s+)?(?P<a>.+?)\s+(?:and|with|to|against)\s+(?P<b>\S+(?:\s+\S+){0,3}?)"
-        r"(?P<topic>\s+(?:in|for|when|with|regarding|on|handle|handles|support|supports)\s+.+)?$",
+        r"\bcompar(?:e|ing) (?:how )?(?P<a>.+?) (?:and|with|to|against) (?P<b>\S+(?: \S+){0,3}?)"
+        r"(?P<topic> (?:in|for|when|with|regarding|on|handle|handles|support|supports) .+)?$",
         re.IGNORECASE,
     ),
     re.compile(
-        r"^(?:.*\bis\s+)?(?P<a>\S+(?:\s+\S+){0,3}?)\s+(?:vs\.?|versus|better than)\s+"
-        r"(?P<b>\S+(?:\s+\S+){0,3}?)(?P<topic>[,:]?\s+(?:in|for|when|with|regarding|on)\s+.+)?$",
+        r"^(?:.*\bis )?(?P<a>\S+(?: \S+){0,3}?) (?:vs\.?|versus|better than) "
+        r"(?P<b>\S+(?: \S+){0,3}?)(?P<topic>[,:]? (?:in|for|when|with|regarding|on) .+)?$",
         re.IGNORECASE,
     ),
     re.compile(
@@ -137,7 +141,9 @@ def _split_question(question: str) -> list[str]:
 
 
 def _sides_of_comparison(query: str) -> tuple[str, ...]:
-    plain = query.rstrip(" ?？.。")
+    plain = " ".join(query.split()).rstrip(" ?？.。")
+    if len(plain) > _LONGEST_COMPARISON:
+        return ()
     for pattern in _SIDES:
         if found := pattern.search(plain):
             topic = found["topic"] or ""

@@ -31,7 +31,7 @@ _NOT_TEXT = (".zip", ".gz", ".tar", ".exe", ".png", ".jpg", ".svg", ".gif", ".mp
 _NEIGHBOURS = 6
 _EVIDENCE_BLOCKS = 4
 _SHORTEST_NAME = 3
-_IN_BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
+_IN_BRACKETS = re.compile(r"[(（][^()（）]*+[)）]$")
 # What a word of the question weighs that the evidence holds already.
 _HELD_ALREADY = 0.5
 
@@ -214,7 +214,7 @@ def _stands_in(block: Block, seen: _Seen) -> bool:
 @lru_cache(maxsize=4096)
 def _name_in(anchor: str) -> re.Pattern[str] | None:
     """Return what finds the name that an anchor is in running text; None when it is no name."""
-    name = _IN_BRACKETS.sub("", anchor).strip()
+    name = _IN_BRACKETS.sub("", anchor.rstrip()).strip()
     if len(name) < _SHORTEST_NAME:
         return None
     # A single common word stands in any text, so one word must be written as a name.

@@ -66,7 +66,8 @@ _ASKING = frozenset(
 )
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
 # A name with an underscore or a dot inside; versions and "e.g." are none.
-_SYMBOL = re.compile(r"_*[^\W\d_]\w+(?:[._][^\W\d_]\w+)+")
+_NAME = re.compile(r"[^\W\d_]\w+")
+_JOINED_NAMES = re.compile(r"[^\W\d_]\w+?_[^\W\d_]\w")
 _ALIKE = 0.8
 _WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _ASKING_WORTH = 0.4
@@ -187,7 +188,7 @@ def _lacks_every_symbol(asked: _Asked, chunks: Sequence[StoredChunk]) -> bool:
 
     A page on a like subject shares all its other words, and does not answer.
     """
-    symbols = [word for word in asked.worth if _SYMBOL.fullmatch(word)]
+    symbols = [word for word in asked.worth if _is_symbol(word)]
     if not symbols:
         return False
     held = frozenset[str]().union(
@@ -197,8 +198,16 @@ def _lacks_every_symbol(asked: _Asked, chunks: Sequence[StoredChunk]) -> bool:
     parts = {content_words(part)[0] for symbol in symbols for part in symbol.split(".")}
     if held & {*asked.names, *parts}:
         return False
-    others = [word for word in held if _SYMBOL.fullmatch(word)]
+    others = [word for word in held if _is_symbol(word)]
     return not any(get_close_matches(symbol, others, cutoff=_ALIKE) for symbol in symbols)
+
+
+def _is_symbol(word: str) -> bool:
+    first, *others = word.split(".")
+    names = [first.lstrip("_"), *others]
+    if not all(map(_NAME.fullmatch, names)):
+        return False
+    return bool(others) or bool(_JOINED_NAMES.match(names[0]))
 
 
 def _missing(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict[str, float]:

@@ -28,9 +28,9 @@ _KIND_OF_TYPE: dict[str, PageKind] = {
 }
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip")
 _MARKDOWN_PATH = re.compile(r"\.(md|markdown|mdx|mkd)$", re.IGNORECASE)
-_HTML_START = re.compile(
-    rb"(<\?xml[^>]*>|<!--.*?-->|\s)*<(!doctype\s+html|html|head|body)\b", re.DOTALL | re.IGNORECASE
-)
+_HTML_START = re.compile(rb"<(?:!doctype\s++html|html|head|body)\b", re.IGNORECASE)
+_BEFORE_HTML = ((b"<!--", b"-->"), (b"<?xml", b">"))
+"""What may stand before the first tag of HTML, by its beginning and its end."""
 _XML_START = re.compile(rb"\s*<(\?xml\s|rss\b|feed\b|urlset\b|sitemapindex\b)", re.IGNORECASE)
 _JSON_START = re.compile(rb"\s*[{\[]")
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
@@ -88,7 +88,7 @@ def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
     unmarked = start
     for mark in _BYTE_ORDER_MARKS:
         unmarked = unmarked.removeprefix(mark)
-    if _HTML_START.match(unmarked):
+    if _begins_as_html(unmarked):
         return "html"
     if declared == "xml" or _XML_START.match(unmarked):
         return "xml"
@@ -97,6 +97,22 @@ def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
     if declared is None and _JSON_START.match(unmarked):
         return "json"
     return "text"
+
+
+def _begins_as_html(start: bytes) -> bool:
+    rest = start.lstrip()
+    while (end := _end_of_preamble(rest)) is not None:
+        rest = rest[end:].lstrip()
+    return _HTML_START.match(rest) is not None
+
+
+def _end_of_preamble(start: bytes) -> int | None:
+    """Return where the comment or declaration that `start` begins with ends; None without one."""
+    for opening, closing in _BEFORE_HTML:
+        if start.startswith(opening):
+            end = start.find(closing, len(opening))
+            return None if end < 0 else end + len(closing)
+    return None
 
 
 def _is_binary(start: bytes, content_type: str) -> bool:

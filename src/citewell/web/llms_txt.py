@@ -6,10 +6,14 @@ import re
 from dataclasses import dataclass
 
 from citewell.core.errors import NotAUrl
+from citewell.core.text import without_closing_hashes
 from citewell.web.urls import canonical_url, resolve_url
 
-_TITLE = re.compile(r"^#\s+(.+?)\s*#*\s*$", re.MULTILINE)
-_LINK = re.compile(r"\[[^\]\n]*\]\(\s*<?([^()\s<>]+(?:\([^()\s]*\)[^()\s<>]*)*)>?[^)\n]*\)")
+_TITLE = re.compile(r"^#[^\S\n]++(\S[^\n]*+)$", re.MULTILINE)
+# No part may hold the bracket that begins the next link, so each character is looked at once.
+_LINK = re.compile(
+    r"\[[^\[\]\n]*+\]\(\s*+<?+([^()\s<>]++(?:\([^()\s]*+\)[^()\s<>]*+)*+)>?+[^)\[\n]*+\)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,4 +43,6 @@ def parse_llms_txt(body: bytes, *, address: str) -> LlmsTxt | None:
     if not urls:
         return None
     title = _TITLE.search(text)
-    return LlmsTxt(title=title[1] if title else "", urls=tuple(dict.fromkeys(urls)))
+    return LlmsTxt(
+        title=without_closing_hashes(title[1]) if title else "", urls=tuple(dict.fromkeys(urls))
+    )

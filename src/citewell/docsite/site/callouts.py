@@ -31,15 +31,15 @@ CLASSES = frozenset({"callout", "callout-title", "tab", *_LOOK_OF_KIND})
 
 _CONTENT_INDENT = 4
 _INDENTED = re.compile(
-    r"(?P<fold>!!!|\?\?\?\+?|===\+?)[ \t]*(?P<kind>[\w-]*)(?:[ \t]+[\w-]+)*"
-    r"(?:[ \t]+\"(?P<title>.*)\")?[ \t]*$"
+    r"(?P<fold>!!!|\?\?\?\+?|===\+?)(?:[ \t]*+(?P<kind>[\w-]++))?+(?:[ \t]++[\w-]++)*+"
+    r"(?:[ \t]++\"(?P<title>.*)\")?[ \t]*+$"
 )
 _FENCED = re.compile(
-    r"(?P<marks>:{3,}|/{3,})[ \t]*\{?\.?(?P<kind>[A-Za-z][\w-]*)\}?"
-    r"[ \t]*\|?[ \t]*(?:\[(?P<bracketed>.*)\]|(?P<title>[^{}]*?))(?:\{[^{}]*\})?[ \t]*$"
+    r"(?P<marks>:{3,}+|/{3,}+)[ \t]*+\{?\.?(?P<kind>[A-Za-z][\w-]*+)\}?"
+    r"[ \t]*+\|?+[ \t]*+(?:\[(?P<bracketed>.*)\]|(?P<title>[^{}]*+))(?:\{[^{}]*+\})?+[ \t]*+$"
 )
 _CODE_FENCE = re.compile(r"(`{3,}|~{3,})")
-_GITHUB = re.compile(r"\[!(?P<kind>[A-Za-z]+)\](?P<fold>[+-]?)[ \t]*(?P<title>[^\n]*)(?:\n|$)")
+_GITHUB = re.compile(r"\[!(?P<kind>[A-Za-z]+)\](?P<fold>[+-]?)[ \t]*+(?P<title>[^\n]*+)(?:\n|$)")
 _TERMINATED: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
 
@@ -95,15 +95,16 @@ def _read_indented(state: StateBlock, start: int, end: int, silent: bool) -> boo
     found = _INDENTED.match(first)
     if found is None or not (found["kind"] or found["title"]):
         return False
+    name = (found["kind"] or "").lower()
     is_tab = found["fold"].startswith("=")
     stop = _end_of_indented(state, start, end)
-    is_meant = found["title"] or found["kind"].lower() in _LOOKS or stop > start + 1
-    if not is_meant or (is_tab and (found["kind"] or not found["title"])):
+    is_meant = found["title"] or name in _LOOKS or stop > start + 1
+    if not is_meant or (is_tab and (name or not found["title"])):
         return False
     if silent:
         return True
     fold = {"???": "closed", "???+": "open"}.get(found["fold"], "")
-    kind = "tab" if is_tab else found["kind"].lower() or "note"
+    kind = "tab" if is_tab else name or "note"
     outer = state.blkIndent
     state.blkIndent = state.sCount[start] + _CONTENT_INDENT
     _tokenize(state, _Callout(kind=kind, title=found["title"], fold=fold), start + 1, stop)

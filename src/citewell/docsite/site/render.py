@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from citewell.docsite.site.links import PageAddresses
 
-_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([\w.:-]+)[^{}]*\}[ \t]*$")
+_HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([\w.:-]++)[^{}]*+\}[ \t]*+$")
 _TASK_BOX = '<input class="task-list-item-checkbox"'
 _TEXT_ALIGN = re.compile(r"text-align:(left|center|right)")
 # Bounded, so that a page of opening brackets and quotes cannot keep us busy.

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 Form = Literal["heading", "item", "sentence"]
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
-_HEADING = re.compile(r"^(#{1,6}) +(?P<words>.*?)\s*$")
+_HEADING = re.compile(r"^(#{1,6}) ++(?P<words>.*)$")
 # A line that is nothing but a label: in bold, in Japanese brackets or after a square or circle.
 _LABEL_LINE = re.compile(
-    r"^\s*(?:\*\*(?P<bold>[^*]{1,60})\*\*\s*[:：]?"
-    r"|[【＜≪《〈\[](?P<bracket>[^】＞≫》〉\]]{1,40})[】＞≫》〉\]]"
-    r"|[■□◆◇●○▼▽▶◎★☆]\s*(?P<square>\S.{0,38}?)\s*[:：]?)\s*$"
+    r"^\s*+(?:\*\*(?P<bold>[^*]{1,60}+)\*\*\s*+[:：]?+"
+    r"|[【＜≪《〈\[](?P<bracket>[^】＞≫》〉\]]{1,40}+)[】＞≫》〉\]]"
+    r"|[■□◆◇●○▼▽▶◎★☆]\s*+(?P<square>\S.{0,38}?)\s*+[:：]?+)$"
 )
 _PAIR = re.compile(
-    r"^\s*(?:[-*・]\s+)?(?:\*\*|[【\[■◆●])?(?P<label>[^:：|*【】\[\]]{1,40}?)(?:\*\*|[】\]])?\s*"
-    r"(?:[:：]\s*(?:\*\*\s*)?|(?<=[】\]])\s*)(?P<value>\S.*?)\s*$"
+    r"^\s*+(?:[-*・]\s++)?+(?:\*\*|[【\[■◆●])?+(?P<label>[^:：|*【】\[\]]{1,40}?)(?:\*\*|[】\]])?+"
+    r"(?:\s*+[:：]\s*+(?:\*\*\s*+)?+|(?<=[】\]])\s*+)(?P<value>\S.*)$"
 )
 _ROW = re.compile(r"^\s*\|(?P<label>[^|]{1,80})\|(?P<value>.+?)\|\s*$")
 _RULE = re.compile(r"^\s*\|[\s:|-]+\|\s*$")
 _NUMBERED = re.compile(r"(?:tip|step|ポイント|コツ)?\s*#?\d{1,2}\s*[.:)、：．]", re.IGNORECASE)
-_ITEM = re.compile(r"^\s*(?:[-*+・•●]|\d{1,3}[.)）])\s*(?P<words>\S.*?)\s*$")
+_ITEM = re.compile(r"^\s*+(?:[-*+・•●]|\d{1,3}[.)）])\s*+(?P<words>\S.*)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         if _FENCE.match(line):
             in_fence = not in_fence
         elif not in_fence:
-            yield position, line.rstrip("\r\n")
+            yield position, line.rstrip()
         position += len(line)
 
 

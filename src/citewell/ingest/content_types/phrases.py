@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from citewell.core.content_fields import FieldName
     from citewell.core.text import Span
 
-_AMOUNT = r"\d[\d,.]*\s?(?:k|K|M|万|億|million)?"
+_AMOUNT = r"\d[\d,.]*+\s?(?:k|K|M|万|億|million)?"
 _MONEY = rf"(?:(?:US|CA|AU)?[$¥€£￥]|(?:USD|EUR|GBP|JPY|CAD)\s?){_AMOUNT}"
 _PERIOD = r"(?:/|per |a |an )\s?(?:year|yr|annum|month|hour|hr|week|day)|annually|p\.a\.|yearly"
-_YEN = r"\d[\d,.]*\s?(?:万|億)?\s?円"
+_YEN = r"\d[\d,.]*+\s?(?:万|億)?\s?円"
 
 _PATTERNS: tuple[tuple[FieldName, re.Pattern[str]], ...] = (
     (
         "salary",
         re.compile(
-            rf"(?:想定|予定)?(?:年収|年俸|月給|月収|時給|日給)\s*[:：]?\s*(?:約)?(?:{_YEN}|{_AMOUNT})"
-            rf"(?:\s*[-–—~〜～]\s*(?:{_YEN}|{_AMOUNT}円?)?)?"
-            rf"|{_MONEY}(?:\s*(?:[-–—~〜～]|to)\s*(?:{_MONEY}|{_AMOUNT}))?\s*(?:{_PERIOD})"
-            rf"|(?<=\bsalary: ){_MONEY}(?:\s*[-–—~〜～]\s*{_MONEY})?"
+            rf"(?:想定|予定)?(?:年収|年俸|月給|月収|時給|日給)\s*+(?:[:：]\s*+)?(?:約)?(?:{_YEN}|{_AMOUNT})"
+            rf"(?:\s*+[-–—~〜～]\s*+(?:{_YEN}|{_AMOUNT}円?)?)?"
+            rf"|{_MONEY}(?:\s*+(?:[-–—~〜～]|to)\s*+(?:{_MONEY}|{_AMOUNT}))?\s*+(?:{_PERIOD})"
+            rf"|(?<=\bsalary: ){_MONEY}(?:\s*+[-–—~〜～]\s*+{_MONEY})?"
         ),
     ),
     (
@@ -42,8 +42,9 @@ _PATTERNS: tuple[tuple[FieldName, re.Pattern[str]], ...] = (
     (
         "author",
         re.compile(
-            r"(?:^|\n)\s*(?:\*+|_)?(?:[Ww]ritten by|[Pp]osted by|[Bb]y|BY)\s+"
-            r"(?P<value>[A-Z][\w.'’-]+(?: [A-Z][\w.'’-]*){1,3})"
+            r"^[^\S\n]*+(?:\*++|_)?(?:[Ww]ritten by|[Pp]osted by|[Bb]y|BY)\s++"
+            r"(?P<value>[A-Z][\w.'’-]++(?: [A-Z][\w.'’-]*+){1,3})",
+            re.MULTILINE,
         ),
     ),
     (
@@ -58,8 +59,8 @@ _PATTERNS: tuple[tuple[FieldName, re.Pattern[str]], ...] = (
 # Further down a date is one that the text speaks of, a name one that it cites.
 _OPENING_CHARACTERS: dict[FieldName, int] = {"date": 600, "author": 600, "company": 4_000}
 _ROLE_AT_COMPANY = re.compile(
-    r"^\s*(?:#+ +)?(?P<role>[^\n|@]{3,80}?)(?: at | @ |\s*[|｜]\s*)"
-    r"(?P<company>[^\n|｜]{2,60}?)\s*$",
+    r"^\s*+(?:#++ ++)?+(?P<role>[^\n|@]{3,80}?)(?: at | @ |\s*+[|｜]\s*+)"
+    r"(?P<company>[^\n|｜]{2,60})$",
     re.MULTILINE,
 )
 
@@ -77,5 +78,5 @@ def find_phrase(name: FieldName, text: str) -> Span | None:
 
 def split_role_and_company(heading: str) -> tuple[Span, Span] | None:
     """Return where role and company stand in a heading such as “Engineer at Acme”."""
-    match = _ROLE_AT_COMPANY.match(heading)
+    match = _ROLE_AT_COMPANY.match(heading.rstrip())
     return (match.span("role"), match.span("company")) if match else None

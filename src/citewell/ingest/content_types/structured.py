@@ -61,7 +61,7 @@ _SPOKEN = {
     "PER_DIEM": "per diem",
     "TELECOMMUTE": "remote",
 }
-_ITEM_BREAK = re.compile(r"\s*(?:\n|;|；|・|•|<br\s*/?>|</li>|</p>)\s*")
+_ITEM_BREAK = re.compile(r"(?:\n|;|；|・|•|<br\s*+/?>|</li>|</p>)\s*+")
 _MAX_ITEMS = 20
 _MAX_DEPTH = 4
 

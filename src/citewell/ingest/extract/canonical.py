@@ -14,6 +14,7 @@ from operator import itemgetter
 
 from citewell.core.records import Image, Link, Section
 from citewell.ingest.extract.characters import collapse_spaces, drop_controls, tidy_lines
+from citewell.ingest.extract.emphasis import without_emphasis
 
 MARK_START = "\ufdd0"
 MARK_END = "\ufdd1"
@@ -23,9 +24,7 @@ _LINE_OF_MARKS = re.compile(f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\
 _CONTEXT_CHARACTERS = 160
 # As replacements these are called from C; `re` calls Python for a template such as r"\1".
 _FIRST_GROUP = itemgetter(1)
-_SECOND_GROUP = itemgetter(2)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*{1,3}|~~|`+)(?=\S)(.+?)(?<=\S)\1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +154,7 @@ def plain_text(markdown: str) -> str:
     if "`" in text and text.count("`") == 2 and text[0] == text[-1] == "`":
         text = text[1:-1]
     elif "*" in text or "`" in text or "~~" in text:
-        text = _EMPHASIS.sub(_SECOND_GROUP, _EMPHASIS.sub(_SECOND_GROUP, text))
+        text = without_emphasis(text)
     return collapse_spaces(text)
 
 

@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from citewell.core.records import FetchedPage
 
 _TAG = re.compile(r"<[^<>]*>")
-_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\])?\s*>", re.DOTALL)
+_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[(?:[^\]]|\](?!\s*+>))*+\])?+\s*+>")
 _LOOKS_LIKE_HTML = re.compile(r"<p\b|<br|<div|<a\s|</|&lt;", re.IGNORECASE)
+
+
+def _without_document_type(source: str) -> str:
+    start = source.find("<!DOCTYPE")
+    document_type = _DOCTYPE.match(source, start) if start >= 0 else None
+    return source if document_type is None else source[:start] + source[document_type.end() :]
 
 
 def extract_xml(fetched: FetchedPage) -> ExtractedPage:
@@ -33,7 +39,7 @@ def extract_xml(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: there is no text.
     """
     # Entities of a document type could expand without end; nothing here needs them.
-    source = _DOCTYPE.sub("", clean_plain_text(fetched.text), count=1).strip()
+    source = _without_document_type(clean_plain_text(fetched.text)).strip()
     try:
         root = ElementTree.fromstring(source)
     except ElementTree.ParseError:

@@ -21,9 +21,9 @@ _SEARCHED_CHARACTERS = 400_000
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 # Where a script puts what it makes: by the names that frameworks give it.
 _MOUNT_POINT = re.compile(
-    r"""<(?:div|main|section)\b[^>]{0,200}?\bid=["']?
+    r"""<(?:div|main|section)\b[^<>]{0,200}?\bid=["']?
         (?:root|app|__next|__nuxt|___gatsby|react-root|svelte|app-root|mount|application)\b
-        [^>]{0,200}>(?P<empty>\s{0,50}(?:<!--[^>]{0,200}-->\s{0,50}){0,5}</)?
+        [^<>]{0,200}>(?P<empty>\s{0,50}(?:<!--[^<>]{0,200}-->\s{0,50}){0,5}</)?
     |<(?:app-root|my-app|[a-z]{1,20}-app)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -34,9 +34,9 @@ _ASKS_FOR_SCRIPTS = re.compile(
     r"(?:enabled?|required|disabled|turned off|aktivieren)|javascript.{0,9}有効",
     re.IGNORECASE,
 )
-_PASSWORD_FIELD = re.compile(r"""<input\b[^>]{0,300}?\btype=["']?password\b""", re.IGNORECASE)
+_PASSWORD_FIELD = re.compile(r"""<input\b[^<>]{0,300}?\btype=["']?password\b""", re.IGNORECASE)
 _NAME_FIELD = re.compile(
-    r"""<input\b[^>]{0,300}?\b(?:type=["']?email|autocomplete=["']?(?:username|email)
+    r"""<input\b[^<>]{0,300}?\b(?:type=["']?email|autocomplete=["']?(?:username|email)
         |name=["']?(?:login|user(?:name)?|email)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -49,7 +49,7 @@ _CONSENT_WORDS = re.compile(
     r"cookie|\bconsent\b|gdpr|einwilligung|zustimm|consentement|クッキー", re.IGNORECASE
 )
 _CONSENT_BUTTON = re.compile(
-    r"<(?:button|a|input)\b[^>]{0,300}?[>\"'][^<]{0,60}?"
+    r"<(?:button|a|input)\b[^<>]{0,300}?[>\"'][^<]{0,60}?"
     r"(?:accept|agree|allow all|consent|akzeptieren|zustimmen|accepter|同意)",
     re.IGNORECASE,
 )

@@ -24,7 +24,7 @@ _MAX_ANSWER_BYTES = 4_000_000
 _MAX_ROWS = 200
 # What is longer is cut before its marks are looked for: a "<" without end is searched to the end.
 _MAX_TEXT_CHARACTERS = 3_000
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*+>")
 _MAX_SNIPPET_CHARACTERS = 600
 _MAX_NAME_CHARACTERS = 300
 

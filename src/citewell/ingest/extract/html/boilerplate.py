@@ -58,12 +58,14 @@ _SURE_NAMES = re.compile(
     r"comment|disqus|footer|sidebar|widget|related|recommend|cookie|consent|newsletter|navigation"
     r"|breadcrumb|popular|trending|sharing|share-|taboola|outbrain"
 )
+# Names are shorter; what is longer was made to be slow to compare.
+_LONGEST_NAME = 80
 # Layout says with such names what a page has, not what an element is.
 _LAYOUT_NAME = re.compile(r"(?:has|no|with|without|js|is|type|post|category|tag|status|format)-")
 # Names that hold content although one of the words above is beside them.
 _CONTENT_NAMES = re.compile(
-    r" (?:\S*(?:article|post|entry|story|page|main|blog)[-_]*(?:body|content|text|copy)\S*|hentry"
-    r"|content|main|blogpost|\S*embed\S*) "
+    r" (?:\S*(?:article|post|entry|story|page|main|blog)[-_]*+(?:body|content|text|copy)"
+    r"|(?:hentry|content|main|blogpost) |\S*embed)"
 )
 _FREE_TAGS = frozenset(
     {"body", "main", "article", "html", "table", "tbody", "tr", "pre", "code", "math"}
@@ -92,7 +94,7 @@ def is_surrounding(element: Element) -> bool:
     names = element.names
     if not names or element.tag in _FREE_TAGS:
         return False
-    if not any(_is_surrounding_name(name) for name in names.split()):
+    if not any(_is_surrounding_name(name[:_LONGEST_NAME]) for name in names.split()):
         return False
     if "caption" in names and (element.find("img") is not None or "wp-caption" in names):
         return False

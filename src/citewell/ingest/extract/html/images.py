@@ -19,7 +19,9 @@ _TRACKER = re.compile(
     r"[./]|/(?:pixel|track(?:ing)?|beacon)[/.?]|facebook\.com/tr\b|google-analytics\.com",
     re.IGNORECASE,
 )
-_CANDIDATE = re.compile(r"(\S+?)(?:\s+(\d+(?:\.\d+)?)([wx]))?\s*(?:,\s|,?\s*$)")
+# An address that ends with a comma has no size.
+_CANDIDATE = re.compile(r"([^\s,]\S*+)(?:(?<=,)|([^,]*+))")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)[wx]")
 
 
 def image_reference(image: Element) -> str:
@@ -48,9 +50,11 @@ def _lazy_source(image: Element) -> str:
 def _largest(candidates: str) -> str:
     """Return the address of the largest image of a srcset."""
     best, best_size = "", -1.0
-    for address, size, _ in _CANDIDATE.findall(candidates):
-        if float(size or 1) > best_size:
-            best, best_size = address, float(size or 1)
+    for address, descriptor in _CANDIDATE.findall(candidates):
+        match = _SIZE.fullmatch(descriptor.strip())
+        size = float(match[1]) if match else 1.0
+        if size > best_size:
+            best, best_size = address.rstrip(","), size
     return best
 
 

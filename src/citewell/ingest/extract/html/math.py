@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,9 @@ from citewell.ingest.extract.characters import collapse_spaces
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
 
-_TEX_IN_TEXT = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
-_DISPLAY_STYLE = re.compile(r"^\{\s*\\displaystyle\s*(.*?)\s*\}$", re.DOTALL)
+_TEX_MARK = re.compile(r"\\[()\[\]]")
+_CLOSING = {r"\(": r"\)", r"\[": r"\]"}
+_DISPLAY_STYLE = re.compile(r"^\{\s*+\\displaystyle\s*+(.*)\}$", re.DOTALL)
 _TEX_ENCODINGS = frozenset(
     {"application/x-tex", "tex", "latex", "text/x-tex", "application/x-latex"}
 )
@@ -88,7 +90,7 @@ def between_dollars(tex: str, *, display: bool) -> str:
     plain = collapse_spaces(tex)
     inner = _DISPLAY_STYLE.match(plain)
     if inner:
-        plain = inner.group(1)
+        plain = inner.group(1).strip()
     if not plain:
         return ""
     return f"$${plain}$$" if display else f"${plain}$"
@@ -118,12 +120,22 @@ def render_tex_container(element: Element) -> str:
 
 def convert_tex_delimiters(text: str) -> str:
     r"""Return text with `\(…\)` and `\[…\]`, as MathJax reads them, between dollars."""
-
-    def dollars(match: re.Match[str]) -> str:
-        inline, display = match.groups()
-        return between_dollars(inline or display, display=inline is None)
-
-    return _TEX_IN_TEXT.sub(dollars, text)
+    marks = list(_TEX_MARK.finditer(text))
+    closings = {
+        sign: [mark.start() for mark in marks if mark.group() == sign] for sign in _CLOSING.values()
+    }
+    pieces: list[str] = []
+    position = 0
+    for mark in marks:
+        closing = closings.get(_CLOSING.get(mark.group(), ""), [])
+        # Something stands between the two.
+        place = bisect_right(closing, mark.end())
+        if mark.start() < position or place == len(closing):
+            continue
+        tex = between_dollars(text[mark.end() : closing[place]], display=mark.group() == r"\[")
+        pieces += [text[position : mark.start()], tex]
+        position = closing[place] + 2
+    return "".join((*pieces, text[position:]))
 
 
 def _render_mathml(formula: Element, *, display: bool) -> str:

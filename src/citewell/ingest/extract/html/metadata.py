@@ -21,7 +21,7 @@ _MAX_TITLE_CHARACTERS = 300
 _MAX_DESCRIPTION_CHARACTERS = 1_000
 _MAX_AUTHOR_CHARACTERS = 100
 _DASHES = "|–—·•»:-"
-_TITLE_SEPARATOR = re.compile(rf"\s+[{_DASHES}]\s+|\s*[|»]\s*")
+_TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
@@ -112,7 +112,8 @@ def choose_title(metadata: Metadata, headings: list[str]) -> str:
 def _without_site_name(title: str, site_name: str) -> str:
     if site_name:
         name = re.escape(site_name)
-        stripped = re.sub(rf"\s*[{_DASHES}]\s*{name}$|^{name}\s*[{_DASHES}]\s*", "", title)
+        pattern = rf"[{_DASHES}]\s*+{name}$|^{name}\s*+[{_DASHES}]\s*+"
+        stripped = re.sub(pattern, "", title).rstrip()
         if stripped and stripped != title:
             return stripped
     parts = _TITLE_SEPARATOR.split(title)

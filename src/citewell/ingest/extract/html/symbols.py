@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.characters import collapse_spaces
@@ -20,7 +19,7 @@ _ENTRY_CLASS = re.compile(
     r"(?<= )(?:py|c|cpp|js|rst|std|go|ruby|php|java|function|class|method|attribute|data|exception"
     r"|module|glossary|describe|opcode|cmdoption|envvar|macro|type|member|option)(?= )"
 )
-_SPACE_BEFORE = re.compile(r"\s+([,)\]])")
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s++(?=[,)\]])")
 
 
 def is_symbol_list(element: Element) -> bool:
@@ -69,7 +68,7 @@ def signature_text(term: Element) -> str:
     """Return a signature as one line that reads like code."""
     pieces: list[str] = []
     _collect(term, pieces)
-    return _SPACE_BEFORE.sub(itemgetter(1), collapse_spaces("".join(pieces))).replace("( ", "(")
+    return _SPACE_BEFORE.sub("", collapse_spaces("".join(pieces))).replace("( ", "(")
 
 
 def _collect(element: Element, pieces: list[str]) -> None:

@@ -20,22 +20,22 @@ _HIDDEN_CLASS = re.compile(
 )
 # Frameworks hide on small screens and show on large ones with a second class.
 _SHOWN_CLASS = re.compile(r" (?:d-\w+-(?!none)\w+|\w+:(?:block|flex|grid|inline|table)[\w-]*) ")
-_ZERO = r"0*\.?0*(?:px|em|rem|%|pt|vh|vw)?"
+_ZERO = r"0*+\.?+0*+(?:px|em|rem|%|pt|vh|vw)?"
 _HIDING_STYLE = re.compile(
-    r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
-    rf"|font-size\s*:\s*(?:{_ZERO}|[0-2](?:\.\d+)?px|0?\.0\d*r?em)\s*(?:;|!|$)"
-    r"|clip\s*:\s*rect\(\s*(?:0|1px)|clip-path\s*:\s*inset\(\s*(?:50|100)%"
-    r"|text-indent\s*:\s*-\d{3,}|(?:left|right|top)\s*:\s*-\d{4,}px|left\s*:\s*-999"
-    r"|transform\s*:\s*scale\(\s*0\s*\)|color\s*:\s*transparent"
-    r"|content-visibility\s*:\s*hidden)"
+    r"(?:^|;)\s*+(?:display\s*+:\s*+none|visibility\s*+:\s*+(?:hidden|collapse)"
+    rf"|font-size\s*+:\s*+(?:{_ZERO}|[0-2](?:\.\d+)?px|0?\.0\d*+r?em)\s*+(?:;|!|$)"
+    r"|clip\s*+:\s*+rect\(\s*+(?:0|1px)|clip-path\s*+:\s*+inset\(\s*+(?:50|100)%"
+    r"|text-indent\s*+:\s*+-\d{3,}|(?:left|right|top)\s*+:\s*+-\d{4,}px|left\s*+:\s*+-999"
+    r"|transform\s*+:\s*+scale\(\s*+0\s*+\)|color\s*+:\s*+transparent"
+    r"|content-visibility\s*+:\s*+hidden)"
 )
-_NO_SIZE = re.compile(rf"(?:^|;)\s*(?:max-)?(?:width|height)\s*:\s*(?:{_ZERO}|1px)\s*(?:;|!|$)")
-_OPACITY = re.compile(r"(?:^|;)\s*opacity\s*:\s*0*\.?0*\s*(?:;|!|$)")
+_NO_SIZE = re.compile(rf"(?:^|;)\s*+(?:max-)?(?:width|height)\s*+:\s*+(?:{_ZERO}|1px)\s*+(?:;|!|$)")
+_OPACITY = re.compile(r"(?:^|;)\s*+opacity\s*+:\s*+0*+\.?+0*+\s*+(?:;|!|$)")
 _COLOUR = re.compile(r"(?:^|;)\s*color\s*:\s*([^;!]+)")
 _BACKGROUND = re.compile(r"(?:^|;)\s*background(?:-color)?\s*:\s*([^;!]+)")
 _WHITE = re.compile(r"#f{3}(?:f{3})?\b|\bwhite\b|rgba?\(\s*25[0-5]\s*,\s*25[0-5]\s*,\s*25[0-5]\b")
-_STYLE_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-_STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STYLE_RULE = re.compile(r"(?<![^{}])([^{}]++)\{([^{}]*+)\}")
+_STYLE_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _SIMPLE_SELECTOR = re.compile(r"[a-z0-9]*([.#][\w-]+)$")
 _ICON_TAGS = frozenset({"a", "span", "i", "b", "svg", "sup", "small", "em"})
 _TELLTALE_ATTRIBUTES = frozenset({"hidden", "aria-hidden", "style"})
@@ -147,7 +147,7 @@ def _outside_at_rules(sheet: str) -> str:
         return plain
     kept: list[str] = []
     depth, at_rule_depth, start = 0, -1, 0
-    for match in re.finditer(r"@[\w-]+[^;{}]*\{|[{}]", plain):
+    for match in re.finditer(r"@[\w-]++[^@;{}]*+\{|[{}]", plain):
         mark = match.group()
         if mark == "}":
             depth = max(depth - 1, 0)

@@ -6,13 +6,12 @@ import re
 
 from citewell.ingest.extract.html.admonitions import is_kind, label_of
 
-_MKDOCS = re.compile(r"^([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)[^\"\n]*(?:\"(.*)\")?[ \t]*$")
-_COLONS = re.compile(
-    r"^([ \t]*)(:{3,})[ \t]*\{?([\w-]+)\}?[ \t]*(?:\[(.*?)\]|(.*?))?(?:\{[^{}]*\})?[ \t]*$"
-)
-_SLASHES = re.compile(r"^([ \t]*)(/{3,})[ \t]*([\w-]+)(?:[ \t]*\|[ \t]*(.*))?$")
+_MKDOCS = re.compile(r"^([ \t]*+)(?:!!!|\?\?\?\+?)[ \t]++([\w-]++)[^\"\n]*+(?:\"(.*)\")?[ \t]*+$")
+_COLONS = re.compile(r"^([ \t]*+)(:{3,}+)[ \t]*+\{?([\w-]++)\}?[ \t]*+(.*)$")
+_SLASHES = re.compile(r"^([ \t]*+)(/{3,}+)[ \t]*+([\w-]++)(?:[ \t]*+\|[ \t]*+(.*))?$")
+_ATTRIBUTES = re.compile(r"\{[^{}]*+\}$")
 _CLOSING = re.compile(r"^[ \t]*(:{3,}|/{3,})[ \t]*$")
-_GITHUB = re.compile(r"^([ \t]*>)[ \t]*\[!(\w+)\][+-]?[ \t]*(.*)$")
+_GITHUB = re.compile(r"^([ \t]*+>)[ \t]*+\[!(\w++)\][+-]?[ \t]*+(.*)$")
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -61,9 +60,8 @@ class AdmonitionReader:
             return True
         blocks = _COLONS.match(line) or _SLASHES.match(line)
         if blocks and (is_kind(blocks.group(3)) or blocks.group(2)[0] == "/"):
-            titles = [title for title in blocks.groups()[3:] if title]
             if is_kind(blocks.group(3)):
-                self._start(blocks.group(3), titles[0] if titles else None)
+                self._start(blocks.group(3), _title(blocks.group(4) or ""))
             return True
         if _CLOSING.match(line):
             self._flush()
@@ -115,3 +113,11 @@ class AdmonitionReader:
                 self._indents.pop()
         inner = 4 * len(self._indents)
         return line[min(inner, width) :]
+
+
+def _title(rest: str) -> str | None:
+    """Return the title in what follows a call-out's kind: `[Title]{.class}`, or plain words."""
+    words = _ATTRIBUTES.sub("", rest.rstrip()).rstrip()
+    if words.startswith("[") and words.endswith("]"):
+        words = words[1:-1]
+    return words or None

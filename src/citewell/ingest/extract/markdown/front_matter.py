@@ -6,7 +6,7 @@ import re
 
 _YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*$\n?", re.DOTALL | re.MULTILINE)
-_FIELD = re.compile(r"^([A-Za-z_][\w-]*)\s*[:=]\s*(.+?)\s*$", re.MULTILINE)
+_FIELD = re.compile(r"^([A-Za-z_][\w-]*+)[^\S\n]*+[:=]\s*+(\S[^\n]*+)$", re.MULTILINE)
 
 
 def split_front_matter(text: str) -> tuple[dict[str, str], str]:
@@ -16,7 +16,7 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
         return {}, text
     fields: dict[str, str] = {}
     for name, value in _FIELD.findall(block.group(1)):
-        fields.setdefault(name.lower(), _unquoted(value))
+        fields.setdefault(name.lower(), _unquoted(value.rstrip()))
     return fields, text[block.end() :]
 
 

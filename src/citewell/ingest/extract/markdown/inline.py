@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.emphasis import code_spans
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.html.math import convert_tex_delimiters
 from citewell.ingest.extract.links import markdown_target
+from citewell.ingest.extract.markdown.inline_html import without_html
+from citewell.ingest.extract.markdown.link_marks import find_link_marks
 from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
@@ -16,21 +19,9 @@ if TYPE_CHECKING:
 
     from citewell.ingest.extract.canonical import CanonicalWriter
     from citewell.ingest.extract.links import LinkResolver
+    from citewell.ingest.extract.markdown.link_marks import LinkMark
 
-_CODE_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_LINK = re.compile(
-    r"(?<!\\)(!?)\[((?:[^\[\]\\]|\\.|!?\[[^\[\]]*\](?:\([^()\s]*\))?)*)\]"
-    r"(?:\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))*))(?:\s+(?:\"([^\"]*)\"|'([^']*)'))?\s*\)"
-    r"|\[([^\[\]]*)\])?(?:\{[^{}\n]*\})?"
-)
-_AUTOLINK = re.compile(r"<(https?://[^\s<>]+)>")
-_HTML_LINK = re.compile(r"<a\s[^>]*?href=[\"']([^\"']*)[\"'][^>]*>(.*?)</a>", re.IGNORECASE)
-_HTML_IMAGE = re.compile(r"<img\s[^>]*>", re.IGNORECASE)
-_HTML_ATTRIBUTE = re.compile(r"\b(src|alt)=[\"']([^\"']*)[\"']", re.IGNORECASE)
-_HTML_MATH = re.compile(r"<math\b.*?</math\s*>", re.IGNORECASE)
-_HTML_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9.-]*(?:\s[^<>]*)?/?>")
-_ENTITY_SPACE = re.compile(r"&(?:nbsp|ensp|emsp|thinsp);")
+_SET_ASIDE = re.compile("\ufdd3(\\d+)\ufdd4")
 
 
 class MarkdownInline:
@@ -48,51 +39,39 @@ class MarkdownInline:
         if not any(sign in line for sign in "[<&\\"):
             return line
         # A link's text may hold code, so code is set aside and put back afterwards.
-        kept: list[str] = []
-
-        def set_aside(code: re.Match[str]) -> str:
-            kept.append(code.group())
-            return f"\ufdd3{len(kept) - 1}\ufdd4"
-
-        plain = _CODE_SPAN.sub(set_aside, line) if "`" in line else line
-        plain = self._without_html(plain)
+        plain, codes = _set_code_aside(line) if "`" in line else (line, [])
+        plain = without_html(plain, render_math=self._render_math)
         if "[" in plain:
-            plain = _LINK.sub(self._link, plain)
+            plain = self._rewrite_links(plain)
         if "\\(" in plain or "\\[" in plain:
             plain = convert_tex_delimiters(plain)
-        return re.sub("\ufdd3(\\d+)\ufdd4", lambda at: kept[int(at.group(1))], plain)
+        return _SET_ASIDE.sub(lambda mark: codes[int(mark.group(1))], plain) if codes else plain
 
-    def _without_html(self, line: str) -> str:
-        if "&" in line:
-            line = _ENTITY_SPACE.sub(" ", line)
-        if "<" not in line:
-            return line
-        if "<math" in line:
-            line = _HTML_MATH.sub(self._math, line)
-        line = _AUTOLINK.sub(lambda found: f"[{found.group(1)}]({found.group(1)})", line)
-        line = _HTML_LINK.sub(lambda found: f"[{found.group(2)}]({found.group(1)})", line)
-        line = _HTML_IMAGE.sub(_markdown_image, line)
-        return _HTML_TAG.sub("", _HTML_BREAK.sub(" ", line))
+    def _render_math(self, source: str) -> str:
+        return " ".join(render_fragment(source, self._writer, self._links))
 
-    def _math(self, found: re.Match[str]) -> str:
-        return " ".join(render_fragment(found.group(), self._writer, self._links))
+    def _rewrite_links(self, line: str) -> str:
+        pieces: list[str] = []
+        position = 0
+        for mark in find_link_marks(line):
+            pieces += [line[position : mark.start], self._link(mark, line[mark.start : mark.end])]
+            position = mark.end
+        return "".join((*pieces, line[position:]))
 
-    def _link(self, found: re.Match[str]) -> str:
-        bang, text, bracketed, bare, title, other_title, reference = found.groups()
-        target = bracketed if bracketed is not None else bare
+    def _link(self, mark: LinkMark, written: str) -> str:
+        target = mark.target
         if target is None:
-            target = self._definitions.get(reference_key(reference or text))
+            target = self._definitions.get(reference_key(mark.reference))
             if target is None:
-                return found.group()
-        title = title or other_title or ""
+                return written
         url = self._links.resolve(target)
-        if bang:
-            return self._image(text, url, title)
-        text = _LINK.sub(self._link, text) if "![" in text else text
+        if mark.is_image:
+            return self._image(mark.text, url, mark.title)
+        text = self._rewrite_links(mark.text) if "![" in mark.text else mark.text
         if url is None or not self._links.leads_elsewhere(url) or not text.strip():
             return text
-        mark = self._writer.mark_link(without_anchor(url), text)
-        return f"{mark}[{text}]({markdown_target(url)})"
+        link = self._writer.mark_link(without_anchor(url), text)
+        return f"{link}[{text}]({markdown_target(url)})"
 
     def _image(self, alt: str, url: str | None, title: str) -> str:
         if url is None:
@@ -107,7 +86,13 @@ def reference_key(label: str) -> str:
     return collapse_spaces(label).casefold()
 
 
-def _markdown_image(image: re.Match[str]) -> str:
-    attributes = {name.lower(): value for name, value in _HTML_ATTRIBUTE.findall(image.group())}
-    source = attributes.get("src", "").replace(" ", "%20")
-    return f"![{attributes.get('alt', '')}]({source})" if source else ""
+def _set_code_aside(line: str) -> tuple[str, list[str]]:
+    """Return the line with marks in place of its code spans, and the spans."""
+    pieces: list[str] = []
+    codes: list[str] = []
+    position = 0
+    for start, end in code_spans(line):
+        pieces += [line[position:start], f"\ufdd3{len(codes)}\ufdd4"]
+        codes.append(line[start:end])
+        position = end
+    return "".join((*pieces, line[position:])), codes

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import EmptyPage
 from citewell.core.language import detect_language
 from citewell.core.records import ExtractedPage
+from citewell.core.text import without_closing_hashes
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, plain_text
 from citewell.ingest.extract.characters import clean_plain_text
 from citewell.ingest.extract.html.fragment import render_fragment
@@ -22,15 +24,16 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
-_HEADING_ID = re.compile(r"[ \t]*\{:?[ \t]*#([^\s{}]+)[^{}]*\}$")
-_ATTRIBUTES = re.compile(r"[ \t]*\{:?[ \t]*[.#][^{}]*\}$")
-_NAMED_ANCHOR = re.compile(r"<a\s[^>]*(?:name|id)=[\"']([^\"']+)[\"'][^>]*>\s*(?:</a>)?")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]++(.*)$")
+_HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([^\s{}]++)[^{}]*+\}$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+[.#][^{}]*+\}$")
+_NAMED_ANCHOR = re.compile(
+    r"<a\s(?=[^<>]*?(?:name|id)=[\"']([^\"'<>]++)[\"'])[^<>]*+>\s*+(?:</a>)?"
+)
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\[\]^]+)\]:[ \t]*<?([^\s<>]+)>?(?:[ \t]+[\"'(].*)?$")
-_MDX_LINE = re.compile(
-    r"^(?:import\s.+\sfrom\s+['\"].+['\"];?|export\s+(?:const|default|function)\b.*)$"
-)
+_MDX_EXPORT = re.compile(r"export\s++(?:const|default|function)\b")
+_MDX_SOURCE = re.compile(r"\sfrom\s++['\"]")
 _HTML_BLOCK = re.compile(
     r"^ {0,3}<(math|table|div|details|figure|p|ul|ol|dl|section|aside|center|script|style"
     r"|template|iframe|svg|noscript|picture|video|h[1-6]|pre|blockquote|span|form|button)\b",
@@ -80,6 +83,7 @@ class _MarkdownReader:
         self._slugs = SlugCounter()
         self._inline = MarkdownInline(writer, links, {})
         self._output: list[str] = []
+        self._closing_lines: dict[str, list[int]] = {}
 
     def read(self, body: str) -> str:
         lines = AdmonitionReader().rewrite(_without_comments(body).split("\n"))
@@ -100,14 +104,14 @@ class _MarkdownReader:
             return end
         heading = _HEADING.match(line)
         if heading:
-            self._write_heading(len(heading.group(1)), heading.group(2))
+            self._write_heading(len(heading.group(1)), without_closing_hashes(heading.group(2)))
             return at + 1
         if self._is_underlined(lines, at):
             self._write_heading(1 if "=" in lines[at + 1] else 2, line.strip())
             return at + 2
         if _HTML_BLOCK.match(line):
             return self._read_html(lines, at)
-        if not _MDX_LINE.match(line):
+        if not _is_mdx_line(line):
             self._output.append(self._inline.rewrite(line))
         return at + 1
 
@@ -145,8 +149,7 @@ class _MarkdownReader:
         tag = _HTML_BLOCK.match(lines[at])
         name = tag.group(1).lower() if tag else ""
         if _reads_to_closing_tag(name, lines[at]):
-            closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
-            last = next((i for i in range(at, len(lines)) if closing.search(lines[i])), None)
+            last = self._closing_line(name, lines, at)
             end = end if last is None else last + 1
         source = "\n".join(lines[at:end])
         if _holds_markdown(source):
@@ -154,6 +157,23 @@ class _MarkdownReader:
         else:
             self._output.append(join_blocks(render_fragment(source, self._writer, self._links)))
         return end
+
+    def _closing_line(self, name: str, lines: list[str], at: int) -> int | None:
+        """Return the first line from `at` on that closes an element; None where none does."""
+        if name not in self._closing_lines:
+            # Looked for once: a page that opens a thousand tables need not close one of them.
+            closing = re.compile(rf"</{name}\s*+>", re.IGNORECASE)
+            self._closing_lines[name] = [i for i, line in enumerate(lines) if closing.search(line)]
+        known = self._closing_lines[name]
+        place = bisect_left(known, at)
+        return known[place] if place < len(known) else None
+
+
+def _is_mdx_line(line: str) -> bool:
+    if line.startswith("export"):
+        return bool(_MDX_EXPORT.match(line))
+    is_import = line.startswith(("import ", "import\t")) and line.endswith(("'", '"', "';", '";'))
+    return is_import and bool(_MDX_SOURCE.search(line))
 
 
 def fence_end(lines: list[str], at: int, marks: str) -> int:

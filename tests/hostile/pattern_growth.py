@@ -1,0 +1,100 @@
+"""Whether a regular expression takes more than linear time on the texts made against it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tests.hostile.pattern_attacks import Attack, attacks_on
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Collection
+    from types import FrameType
+
+_LENGTH = 16_384
+# A linear pattern takes about a millisecond for so many characters, a quadratic one some hundred.
+_SUSPICIOUS_SECONDS = 0.015
+_GIVE_UP_SECONDS = 0.4
+# Four times the text: a linear pattern takes four times as long, a quadratic one sixteen times.
+_FACTOR = 4
+_LINEAR_RATIO = 9.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowPattern:
+    """A text that a pattern takes too long for."""
+
+    attack: Attack
+    seconds: float
+    ratio: float
+
+
+class _Interrupted(Exception):
+    pass
+
+
+def find_slow_text(
+    pattern: re.Pattern[Any], *, methods: Collection[str] = ("search",), longest: int | None = None
+) -> SlowPattern | None:
+    """Return a text whose time grows faster than its length; call it from the main thread.
+
+    `methods` are those that the pattern is applied with. With `longest`, no text has more
+    characters, and it is the time for one of that length that counts.
+    """
+    # `re` looks for signals while it matches, so even an exponential pattern is interrupted.
+    previous = signal.signal(signal.SIGVTALRM, _interrupt)
+    apply = _application(methods)
+    length = longest or _LENGTH
+    try:
+        for attack in attacks_on(pattern):
+            seconds = _seconds(apply, pattern, attack.text(length))
+            if seconds < _SUSPICIOUS_SECONDS:
+                continue
+            seconds = min(seconds, _seconds(apply, pattern, attack.text(length)))
+            longer = _seconds(apply, pattern, attack.text(_FACTOR * length))
+            ratio = longer / max(seconds, 1e-9)
+            is_slow = seconds >= _GIVE_UP_SECONDS or longest or ratio > _LINEAR_RATIO
+            if is_slow and seconds >= _SUSPICIOUS_SECONDS:
+                return SlowPattern(attack=attack, seconds=seconds, ratio=ratio)
+    finally:
+        signal.signal(signal.SIGVTALRM, previous)
+    return None
+
+
+def _application(methods: Collection[str]) -> Callable[[re.Pattern[Any], str | bytes], None]:
+    if not set(methods) <= {"match", "fullmatch"}:
+        return _search_all
+
+    def match(pattern: re.Pattern[Any], text: str | bytes) -> None:
+        for method in methods:
+            getattr(pattern, method)(text)
+
+    return match
+
+
+def _search_all(pattern: re.Pattern[Any], text: str | bytes) -> None:
+    for _ in pattern.finditer(text):
+        pass
+
+
+def _seconds(
+    apply: Callable[[re.Pattern[Any], str | bytes], None], pattern: re.Pattern[Any], attack: str
+) -> float:
+    """Return the CPU time of applying the pattern; where it is long, of the beginning of it."""
+    text = attack.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else attack
+    limit = _GIVE_UP_SECONDS * _FACTOR
+    start = time.process_time()
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, limit)
+        apply(pattern, text)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except _Interrupted:
+        return limit
+    return time.process_time() - start
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise _Interrupted

@@ -1,0 +1,74 @@
+"""No regular expression of the package takes more than linear time, whatever text it meets."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from tests.hostile.check_patterns import LONGEST_TEXTS
+from tests.hostile.package_patterns import collect_patterns
+
+_SHARES = 2
+_LIMIT_SECONDS = 240
+# Patterns that are put together while the program runs: from escaped words, or from parts that are
+# checked where they are written.
+BUILT_AT_RUN_TIME = {
+    "citewell.answer.definitions": "an escaped name between single marks",
+    "citewell.docsite.site.pages": "escaped words as alternatives",
+    "citewell.docsite.site.render": "a random mark and digits",
+    "citewell.ingest.content_types.anchoring": "escaped words with spaces between; cut before",
+    "citewell.ingest.content_types.labels": "collected as `_PATTERNS`",
+    "citewell.ingest.extract.html.metadata": "an escaped name after one dash",
+    "citewell.ingest.extract.markdown.page": "the name of an element that was matched before",
+    "citewell.research.frontier": "an escaped name",
+    "citewell.tools.websites.field_words": "collected as `_PATTERNS`",
+}
+# What the package once had, and a page of a few hundred bytes could stop the server with.
+SLOW_PATTERNS = {
+    "exponential: comments before HTML": r"(<\?xml[^>]*>|<!--.*?-->|\s)*<(!doctype\s+html|html)\b",
+    "cubic: the title of an llms.txt": r"(?m)^#\s+(.+?)\s*#*\s*$",
+    "quadratic: the links of an llms.txt": (
+        r"\[[^\]\n]*\]\(\s*<?([^()\s<>]+(?:\([^()\s]*\)[^()\s<>]*)*)>?[^)\n]*\)"
+    ),
+    "exponential: the text of a Markdown link": (
+        r"\[((?:[^\[\]\\]|\\.|!?\[[^\[\]]*\](?:\([^()\s]*\))?)*)\](?:\(\s*([^\s()]*)\s*\))?"
+    ),
+    "quadratic: TeX in Markdown": r"\\\((.+?)\\\)|\\\[(.+?)\\\]",
+}
+
+
+@pytest.mark.parametrize("share", range(_SHARES))
+def test_every_pattern_takes_linear_time(share: int) -> None:
+    assert _check(str(share), str(_SHARES)) == []
+
+
+@pytest.mark.parametrize("kind", SLOW_PATTERNS)
+def test_a_slow_pattern_is_noticed(kind: str) -> None:
+    assert len(_check("--pattern", SLOW_PATTERNS[kind])) == 1
+
+
+def test_all_patterns_are_checked_or_accounted_for() -> None:
+    collected = collect_patterns()
+
+    assert len(collected.patterns) > 300
+    places = {pattern.place for pattern in collected.patterns}
+    assert places >= LONGEST_TEXTS.keys()
+    built = {place.partition(":")[0] for place in collected.built_at_run_time}
+    assert built == BUILT_AT_RUN_TIME.keys()
+
+
+def _check(*arguments: str) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.hostile.check_patterns", *arguments],
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=_LIMIT_SECONDS,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
