@@ -23,7 +23,7 @@ from tests.site import Response, Site, running_site
 
 from citewell.jobs.remote_renderer import RemoteRenderer
 from citewell.store.open import open_store
-from citewell.store.render_protocol import RenderStore
+from citewell.store.renders import RenderStore
 from citewell.web.fetcher import Fetcher
 from citewell.web.render.open import open_renderer
 from citewell.web.render.pool import PoolLimits

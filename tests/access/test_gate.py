@@ -14,7 +14,7 @@ from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
 from citewell.core.errors import AccessRefused, BillingDown, InvalidArgument, NotFound, TokenMissing
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
-from citewell.store.access_protocol import AccessStore
+from citewell.store.access import AccessStore
 from citewell.store.open import open_store
 from citewell.web.billing import BillingService
 

@@ -15,7 +15,7 @@ from citewell.access.prices import PriceList
 from citewell.core.errors import BillingDown, BillingRefused, BudgetExceeded, SettingsError
 from citewell.core.identity import CallRecord
 from citewell.core.records import Caller
-from citewell.store.access_protocol import AccessStore
+from citewell.store.access import AccessStore
 from citewell.store.open import open_store
 from citewell.web.billing import BillingService
 

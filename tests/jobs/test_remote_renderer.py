@@ -26,7 +26,7 @@ from citewell.core.renders import RenderRequest
 from citewell.jobs.remote_renderer import RemoteRenderer, nobody_waits
 from citewell.jobs.render_account import page_of_outcome
 from citewell.jobs.render_worker import RenderWorker
-from citewell.store.render_protocol import RenderStore
+from citewell.store.renders import RenderStore
 from citewell.web.fetcher import Fetcher
 from citewell.web.render.open import open_renderer
 from citewell.web.render.pool import PoolLimits

@@ -11,7 +11,7 @@ import pytest
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.identity import AccessKey, CallRecord, UsageTotal
-from citewell.store.access_protocol import SECRET_BYTES, AccessStore
+from citewell.store.access import SECRET_BYTES, AccessStore
 
 pytestmark = pytest.mark.anyio
 

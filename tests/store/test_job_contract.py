@@ -11,7 +11,7 @@ import pytest
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.jobs import Job, JobDraft, JobProgress
-from citewell.store.job_protocol import JobStore
+from citewell.store.jobs import JobStore
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ import pytest
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.materials import Material
-from citewell.store.material_protocol import MaterialStore
+from citewell.store.materials import MaterialStore
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.renders import RenderCounts, RenderOutcome, RenderRequest, TakenRender
 from citewell.store.open import open_store
-from citewell.store.render_protocol import MOST_LEASES, RenderStore
+from citewell.store.renders import MOST_LEASES, RenderStore
 
 pytestmark = pytest.mark.anyio
 

@@ -26,7 +26,7 @@ TO_EGRETS = Link(url=EGRETS, text="egrets", context="see egrets", section=0, sta
 def make_first_version(path: Path) -> None:
     """Write a store as the first version did: its schema, and two pages that link."""
     first = load_migrations("citewell.store.sqlite")[0]
-    statements = load_statements("citewell.store.sqlite")
+    statements = load_statements("sqlite")
     with closing(sqlite3.connect(path)) as database:
         database.executescript(first.script)
         database.execute(
@@ -80,7 +80,7 @@ SUPPLIED, DOCS, FILE = "https://birds.example/notes", "https://docs.example/a", 
 
 def make_version_7(path: Path) -> None:
     """Write a store of the version before pages knew their origin, with a page of each."""
-    statements = load_statements("citewell.store.sqlite")
+    statements = load_statements("sqlite")
     pages = (
         (HERONS, "html", None, "herons"),
         (SUPPLIED, "markdown", None, None),

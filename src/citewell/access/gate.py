@@ -18,7 +18,7 @@ from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     from citewell.core.identity import Credentials
-    from citewell.store.access_protocol import AccessStore
+    from citewell.store.access import AccessStore
     from citewell.web.billing import BillingService
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
     from citewell.core.identity import AccessScope
-    from citewell.store.access_protocol import AccessStore
+    from citewell.store.access import AccessStore
 
 _PREFIX = "cw-"
 _RANDOM_BYTES = 32

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from citewell.access.prices import PriceList
     from citewell.core.records import Caller
-    from citewell.store.access_protocol import AccessStore
+    from citewell.store.access import AccessStore
     from citewell.web.billing import BillingService
 
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from citewell.core.identity import ALL_SCOPES
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from citewell.store.access_protocol import AccessStore
+    from citewell.store.access import AccessStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

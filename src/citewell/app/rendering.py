@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from citewell.app.duties import Duties
     from citewell.core.settings import Settings
-    from citewell.store.render_protocol import RenderStore
+    from citewell.store.renders import RenderStore
     from citewell.web.fetcher import Fetcher
     from citewell.web.render.pool import RenderPool
 

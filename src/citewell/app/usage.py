@@ -15,7 +15,7 @@ from citewell.core.identity import UsageTotal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.store.access_protocol import AccessStore
+    from citewell.store.access import AccessStore
 
 _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 _COLUMNS = tuple(field.name for field in fields(UsageTotal))

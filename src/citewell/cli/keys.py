@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from citewell.access.keys import NewKey
     from citewell.core.identity import AccessKey
     from citewell.core.settings import Settings
-    from citewell.store.access_protocol import AccessStore
+    from citewell.store.access import AccessStore
 
 DESCRIPTION = """\
 Make, list, replace and revoke the keys that HTTP clients send as `Authorization: Bearer KEY`. A

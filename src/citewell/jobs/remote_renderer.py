@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from citewell.core.records import FetchedPage
     from citewell.core.renders import RenderOutcome
-    from citewell.store.render_protocol import RenderStore
+    from citewell.store.renders import RenderStore
 
 logger = logging.getLogger(__name__)
 

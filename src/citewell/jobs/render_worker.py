@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from citewell.core.renders import RenderOutcome, TakenRender
-    from citewell.store.render_protocol import RenderStore
+    from citewell.store.renders import RenderStore
     from citewell.web.render.protocol import Renderer
 
 logger = logging.getLogger(__name__)

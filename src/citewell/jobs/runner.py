@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from citewell.core.jobs import Job, JobKind, JobProgress
-    from citewell.store.job_protocol import JobStore
+    from citewell.store.jobs import JobStore
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from citewell.core.jobs import JobProgress
 if TYPE_CHECKING:
     from citewell.core.jobs import Job, LeaseState
     from citewell.ingest.library_pages import Clock
-    from citewell.store.job_protocol import JobStore
+    from citewell.store.jobs import JobStore
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from citewell.people.plain_text import plain_text
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from citewell.store.people_protocol import PeopleStore
+    from citewell.store.people import PeopleStore
 
 MOST_LISTED = 200
 """Questions, or directives, of one state that a list holds."""

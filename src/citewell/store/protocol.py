@@ -23,14 +23,14 @@ if TYPE_CHECKING:
         StoredChunk,
     )
     from citewell.core.storage import CorpusStats, PutResult
-    from citewell.store.access_protocol import AccessStore
-    from citewell.store.crawl_protocol import CrawlStore
+    from citewell.store.access import AccessStore
+    from citewell.store.crawls import CrawlStore
     from citewell.store.host_protocol import HostStore
-    from citewell.store.job_protocol import JobStore
-    from citewell.store.library_protocol import LibraryStore
-    from citewell.store.material_protocol import MaterialStore
-    from citewell.store.people_protocol import PeopleStore
-    from citewell.store.render_protocol import RenderStore
+    from citewell.store.jobs import JobStore
+    from citewell.store.library import LibraryStore
+    from citewell.store.materials import MaterialStore
+    from citewell.store.people import PeopleStore
+    from citewell.store.renders import RenderStore
     from citewell.store.responses import ResponseStore
 
 

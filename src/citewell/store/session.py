@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar, overload
 
+Channel = Literal["jobs", "render_requests", "render_outcomes"]
 Result = TypeVar("Result")
 Values = Mapping[str, object]
 
@@ -34,17 +35,41 @@ class Session(Protocol):
     async def execute(self, statement: str, values: Values | None = None) -> int:
         """Run a statement and return how many rows it changed."""
 
+    async def execute_many(self, statement: str, rows: Sequence[Values]) -> None:
+        """Run a statement once for each of `rows`."""
+
+    async def lock(self, purpose: str, key: str = "") -> None:
+        """Wait until no other transaction holds this lock, and hold it until the end of this one.
+
+        SQLite needs none: it has one writing transaction at a time.
+        """
+
+    async def notify(self, channel: Channel, payload: str = "") -> None:
+        """Tell whoever listens to the channel, once this transaction is committed."""
+
 
 Work = Callable[[Session], Coroutine[Any, Any, Result]]
 """What runs in one transaction. It may await its session and nothing else, and may run again."""
 
 
-class Database(Session, Protocol):
+class Database(Protocol):
     """Runs each statement in its own transaction, or several together.
 
     Several are passed as a function: SQLite runs all of it in one thread, and PostgreSQL runs it
     again when it lost against another transaction.
     """
+
+    can_notify: bool
+    """Whether a process hears what others notify it of, or has to look for itself."""
+
+    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
+        """Return all rows of a statement that only reads."""
+
+    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
+        """Return the first row of a statement that only reads, or None."""
+
+    async def execute(self, statement: str, values: Values | None = None) -> int:
+        """Run a statement and return how many rows it changed."""
 
     async def view(self, work: Work[Result]) -> Result:
         """Return what `work`, which only reads, makes of one unchanging view of the database."""
@@ -52,10 +77,21 @@ class Database(Session, Protocol):
     async def transaction(self, work: Work[Result]) -> Result:
         """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
 
+    def listen(self, channel: Channel) -> AsyncGenerator[str]:
+        """Yield the payloads of a channel for as long as it is read.
 
-def read_datetime(value: datetime | str) -> datetime:
+        An empty one comes at first and after every interruption, since some may have been missed.
+        Where processes cannot notify each other it never yields.
+        """
+
+
+@overload
+def read_datetime(value: datetime | str) -> datetime: ...
+@overload
+def read_datetime(value: datetime | str | None) -> datetime | None: ...
+def read_datetime(value: datetime | str | None) -> datetime | None:
     """Return a time that a row holds."""
-    return value if isinstance(value, datetime) else datetime.fromisoformat(value)
+    return datetime.fromisoformat(value) if isinstance(value, str) else value
 
 
 def read_list(value: list[Any] | str) -> tuple[Any, ...]:

@@ -1,47 +1,37 @@
-"""Named SQL statements, read from `.sql` files; parameters are written `:name`."""
+"""Named SQL statements, read from `.sql` files: shared ones, and those of one database.
+
+A parameter is written `:name`. Of a line that begins with `-- sqlite:` or `-- postgres:` the named
+database runs the rest; to the other it is a comment.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import LiteralString
 
-_NAME_LINE = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
+Dialect = Literal["sqlite", "postgres"]
 
+_NAME_LINE = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
+_DIALECT_LINE = re.compile(r"^([ \t]*)-- (sqlite|postgres): (.*)$", re.MULTILINE)
 # Texts and comments are matched first, so that a colon inside them is left alone.
 _PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z]\w*)|%")
 
 
 @cache
-def load_statements(*packages: str) -> Mapping[str, LiteralString]:
-    """Return the statements of the packages' .sql files by the name above each.
+def load_statements(dialect: Dialect) -> Mapping[str, LiteralString]:
+    """Return the statements that a database runs, by the name above each.
 
-    A statement of a later package takes the place of one with the same name in an earlier one.
+    One in the folder of the database takes the place of a shared one with the same name.
     """
-    statements: dict[str, LiteralString] = {}
-    for package in packages:
-        statements |= _load_package(package)
-    return statements
-
-
-def _load_package(package: str) -> dict[str, LiteralString]:
-    parts = sorted(
-        (file for file in files(package).iterdir() if file.name.endswith(".sql")),
-        key=lambda file: file.name,
-    )
-    text = "\n".join(file.read_text(encoding="utf-8") for file in parts)
-    _, *named = _NAME_LINE.split(text)
-    names, bodies = named[0::2], named[1::2]
-    assert len(set(names)) == len(names), f"a statement of {package} is named twice"
-    # The text ships with the package and nothing is ever spliced into it: as safe as a literal.
-    return {
-        name: cast("LiteralString", body.strip()) for name, body in zip(names, bodies, strict=True)
-    }
+    shared = _load_folder("citewell.store", dialect)
+    own = _load_folder(f"citewell.store.{dialect}", dialect)
+    return {**shared, **own}
 
 
 def to_pyformat(statement: LiteralString) -> LiteralString:
@@ -53,3 +43,18 @@ def to_pyformat(statement: LiteralString) -> LiteralString:
         return match[0].replace("%", "%%")
 
     return _PARAMETER.sub(rewrite, statement)
+
+
+def _load_folder(package: str, dialect: Dialect) -> dict[str, LiteralString]:
+    def keep_own(match: re.Match[str]) -> str:
+        return f"{match[1]}{match[3]}" if match[2] == dialect else ""
+
+    parts = sorted(
+        (file for file in files(package).iterdir() if file.name.endswith(".sql")),
+        key=lambda file: file.name,
+    )
+    text = "\n".join(file.read_text(encoding="utf-8") for file in parts)
+    _, *named = _NAME_LINE.split(_DIALECT_LINE.sub(keep_own, text))
+    names, bodies = named[0::2], named[1::2]
+    assert len(set(names)) == len(names), f"a statement of {package} is named twice"
+    return {name: body.strip() for name, body in zip(names, bodies, strict=True)}

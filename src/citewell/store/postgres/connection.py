@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import anyio
 import anyio.to_thread
 import psycopg
+from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
         Callable,
         Iterator,
         Mapping,
+        Sequence,
     )
     from typing import Self
 
     from psycopg import AsyncConnection, AsyncCursor, Connection
 
-    from citewell.store.session import Row, Values
+    from citewell.store.session import Channel, Row, Values
     from citewell.store.session import Work as SessionWork
 
     Work = Callable[[AsyncConnection[dict[str, Any]]], Awaitable["Result"]]
@@ -42,7 +44,7 @@ Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 PACKAGE = "citewell.store.postgres"
-SQL = {name: to_pyformat(text) for name, text in load_statements("citewell.store", PACKAGE).items()}
+SQL = {name: to_pyformat(text) for name, text in load_statements("postgres").items()}
 
 # "CtWl": whoever migrates holds this lock, so that of ten servers that start together one does.
 _MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
@@ -78,6 +80,8 @@ _LOST = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
 class Database:
     """Runs work on one database; connections that broke are replaced."""
+
+    can_notify = True
 
     def __init__(self, address: str, *, busy_timeout_seconds: float) -> None:
         self._address = address
@@ -247,17 +251,18 @@ class Database:
             raise PoolClosed("the database is closed")
         return await psycopg.AsyncConnection.connect(self._address, **_CONNECTING, **_LASTING)
 
-    async def listen(self, statement: str) -> AsyncGenerator[str]:
-        """Yield what other processes tell on the channel that the named statement listens to.
+    async def listen(self, channel: Channel) -> AsyncGenerator[str]:
+        """Yield the payloads of a channel for as long as it is read.
 
-        Nothing, as an empty text, is told at first and after every break, in which some may have
-        been missed. It ends with its reader, or after a break when the database was closed.
+        An empty one comes at first and after every interruption, since some may have been missed.
+        It ends with its reader, or after an interruption when the database was closed.
         """
+        statement = sql.SQL(SQL["listen"]).format(channel=sql.Identifier(f"citewell_{channel}"))
         pause = _FIRST_PAUSE_SECONDS
         while not self._pool.closed:
             try:
                 async with await self.connect_apart() as connection:
-                    await connection.execute(SQL[statement])
+                    await connection.execute(statement)
                     pause = _FIRST_PAUSE_SECONDS
                     yield ""
                     async for notice in connection.notifies():
@@ -290,6 +295,19 @@ class _Session:
     async def execute(self, statement: str, values: Values | None = None) -> int:
         """Run a statement and return how many rows it changed."""
         return (await self._run(statement, values)).rowcount
+
+    async def execute_many(self, statement: str, rows: Sequence[Values]) -> None:
+        """Run a statement once for each of `rows`."""
+        async with self._connection.cursor() as cursor:
+            await cursor.executemany(SQL[statement], [*rows])
+
+    async def lock(self, purpose: str, key: str = "") -> None:
+        """Wait until no other transaction holds this lock, and hold it until the end of this."""
+        await self._run("lock_until_commit", {"purpose": purpose, "key": key})
+
+    async def notify(self, channel: Channel, payload: str = "") -> None:
+        """Tell whoever listens to the channel, once this transaction is committed."""
+        await self._run("notify", {"channel": f"citewell_{channel}", "payload": payload})
 
     async def _run(self, statement: str, values: Values | None) -> AsyncCursor[dict[str, Any]]:
         adapted = {name: _adapt(value) for name, value in (values or {}).items()}

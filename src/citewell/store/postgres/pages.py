@@ -16,22 +16,23 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
+    from citewell.store.session import Session
 
-    Session = AsyncConnection[dict[str, Any]]
+    Connection = AsyncConnection[dict[str, Any]]
 
 
-async def delete_page(connection: Session, source_id: int) -> bool:
+async def delete_page(session: Session, source_id: int) -> bool:
     """Remove the page and all it implies; return whether it was there."""
     key = {"source_id": source_id}
-    await connection.execute(SQL["lock_page"], key)
-    await connection.execute(SQL["forget_mentions_of_page"], key)
-    deleted = await connection.execute(SQL["delete_page"], key)
-    await connection.execute(SQL["remove_unnamed_entities"])
-    return deleted.rowcount > 0
+    await session.execute("lock_page", key)
+    await session.execute("forget_mentions_of_page", key)
+    deleted = await session.execute("delete_page", key)
+    await session.execute("remove_unnamed_entities")
+    return deleted > 0
 
 
 async def find_page(
-    connection: Session, url: str, *, project: str, model: str | None
+    connection: Connection, url: str, *, project: str, model: str | None
 ) -> PageInfo | None:
     """Return the page stored under `url`, else the first one whose redirects ended there."""
     values = {"url": url, "project": project}
@@ -39,14 +40,16 @@ async def find_page(
     return await page_info(connection, found["source_id"], model=model) if found else None
 
 
-async def page_info(connection: Session, source_id: int, *, model: str | None) -> PageInfo | None:
+async def page_info(
+    connection: Connection, source_id: int, *, model: str | None
+) -> PageInfo | None:
     """Return the page without its text, or None when it is not there."""
     values = {"source_id": source_id, "model": model}
     row = await (await connection.execute(SQL["page_info"], values)).fetchone()
     return rows.page_info(row) if row else None
 
 
-async def get_page(connection: Session, source_id: int, *, model: str | None) -> Page | None:
+async def get_page(connection: Connection, source_id: int, *, model: str | None) -> Page | None:
     """Return the page with its text and structure, or None when it is not there."""
     values = {"source_id": source_id, "model": model}
     row = await (await connection.execute(SQL["whole_page"], values)).fetchone()
@@ -65,7 +68,7 @@ async def get_page(connection: Session, source_id: int, *, model: str | None) ->
 
 
 async def page_texts(
-    connection: Session, source_ids: Sequence[int], *, model: str | None
+    connection: Connection, source_ids: Sequence[int], *, model: str | None
 ) -> dict[int, PageText]:
     """Return the pages that are there, each with its text and images."""
     values = {"source_ids": [*source_ids], "model": model}
@@ -81,7 +84,7 @@ async def page_texts(
 
 
 async def list_pages(
-    connection: Session,
+    connection: Connection,
     where: SearchFilter,
     *,
     limit: int,
@@ -101,7 +104,7 @@ async def list_pages(
 
 
 async def corpus_stats(
-    connection: Session, where: SearchFilter, *, model: str | None
+    connection: Connection, where: SearchFilter, *, model: str | None
 ) -> CorpusStats:
     """Return how much passes `where`."""
     values = filter_values(where) | {"model": model}
@@ -115,14 +118,14 @@ async def corpus_stats(
     )
 
 
-async def load_chunks(connection: Session, chunk_ids: Sequence[int]) -> list[StoredChunk]:
+async def load_chunks(connection: Connection, chunk_ids: Sequence[int]) -> list[StoredChunk]:
     """Return the chunks in the order asked; ids that are gone are left out."""
     found = await connection.execute(SQL["load_chunks"], {"chunk_ids": [*chunk_ids]})
     return [rows.stored_chunk(row) for row in await found.fetchall()]
 
 
 async def chunks_of_page(
-    connection: Session, source_id: int, *, first_ordinal: int, last_ordinal: int | None
+    connection: Connection, source_id: int, *, first_ordinal: int, last_ordinal: int | None
 ) -> list[StoredChunk]:
     """Return the chunks of the page from `first_ordinal` through `last_ordinal`, in order."""
     values = {

@@ -30,6 +30,15 @@ SELECT
 -- name: no_time_limit
 SET statement_timeout = 0;
 
+-- name: lock_until_commit
+SELECT pg_advisory_xact_lock(hashtext('citewell ' || :purpose), hashtext(:key));
+
+-- name: notify
+SELECT pg_notify(:channel, :payload);
+
+-- name: listen
+LISTEN {channel};
+
 -- ── filters ──────────────────────────────────────────────────────────────────
 
 -- name: is_only_project

@@ -5,22 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.store.access import AccessStore
+from citewell.store.crawls import CrawlStore
+from citewell.store.jobs import JobStore
+from citewell.store.library import LibraryStore
+from citewell.store.materials import MaterialStore
+from citewell.store.people import PeopleStore
 from citewell.store.postgres import filters, graph, pages, put, rows, vector_search
-from citewell.store.postgres.access import PostgresAccess
 from citewell.store.postgres.connection import SQL, Database
-from citewell.store.postgres.crawls import PostgresCrawls
 from citewell.store.postgres.hosts import PostgresHosts
-from citewell.store.postgres.jobs import PostgresJobs
-from citewell.store.postgres.library import PostgresLibrary
-from citewell.store.postgres.materials import PostgresMaterials
-from citewell.store.postgres.people import PostgresPeople
-from citewell.store.postgres.renders import PostgresRenders
 from citewell.store.postgres.vector_search import VectorSearch
 from citewell.store.postgres.word_search import (
     MANY_CHUNKS,
     WordSearch,
     have_common_words_counted,
 )
+from citewell.store.renders import RenderStore
 from citewell.store.responses import ResponseStore, pack_response
 
 if TYPE_CHECKING:
@@ -41,14 +41,7 @@ if TYPE_CHECKING:
         StoredChunk,
     )
     from citewell.core.storage import CorpusStats, PutResult
-    from citewell.store.access_protocol import AccessStore
-    from citewell.store.crawl_protocol import CrawlStore
     from citewell.store.host_protocol import HostStore
-    from citewell.store.job_protocol import JobStore
-    from citewell.store.library_protocol import LibraryStore
-    from citewell.store.material_protocol import MaterialStore
-    from citewell.store.people_protocol import PeopleStore
-    from citewell.store.render_protocol import RenderStore
 
 
 async def open_postgres_store(
@@ -68,14 +61,14 @@ class PostgresStore:
         self._words = WordSearch(database)
         self._vectors = VectorSearch(database)
         self._chunks_written = 0
-        self.access: AccessStore = PostgresAccess(database)
-        self.people: PeopleStore = PostgresPeople(database)
-        self.materials: MaterialStore = PostgresMaterials(database)
-        self.library: LibraryStore = PostgresLibrary(database)
-        self.crawls: CrawlStore = PostgresCrawls(database)
-        self.jobs: JobStore = PostgresJobs(database)
+        self.access = AccessStore(database)
+        self.people = PeopleStore(database)
+        self.materials = MaterialStore(database)
+        self.library = LibraryStore(database, delete_page=pages.delete_page)
+        self.crawls = CrawlStore(database)
+        self.jobs = JobStore(database)
         self.responses = ResponseStore(database)
-        self.renders: RenderStore = PostgresRenders(database)
+        self.renders = RenderStore(database)
         self._hosts = PostgresHosts(database)
         self.hosts: HostStore | None = self._hosts
 
@@ -103,7 +96,9 @@ class PostgresStore:
 
     async def delete_page(self, source_id: int) -> bool:
         """Remove a page and all it implies; return whether it was there."""
-        return await self._database.write(partial(pages.delete_page, source_id=source_id))
+        return await self._database.transaction(
+            lambda session: pages.delete_page(session, source_id)
+        )
 
     async def find_page(self, url: str, *, project: str) -> PageInfo | None:
         """Return the page stored under `url`, or whose redirects ended there."""

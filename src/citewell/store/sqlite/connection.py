@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
+import time
 from collections import deque
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -17,22 +19,33 @@ from citewell.store.migrate import Migration, migrate
 from citewell.store.sql import load_statements
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
     from pathlib import Path
     from typing import Self
 
-    from citewell.store.session import Row, Values
+    from citewell.store.session import Channel, Row, Values
     from citewell.store.session import Work as SessionWork
 
 Result = TypeVar("Result")
 
 PACKAGE = "citewell.store.sqlite"
-SQL = load_statements("citewell.store", PACKAGE)
+SQL = load_statements("sqlite")
 
 _APPLICATION_ID = int.from_bytes(b"CtWl", "big")
 # STRICT tables came with this version.
 _OLDEST_SQLITE = (3, 37, 0)
 _READERS = 4
+
+
+def _md5(text: str | None) -> str | None:
+    return None if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+# What PostgreSQL has or was given, so that statements can be shared.
+_FUNCTIONS: dict[str, tuple[int, Callable[..., str | float | None]]] = {
+    "md5": (1, _md5),
+    "seconds_now": (0, time.time),
+}
 
 _MESSAGES = {
     sqlite3.SQLITE_FULL: "the disk is full",
@@ -52,6 +65,8 @@ class Database:
     A file has one writer, used by one piece of work at a time, and a few readers that see the
     last commit. In memory there is one connection, and every piece of work waits its turn.
     """
+
+    can_notify = False
 
     def __init__(self, path: Path | None, *, busy_timeout_seconds: float) -> None:
         self._path = path
@@ -99,6 +114,11 @@ class Database:
         """Run a statement and return how many rows it changed."""
         return await self.transaction(lambda session: session.execute(statement, values))
 
+    async def listen(self, _channel: Channel) -> AsyncGenerator[str]:
+        """Never yield: SQLite cannot notify another process."""
+        await anyio.sleep_forever()
+        yield ""
+
     async def aclose(self) -> None:
         """Close once the running write has ended; later work raises StoreError."""
         with anyio.CancelScope(shield=True):
@@ -133,6 +153,8 @@ class Database:
         )
         connection.row_factory = sqlite3.Row
         connection.executescript(SQL["configure_connection"])
+        for name, (arguments, function) in _FUNCTIONS.items():
+            connection.create_function(name, arguments, function)
         return connection
 
     def _read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
@@ -217,6 +239,16 @@ class _Session:
     async def execute(self, statement: str, values: Values | None = None) -> int:
         """Run a statement and return how many rows it changed."""
         return self._run(statement, values).rowcount
+
+    async def execute_many(self, statement: str, rows: Sequence[Values]) -> None:
+        """Run a statement once for each of `rows`."""
+        self._connection.executemany(SQL[statement], map(adapt_values, rows))
+
+    async def lock(self, purpose: str, key: str = "") -> None:
+        """Do nothing: the transaction is the only one that writes."""
+
+    async def notify(self, channel: Channel, payload: str = "") -> None:
+        """Do nothing: nobody can listen."""
 
     def _run(self, statement: str, values: Values | None) -> sqlite3.Cursor:
         return self._connection.execute(SQL[statement], adapt_values(values or {}))

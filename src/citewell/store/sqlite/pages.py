@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
+    from citewell.store.session import Session
 
 
 def touch_page(
@@ -37,9 +38,9 @@ def touch_page(
     connection.execute(SQL["touch_page"], values)
 
 
-def delete_page(connection: sqlite3.Connection, source_id: int) -> bool:
+async def delete_page(session: Session, source_id: int) -> bool:
     """Remove the page and all it implies; return whether it was there."""
-    return connection.execute(SQL["delete_page"], {"source_id": source_id}).rowcount > 0
+    return await session.execute("delete_page", {"source_id": source_id}) > 0
 
 
 def find_page(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.store.access import AccessStore
+from citewell.store.crawls import CrawlStore
+from citewell.store.jobs import JobStore
+from citewell.store.library import LibraryStore
+from citewell.store.materials import MaterialStore
+from citewell.store.people import PeopleStore
+from citewell.store.renders import RenderStore
 from citewell.store.responses import ResponseStore, pack_response
 from citewell.store.sqlite import graph, pages, put, vector_search
-from citewell.store.sqlite.access import SqliteAccess
 from citewell.store.sqlite.connection import Database
-from citewell.store.sqlite.crawls import SqliteCrawls
-from citewell.store.sqlite.jobs import SqliteJobs
-from citewell.store.sqlite.library import SqliteLibrary
-from citewell.store.sqlite.materials import SqliteMaterials
-from citewell.store.sqlite.people import SqlitePeople
-from citewell.store.sqlite.renders import SqliteRenders
 from citewell.store.sqlite.vector_search import VectorSearch
 from citewell.store.sqlite.word_search import WordSearch
 
@@ -37,14 +37,7 @@ if TYPE_CHECKING:
         StoredChunk,
     )
     from citewell.core.storage import CorpusStats, PutResult
-    from citewell.store.access_protocol import AccessStore
-    from citewell.store.crawl_protocol import CrawlStore
     from citewell.store.host_protocol import HostStore
-    from citewell.store.job_protocol import JobStore
-    from citewell.store.library_protocol import LibraryStore
-    from citewell.store.material_protocol import MaterialStore
-    from citewell.store.people_protocol import PeopleStore
-    from citewell.store.render_protocol import RenderStore
 
 
 async def open_sqlite_store(
@@ -63,14 +56,14 @@ class SqliteStore:
         self._model = model
         self._words = WordSearch()
         self._vectors = VectorSearch()
-        self.access: AccessStore = SqliteAccess(database)
-        self.people: PeopleStore = SqlitePeople(database)
-        self.materials: MaterialStore = SqliteMaterials(database)
-        self.library: LibraryStore = SqliteLibrary(database)
-        self.crawls: CrawlStore = SqliteCrawls(database)
-        self.jobs: JobStore = SqliteJobs(database)
+        self.access = AccessStore(database)
+        self.people = PeopleStore(database)
+        self.materials = MaterialStore(database)
+        self.library = LibraryStore(database, delete_page=pages.delete_page)
+        self.crawls = CrawlStore(database)
+        self.jobs = JobStore(database)
         self.responses = ResponseStore(database)
-        self.renders: RenderStore = SqliteRenders(database)
+        self.renders = RenderStore(database)
         self.hosts: HostStore | None = None
 
     async def put_page(self, draft: PageDraft) -> PutResult:
@@ -94,7 +87,9 @@ class SqliteStore:
 
     async def delete_page(self, source_id: int) -> bool:
         """Remove a page and all it implies; return whether it was there."""
-        return await self._database.write(partial(pages.delete_page, source_id=source_id))
+        return await self._database.transaction(
+            lambda session: pages.delete_page(session, source_id)
+        )
 
     async def find_page(self, url: str, *, project: str) -> PageInfo | None:
         """Return the page stored under `url`, or redirected to it."""

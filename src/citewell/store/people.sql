@@ -17,7 +17,7 @@ WHERE owner = :owner AND state = 'pending' AND expires_at <= :now;
 -- name: has_overdue_questions
 SELECT EXISTS (
     SELECT 1 FROM question WHERE owner = :owner AND state = 'pending' AND expires_at <= :now
-);
+) AS is_any;
 
 -- name: list_open_questions
 SELECT * FROM question WHERE owner = :owner AND state = 'pending' ORDER BY number LIMIT :limit;
@@ -50,7 +50,7 @@ SELECT EXISTS (
     SELECT 1 FROM question
     WHERE owner = :owner AND answer IS NOT NULL AND delivered_at IS NULL
         AND (state <> 'answered' OR answered_at < :answered_before)
-);
+) AS is_any;
 
 -- name: take_late_answers
 UPDATE question SET delivered_at = :now
@@ -59,6 +59,7 @@ WHERE number IN (
     WHERE owner = :owner AND answer IS NOT NULL AND delivered_at IS NULL
         AND (state <> 'answered' OR answered_at < :answered_before)
     ORDER BY number LIMIT :limit
+    -- postgres: FOR UPDATE SKIP LOCKED
 )
 RETURNING *;
 
@@ -78,12 +79,15 @@ SELECT * FROM directive WHERE owner = :owner AND state = 'consumed'
 ORDER BY consumed_at DESC, number DESC LIMIT :limit;
 
 -- name: take_directive
--- The number tells the order, not the time: two directives may have come in one microsecond.
+-- The number tells the order, not the time: two directives may have come in one microsecond. One
+-- that another call is just taking is as good as taken.
 UPDATE directive SET state = 'consumed', consumed_at = :now
 WHERE number = (
     SELECT number FROM directive
-    WHERE owner = :owner AND state = 'pending' AND (:task_id IS NULL OR task_id = :task_id)
+    WHERE owner = :owner AND state = 'pending'
+        AND (CAST(:task_id AS text) IS NULL OR task_id = :task_id)
     ORDER BY number DESC LIMIT 1
+    -- postgres: FOR UPDATE SKIP LOCKED
 )
 RETURNING *;
 
@@ -94,8 +98,8 @@ DELETE FROM directive WHERE directive_id = :directive_id AND owner = :owner;
 DELETE FROM directive WHERE owner = :owner;
 
 -- name: people_revision
-SELECT coalesce(max(revision), 0) FROM people_revision WHERE owner = :owner;
+SELECT coalesce(max(revision), 0) AS revision FROM people_revision WHERE owner = :owner;
 
 -- name: bump_people_revision
 INSERT INTO people_revision (owner, revision) VALUES (:owner, 1)
-ON CONFLICT (owner) DO UPDATE SET revision = revision + 1;
+ON CONFLICT (owner) DO UPDATE SET revision = people_revision.revision + 1;

@@ -1,9 +1,9 @@
--- Statements on keys and calls.
+-- Keys and calls.
 
--- name: live_keys_named
-SELECT key_hash, owner FROM access_key
+-- name: live_key_named
+SELECT key_hash FROM access_key
 WHERE name = :name AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
-ORDER BY created_at DESC;
+LIMIT 1;
 
 -- name: put_access_key
 INSERT INTO access_key (
@@ -21,7 +21,7 @@ SELECT * FROM access_key WHERE key_hash = :key_hash;
 SELECT * FROM access_key ORDER BY created_at, name;
 
 -- name: has_access_keys
-SELECT EXISTS (SELECT 1 FROM access_key) AS found;
+SELECT EXISTS (SELECT 1 FROM access_key) AS is_any;
 
 -- name: end_access_keys
 UPDATE access_key SET expires_at = :until
@@ -33,34 +33,38 @@ WHERE name = :name AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at 
 
 -- name: record_call
 INSERT INTO call (
-    called_at, month, owner, hint, user, agent, tool, outcome, units, tokens, milliseconds
+    called_at, month, owner, hint, user_name, agent, tool, outcome, units, tokens, milliseconds
 ) VALUES (
     :called_at, :month, :owner, :hint, :user, :agent, :tool, :outcome, :units, :tokens,
     :milliseconds
 );
 
 -- name: units_used
-SELECT COALESCE(SUM(units), 0) AS units FROM call WHERE owner = :owner AND month = :month;
+SELECT CAST(coalesce(sum(units), 0) AS bigint) AS units FROM call
+WHERE owner = :owner AND month = :month;
 
 -- name: usage_totals
--- Beside MAX, SQLite takes the hint of the same row: that of the token which called last.
+-- The hint is that of the token which called last.
 WITH total AS (
     SELECT
-        month, owner, tool, outcome, hint,
-        MAX(call_id) AS last_call,
-        COUNT(*) AS calls,
-        SUM(units) AS units,
-        SUM(tokens) AS tokens,
-        SUM(milliseconds) AS milliseconds
+        month, owner, tool, outcome,
+        max(call_id) AS last_call,
+        count(*) AS calls,
+        CAST(sum(units) AS bigint) AS units,
+        CAST(sum(tokens) AS bigint) AS tokens,
+        CAST(sum(milliseconds) AS bigint) AS milliseconds
     FROM call
-    WHERE (:month IS NULL OR month = :month) AND (:owner IS NULL OR owner = :owner)
+    WHERE (CAST(:month AS text) IS NULL OR month = :month)
+        AND (CAST(:owner AS text) IS NULL OR owner = :owner)
     GROUP BY month, owner, tool, outcome
 )
 SELECT
-    month, total.owner, hint, tool, outcome, calls, units, tokens, milliseconds,
-    (SELECT MAX(name) FROM access_key WHERE access_key.owner = total.owner) AS name
+    total.month, total.owner, last.hint, total.tool, total.outcome, calls,
+    total.units, total.tokens, total.milliseconds,
+    (SELECT max(name) FROM access_key WHERE access_key.owner = total.owner) AS name
 FROM total
-ORDER BY month, name, total.owner, tool, outcome;
+JOIN call AS last ON last.call_id = total.last_call
+ORDER BY total.month, name NULLS FIRST, total.owner, total.tool, total.outcome;
 
 -- name: forget_calls
 DELETE FROM call WHERE called_at < :before;
@@ -70,4 +74,4 @@ SELECT secret FROM server_secret;
 
 -- name: make_server_secret
 -- Of two processes that start together one makes it.
-INSERT INTO server_secret (is_only, secret) VALUES (1, :secret) ON CONFLICT DO NOTHING;
+INSERT INTO server_secret (is_only, secret) VALUES (TRUE, :secret) ON CONFLICT DO NOTHING;

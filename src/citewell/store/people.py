@@ -1,24 +1,24 @@
-"""PeopleStore on PostgreSQL."""
+"""Questions to users and directives from them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from citewell.core.people import Directive, UserQuestion
-from citewell.store.postgres.connection import SQL
+from citewell.store.session import read_datetime
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from psycopg import AsyncConnection
-
-    from citewell.store.postgres.connection import Database
-
-    Session = AsyncConnection[dict[str, Any]]
+    from citewell.store.session import Database, Row, Session, Values
 
 
-class PostgresPeople:
-    """Questions and directives; see PeopleStore for what each method promises."""
+class PeopleStore:
+    """Questions and directives, each belonging to one owner and invisible to all others.
+
+    Every method may raise StoreError. What belongs to another owner is as if it did not exist.
+    Each method is one transaction; of two processes that want the same thing, one gets it.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -41,30 +41,32 @@ class PostgresPeople:
     async def get_question(self, question_id: str, *, owner: str) -> UserQuestion | None:
         """Return the question as it is now."""
         values = {"question_id": question_id, "owner": owner}
-        rows = await self._database.query("get_question", values)
-        return _question(rows[0]) if rows else None
+        row = await self._database.fetch_one("get_question", values)
+        return _question(row) if row else None
 
     async def list_questions(
         self, owner: str, *, pending: bool, limit: int, now: datetime
     ) -> list[UserQuestion]:
-        """Return open questions, oldest first, or closed ones, newest first."""
+        """Return open questions, oldest first, or closed ones, newest first.
+
+        An open question whose time is over at `now` has expired, whoever was waiting for it.
+        """
         values = {"owner": owner, "limit": limit, "now": now}
         statement = "list_open_questions" if pending else "list_closed_questions"
         # Reading is far cheaper than writing, and hardly ever is anything overdue.
         if await self._exists("has_overdue_questions", values):
             await self._change("expire_questions", values)
-        return [_question(row) for row in await self._database.query(statement, values)]
+        return [_question(row) for row in await self._database.fetch_all(statement, values)]
 
     async def answer_question(
         self, question_id: str, *, owner: str, answer: str, now: datetime
     ) -> UserQuestion | None:
-        """Store the answer, unless there is one already; return the question as it is then."""
-        values = {
-            "question_id": question_id,
-            "owner": owner,
-            "answer": answer,
-            "now": now,
-        }
+        """Store the answer, unless there is one already; return the question as it is then.
+
+        An open question becomes answered. One that has expired or was cancelled stays so, and its
+        answer is a late one.
+        """
+        values = {"question_id": question_id, "owner": owner, "answer": answer, "now": now}
         return await self._change_question("answer_question", values)
 
     async def close_question(
@@ -82,13 +84,12 @@ class PostgresPeople:
     async def take_late_answers(
         self, owner: str, *, now: datetime, answered_before: datetime, limit: int
     ) -> list[UserQuestion]:
-        """Return answers that no agent was given, oldest first, and note that one is given them."""
-        values = {
-            "owner": owner,
-            "now": now,
-            "answered_before": answered_before,
-            "limit": limit,
-        }
+        """Return answers that no agent was given, oldest first, and note that one is given them.
+
+        Those of questions that were still open are left to whoever waits for them, unless they
+        came before `answered_before`: then nobody does.
+        """
+        values = {"owner": owner, "now": now, "answered_before": answered_before, "limit": limit}
         if not await self._exists("has_late_answers", values):
             return []
         rows = await self._change_returning("take_late_answers", values)
@@ -111,7 +112,7 @@ class PostgresPeople:
     async def list_directives(self, owner: str, *, pending: bool, limit: int) -> list[Directive]:
         """Return waiting directives, newest first, or delivered ones, last delivered first."""
         statement = "list_waiting_directives" if pending else "list_delivered_directives"
-        rows = await self._database.query(statement, {"owner": owner, "limit": limit})
+        rows = await self._database.fetch_all(statement, {"owner": owner, "limit": limit})
         return [_directive(row) for row in rows]
 
     async def take_directive(
@@ -133,48 +134,49 @@ class PostgresPeople:
 
     async def revision(self, owner: str) -> int:
         """Return a number that grows with every change to what the owner has."""
-        return int((await self._database.query("people_revision", {"owner": owner}))[0]["revision"])
+        row = await self._database.fetch_one("people_revision", {"owner": owner})
+        assert row is not None, "an aggregate has a row"
+        return int(row["revision"])
 
-    async def _exists(self, statement: str, values: dict[str, Any]) -> bool:
-        return bool((await self._database.query(statement, values))[0]["found"])
+    async def _exists(self, statement: str, values: Values) -> bool:
+        row = await self._database.fetch_one(statement, values)
+        return row is not None and bool(row["is_any"])
 
-    async def _change(self, statement: str, values: dict[str, Any]) -> int:
+    async def _change(self, statement: str, values: Values) -> int:
         """Run a statement; return how many rows it changed."""
 
-        async def work(connection: Session) -> int:
-            changed = (await connection.execute(SQL[statement], values)).rowcount
+        async def work(session: Session) -> int:
+            changed = await session.execute(statement, values)
             if changed:
-                await connection.execute(SQL["bump_people_revision"], values)
+                await session.execute("bump_people_revision", values)
             return changed
 
-        return await self._database.write(work)
+        return await self._database.transaction(work)
 
-    async def _change_returning(
-        self, statement: str, values: dict[str, Any]
-    ) -> list[dict[str, Any]]:
+    async def _change_returning(self, statement: str, values: Values) -> list[Row]:
         """Run a statement; return the rows it changed."""
 
-        async def work(connection: Session) -> list[dict[str, Any]]:
-            rows = await (await connection.execute(SQL[statement], values)).fetchall()
+        async def work(session: Session) -> list[Row]:
+            rows = await session.fetch_all(statement, values)
             if rows:
-                await connection.execute(SQL["bump_people_revision"], values)
+                await session.execute("bump_people_revision", values)
             return rows
 
-        return await self._database.write(work)
+        return await self._database.transaction(work)
 
-    async def _change_question(self, statement: str, values: dict[str, Any]) -> UserQuestion | None:
+    async def _change_question(self, statement: str, values: Values) -> UserQuestion | None:
         """Run a statement on one question; return the question as it is then."""
 
-        async def work(connection: Session) -> UserQuestion | None:
-            if (await connection.execute(SQL[statement], values)).rowcount:
-                await connection.execute(SQL["bump_people_revision"], values)
-            row = await (await connection.execute(SQL["get_question"], values)).fetchone()
+        async def work(session: Session) -> UserQuestion | None:
+            if await session.execute(statement, values):
+                await session.execute("bump_people_revision", values)
+            row = await session.fetch_one("get_question", values)
             return _question(row) if row else None
 
-        return await self._database.write(work)
+        return await self._database.transaction(work)
 
 
-def _question(row: dict[str, Any]) -> UserQuestion:
+def _question(row: Row) -> UserQuestion:
     return UserQuestion(
         question_id=row["question_id"],
         owner=row["owner"],
@@ -183,15 +185,15 @@ def _question(row: dict[str, Any]) -> UserQuestion:
         user=row["user_name"],
         agent=row["agent"],
         key_hint=row["key_hint"],
-        asked_at=row["asked_at"],
-        expires_at=row["expires_at"],
+        asked_at=read_datetime(row["asked_at"]),
+        expires_at=read_datetime(row["expires_at"]),
         answer=row["answer"],
-        answered_at=row["answered_at"],
-        delivered_at=row["delivered_at"],
+        answered_at=read_datetime(row["answered_at"]),
+        delivered_at=read_datetime(row["delivered_at"]),
     )
 
 
-def _directive(row: dict[str, Any]) -> Directive:
+def _directive(row: Row) -> Directive:
     return Directive(
         directive_id=row["directive_id"],
         owner=row["owner"],
@@ -200,6 +202,6 @@ def _directive(row: dict[str, Any]) -> Directive:
         state=row["state"],
         user=row["user_name"],
         key_hint=row["key_hint"],
-        created_at=row["created_at"],
-        consumed_at=row["consumed_at"],
+        created_at=read_datetime(row["created_at"]),
+        consumed_at=read_datetime(row["consumed_at"]),
     )

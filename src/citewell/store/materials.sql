@@ -1,4 +1,4 @@
--- ── materials ────────────────────────────────────────────────────────────────
+-- Texts that callers paste.
 
 -- name: find_material
 SELECT material_id FROM material
@@ -8,12 +8,15 @@ WHERE owner = :owner AND task = :task AND text_hash = :text_hash;
 UPDATE material SET used_at = :now WHERE material_id = :material_id;
 
 -- name: material_pieces
-SELECT ordinal, text, CASE WHEN model = :model THEN vector END AS vector FROM material_piece
+SELECT ordinal, text, CASE WHEN model = CAST(:model AS text) THEN vector END AS vector FROM material_piece
 WHERE material_id = :material_id ORDER BY ordinal;
 
 -- name: add_material
+-- Returns nothing when another call has kept the same text meanwhile.
 INSERT INTO material (owner, task, text_hash, bytes, used_at)
-VALUES (:owner, :task, :text_hash, :bytes, :now);
+VALUES (:owner, :task, :text_hash, :bytes, :now)
+ON CONFLICT DO NOTHING
+RETURNING material_id;
 
 -- name: add_material_piece
 INSERT INTO material_piece (material_id, ordinal, text) VALUES (:material_id, :ordinal, :text);
@@ -27,7 +30,7 @@ DELETE FROM material WHERE material_id IN (
             sum(bytes) OVER (ORDER BY used_at DESC, material_id DESC) AS bytes_so_far,
             row_number() OVER (ORDER BY used_at DESC, material_id DESC) AS place
         FROM material WHERE owner = :owner
-    )
+    ) AS counted
     WHERE bytes_so_far > :max_bytes AND place > 1
 );
 

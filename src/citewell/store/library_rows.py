@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from citewell.core.library import CrawlOptions, Member, Website
 from citewell.store.library_json import fields_from_json, options_from_json, report_from_json
+from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
-    import sqlite3
+    from citewell.store.session import Row
 
 
-def website_of(row: sqlite3.Row) -> Website:
-    """Return the entry that a row of `get_website` or `websites_of` holds."""
+def read_website(row: Row) -> Website:
+    """Return the entry that a row of `get_websites` holds."""
     return Website(
         source_id=row["source_id"],
         url=row["url"],
@@ -27,21 +26,21 @@ def website_of(row: sqlite3.Row) -> Website:
         language=row["language"],
         pages=row["pages"],
         chunks=row["chunks"],
-        fetched_at=_moment(row["fetched_at"]),
+        fetched_at=read_datetime(row["fetched_at"]),
         fields=fields_from_json(row["fields"] or "{}"),
-        tags=tuple(json.loads(row["tags"])),
+        tags=read_list(row["tags"]),
         options=options_from_json(row["options"]),
         refresh_seconds=row["refresh_seconds"],
-        refresh_due_at=_moment(row["refresh_due_at"]),
-        created_at=datetime.fromisoformat(row["created_at"]),
-        updated_at=datetime.fromisoformat(row["updated_at"]),
+        refresh_due_at=read_datetime(row["refresh_due_at"]),
+        created_at=read_datetime(row["created_at"]),
+        updated_at=read_datetime(row["updated_at"]),
         last_change=None if row["last_change"] is None else report_from_json(row["last_change"]),
     )
 
 
-def page_as_website(row: sqlite3.Row) -> Website:
+def read_page_as_website(row: Row) -> Website:
     """Return the page that a row of `page_as_website` holds, as if it were an entry."""
-    fetched_at = datetime.fromisoformat(row["fetched_at"])
+    fetched_at = read_datetime(row["fetched_at"])
     return Website(
         source_id=row["source_id"],
         url=row["url"],
@@ -56,7 +55,7 @@ def page_as_website(row: sqlite3.Row) -> Website:
         chunks=row["chunks"],
         fetched_at=fetched_at,
         fields={},
-        tags=tuple(json.loads(row["tags"])),
+        tags=read_list(row["tags"]),
         options=CrawlOptions(),
         refresh_seconds=None,
         refresh_due_at=None,
@@ -67,7 +66,7 @@ def page_as_website(row: sqlite3.Row) -> Website:
     )
 
 
-def member(row: sqlite3.Row) -> Member:
+def read_member(row: Row) -> Member:
     """Return the page that a row of `list_members` or `find_member_by_text` holds."""
     return Member(
         source_id=row["source_id"],
@@ -75,10 +74,6 @@ def member(row: sqlite3.Row) -> Member:
         title=row["title"],
         language=row["language"],
         chunks=row["chunks"],
-        fetched_at=datetime.fromisoformat(row["fetched_at"]),
+        fetched_at=read_datetime(row["fetched_at"]),
         fields=fields_from_json(row["fields"]),
     )
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
--- Crawls and their frontiers.
+-- Crawls and their frontiers. PostgreSQL finds a URL by its hash, which is what it indexes.
 
 -- name: get_crawl
 SELECT job_id, discovery, started_at FROM crawl WHERE website_id = :website_id;
@@ -13,7 +13,7 @@ SELECT source_id, :job_id, :discovery, :started_at FROM website WHERE source_id 
 -- name: add_crawl_url
 INSERT INTO crawl_url (website_id, url, depth, modified_at, ignore_canonical)
 VALUES (:website_id, :url, :depth, :modified_at, :ignore_canonical)
-ON CONFLICT (website_id, md5(url)) DO NOTHING;
+ON CONFLICT DO NOTHING;
 
 -- name: next_crawl_urls
 SELECT url, depth, modified_at, ignore_canonical FROM crawl_url
@@ -29,10 +29,11 @@ UPDATE crawl_url SET
     change = :change,
     chunks_removed = :chunks_removed,
     chunks_added = :chunks_added
-WHERE website_id = :website_id AND md5(url) = md5(:url);
+WHERE website_id = :website_id AND url = :url AND md5(url) = md5(:url);
 
 -- name: is_crawl_url_known
-SELECT 1 FROM crawl_url WHERE website_id = :website_id AND md5(url) = md5(:url);
+SELECT 1 FROM crawl_url
+WHERE website_id = :website_id AND url = :url AND md5(url) = md5(:url);
 
 -- name: retry_aliases
 UPDATE crawl_url SET state = 'waiting', ignore_canonical = TRUE
@@ -41,6 +42,7 @@ WHERE website_id = :website_id
     AND NOT EXISTS (
         SELECT 1 FROM crawl_url AS target
         WHERE target.website_id = crawl_url.website_id
+            AND target.url = crawl_url.canonical_url
             AND md5(target.url) = md5(crawl_url.canonical_url)
             AND target.state IN ('waiting', 'read', 'duplicate')
     );
@@ -62,7 +64,7 @@ LIMIT :limit;
 
 -- name: sum_crawl_chunks
 SELECT
-    coalesce(sum(chunks_removed), 0)::integer AS removed,
-    coalesce(sum(chunks_added), 0)::integer AS added
+    CAST(coalesce(sum(chunks_removed), 0) AS bigint) AS removed,
+    CAST(coalesce(sum(chunks_added), 0) AS bigint) AS added
 FROM crawl_url
 WHERE website_id = :website_id;

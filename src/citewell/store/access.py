@@ -1,0 +1,174 @@
+"""Keys, and the calls made with them."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+from citewell.core.identity import AccessKey, UsageTotal
+from citewell.store.session import read_datetime, read_list
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from citewell.core.identity import CallRecord
+    from citewell.store.session import Database, Row, Session
+
+SECRET_BYTES = 32
+
+
+class AccessStore:
+    """Keys by the hash of their tokens, and every call by the owner of its key.
+
+    Every method may raise StoreError. A month is written 2026-03 and is one of UTC.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put_key(self, key: AccessKey) -> bool:
+        """Write a new key; return False, and write nothing, if a live one has its name."""
+
+        async def work(session: Session) -> bool:
+            if await _has_live_key(session, key):
+                return False
+            await session.execute("put_access_key", _key_values(key))
+            return True
+
+        return await self._database.transaction(work)
+
+    async def find_key(self, key_hash: str) -> AccessKey | None:
+        """Return the key with this hash, also one that is revoked or expired."""
+        row = await self._database.fetch_one("find_access_key", {"key_hash": key_hash})
+        return None if row is None else _key(row)
+
+    async def server_secret(self) -> bytes:
+        """Return the SECRET_BYTES random bytes that all processes of this database share."""
+        row = await self._database.fetch_one("server_secret")
+        if row is None:
+            secret = secrets.token_bytes(SECRET_BYTES)
+            await self._database.execute("make_server_secret", {"secret": secret})
+            row = await self._database.fetch_one("server_secret")
+        assert row is not None, "it was made just now, or by another process"
+        return bytes(row["secret"])
+
+    async def list_keys(self) -> list[AccessKey]:
+        """Return every key there ever was, oldest first."""
+        return [_key(row) for row in await self._database.fetch_all("list_access_keys")]
+
+    async def has_keys(self) -> bool:
+        """Return whether there ever was a key: a server whose keys are all revoked is not open."""
+        row = await self._database.fetch_one("has_access_keys")
+        return row is not None and bool(row["is_any"])
+
+    async def replace_key(self, key: AccessKey, *, old_until: datetime) -> bool:
+        """Write a new token of the live key of the same name, in one transaction.
+
+        The tokens it had end at `old_until` at the latest. Return False, and write nothing, if no
+        live key has that name.
+        """
+
+        async def work(session: Session) -> bool:
+            if not await _has_live_key(session, key):
+                return False
+            await session.execute("end_access_keys", {"name": key.name, "until": old_until})
+            await session.execute("put_access_key", _key_values(key))
+            return True
+
+        return await self._database.transaction(work)
+
+    async def revoke_keys(self, name: str, *, at: datetime) -> int:
+        """Revoke every live token of the key called `name`; return how many there were."""
+        return await self._database.execute("revoke_access_keys", {"name": name, "at": at})
+
+    async def record_calls(self, calls: Sequence[CallRecord]) -> None:
+        """Add calls in one transaction."""
+        rows = [
+            {
+                "called_at": call.called_at,
+                "month": call.called_at.astimezone(UTC).strftime("%Y-%m"),
+                "owner": call.owner,
+                "hint": call.hint,
+                "user": call.user,
+                "agent": call.agent,
+                "tool": call.tool,
+                "outcome": call.outcome,
+                "units": call.units,
+                "tokens": call.tokens,
+                "milliseconds": call.milliseconds,
+            }
+            for call in calls
+        ]
+        await self._database.transaction(lambda session: session.execute_many("record_call", rows))
+
+    async def units_used(self, owner: str, *, month: str) -> int:
+        """Return what the calls of `owner` cost in a month."""
+        row = await self._database.fetch_one("units_used", {"owner": owner, "month": month})
+        assert row is not None, "an aggregate has a row"
+        return int(row["units"])
+
+    async def usage(
+        self, *, month: str | None = None, owner: str | None = None
+    ) -> list[UsageTotal]:
+        """Return the totals, of one month or one owner where given; by month, name and tool."""
+        values = {"month": month, "owner": owner}
+        return [
+            UsageTotal(
+                month=row["month"],
+                owner=row["owner"],
+                hint=row["hint"],
+                name=row["name"],
+                tool=row["tool"],
+                outcome=row["outcome"],
+                calls=row["calls"],
+                units=row["units"],
+                tokens=row["tokens"],
+                milliseconds=row["milliseconds"],
+            )
+            for row in await self._database.fetch_all("usage_totals", values)
+        ]
+
+    async def forget_calls(self, *, before: datetime) -> int:
+        """Drop calls made before a time; return how many there were."""
+        return await self._database.execute("forget_calls", {"before": before})
+
+
+async def _has_live_key(session: Session, key: AccessKey) -> bool:
+    """Return whether a live key has the name; nobody else can make one before we are done."""
+    await session.lock("key", key.name)
+    values = {"name": key.name, "now": key.created_at}
+    return await session.fetch_one("live_key_named", values) is not None
+
+
+def _key_values(key: AccessKey) -> dict[str, object]:
+    return {
+        "key_hash": key.key_hash,
+        "owner": key.owner,
+        "hint": key.hint,
+        "name": key.name,
+        "scopes": sorted(key.scopes),
+        "toolsets": None if key.toolsets is None else sorted(key.toolsets),
+        "project": key.project,
+        "monthly_units": key.monthly_units,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+    }
+
+
+def _key(row: Row) -> AccessKey:
+    return AccessKey(
+        key_hash=row["key_hash"],
+        owner=row["owner"],
+        hint=row["hint"],
+        name=row["name"],
+        scopes=frozenset(read_list(row["scopes"])),
+        toolsets=None if row["toolsets"] is None else frozenset(read_list(row["toolsets"])),
+        project=row["project"],
+        monthly_units=row["monthly_units"],
+        created_at=read_datetime(row["created_at"]),
+        expires_at=read_datetime(row["expires_at"]),
+        revoked_at=read_datetime(row["revoked_at"]),
+    )
