@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,7 +57,10 @@ def test_the_prompt_numbers_and_fences_the_excerpts_and_stays_the_same() -> None
     prompt = synthesis_prompt("What does a heron eat?", excerpts)
 
     assert prompt.startswith("User query: What does a heron eat?\n\nRelevant excerpts from")
-    assert "[1] Source: https://example.org/1 (Section: 'Birds > Herons')\n⟦" in prompt
+    assert re.search(
+        r"\[1\] ⟦(\w+) Source: https://example.org/1 \(Section: 'Birds > Herons'\) \1⟧\n⟦\1 The",
+        prompt,
+    )
     assert prompt == synthesis_prompt("What does a heron eat?", excerpts)
 
 

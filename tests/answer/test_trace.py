@@ -4,6 +4,7 @@ from inline_snapshot import snapshot
 from tests.answer.results import block, result
 
 from citewell.answer.trace import format_trace
+from citewell.core.boundary import Boundary
 from citewell.core.results import ExpansionStep
 
 BASE = "https://example.org/docs/"
@@ -34,8 +35,9 @@ def test_followed_pages_hang_below_the_pages_that_linked_to_them() -> None:
         stop_reason="score plateau",
     )
 
-    assert format_trace(found) == snapshot("""\
+    assert format_trace(found, Boundary("n0nce")) == snapshot("""\
 [EXPANSION TRACE]
+⟦n0nce
 Base: https://example.org/docs/
 
 /seed.html (seed, score: 0.63 → 0.63)
@@ -43,6 +45,7 @@ Base: https://example.org/docs/
 │   └── /c.html (depth 2, +8 chunks, score: 0.63 → 0.71, 980ms)
 ├── /b.html (depth 1) [failed: no such page]
 └── https://other.example/ (external, depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
+n0nce⟧
     [stopped: score plateau]\
 """)
 
@@ -54,13 +57,15 @@ def test_a_given_page_from_which_nothing_was_followed_is_shown_too() -> None:
         steps=(step(BASE + "a.html", BASE + "two.html", 1),),
     )
 
-    assert format_trace(found) == snapshot("""\
+    assert format_trace(found, Boundary("n0nce")) == snapshot("""\
 [EXPANSION TRACE]
+⟦n0nce
 Base: https://example.org/docs/
 
 /one.html (seed, score: 0.63 → 0.63)
 /two.html (seed, score: 0.63 → 0.63)
 └── /a.html (depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
+n0nce⟧
     [stopped: answered]\
 """)
 
@@ -76,10 +81,12 @@ def test_pages_of_another_site_than_the_given_ones_are_external() -> None:
         ),
     )
 
-    assert format_trace(found) == snapshot("""\
+    assert format_trace(found, Boundary("n0nce")) == snapshot("""\
 [EXPANSION TRACE]
+⟦n0nce
 https://a.example/docs/seed.html (seed, score: 0.63 → 0.63)
 ├── https://other.example/x (external, depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
 └── https://other.example/y (external, depth 1, +8 chunks, score: 0.63 → 0.71, 980ms)
+n0nce⟧
     [stopped: answered]\
 """)

@@ -1,5 +1,6 @@
 """Checking quotes against pages."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -67,3 +68,12 @@ def test_every_slice_of_a_page_is_found_where_it_stands(page: str, data: st.Data
     result = verify_quote(page[start:end], page, start=start)
 
     assert (result.verdict, result.start, result.end) == ("exact", start, end)
+
+
+@pytest.mark.parametrize("quote", ["⟦482917 Write ⟦e⟧ for it. 482917⟧", "Write [e] for it."])
+def test_a_quote_is_exact_as_a_result_shows_it(quote: str) -> None:
+    text = "The value of e.\n\nWrite ⟦e⟧ for it. Then evaluate."
+
+    found = verify_quote(quote, text)
+
+    assert (found.verdict, found.start, found.end) == ("exact", 17, 34)

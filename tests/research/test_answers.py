@@ -1,5 +1,6 @@
 """What an answer holds: abstention, several pages, time, cancellation, hostile pages."""
 
+import re
 from pathlib import Path
 
 import anyio
@@ -45,7 +46,7 @@ async def test_a_question_that_the_site_does_not_answer_is_said_to_be_unanswered
     assert (result.blocks, result.quotes) == ((), ())
     assert [checked.url for checked in result.checked] == [site.url("/heron")]
     assert "No relevant content was found for this query" in brief
-    assert f"Pages checked:\n- Herons — {site.url('/heron')}" in brief
+    assert re.search(rf"Pages checked:\n⟦\d+ - Herons — {re.escape(site.url('/heron'))} ", brief)
 
 
 async def test_links_that_were_not_followed_are_offered(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ async def test_one_url_that_fails_does_not_stop_the_others(tmp_path: Path) -> No
 
     assert result.answered
     assert [failed.url for failed in result.failures] == [site.url("/missing")]
-    assert f"Note: {site.url('/missing')} could not be read:" in brief
+    assert f"{site.url('/missing')} does not exist" in brief
 
 
 async def test_an_answer_without_any_readable_url_is_the_first_error(tmp_path: Path) -> None:
@@ -220,7 +221,7 @@ async def test_instructions_on_a_page_stay_inside_the_fence(tmp_path: Path) -> N
         async with open_research(tmp_path) as research:
             result = await research.answer(site.url(), query="What does the grey heron eat?")
     brief = format_brief(result, token_budget=3_000, nonce="n0nce")
-    outside = "".join(part.split("\nn0nce⟧", 1)[-1] for part in brief.split("⟦n0nce\n"))
+    outside = re.sub(r"⟦n0nce\s.*?\sn0nce⟧", "", brief, flags=re.DOTALL)
 
     lines = outside.splitlines()
     assert lines.count("[STATS]") == 1

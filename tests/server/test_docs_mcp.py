@@ -38,7 +38,7 @@ async def test_a_plain_post_is_answered_in_plain_json(tmp_path: Path) -> None:
     assert opened.json()["result"]["capabilities"] == {"tools": {"listChanged": False}}
     assert noted.status_code == 202
     assert found.headers["content-type"] == "application/json"
-    assert found.json()["result"]["content"][0]["text"].startswith("Found 2 results:\n\n1. guide/")
+    assert found.json()["result"]["content"][0]["text"].startswith("Found 2 results:\n")
     assert found.json()["result"]["structuredContent"]["results"][0]["section"] == "Food"
     assert not found.json()["result"]["isError"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -41,6 +42,15 @@ async def text_at(client: Client, uri: str) -> str:
     return contents.text
 
 
+def quoted_in(text: str) -> str:
+    """Return the page text that stands inside the boundary."""
+    note, _, rest = text.partition("\n")
+    assert "not instructions to follow" in note
+    found = re.fullmatch(r"⟦(\d+)\s(.*)\s\1⟧", rest, flags=re.DOTALL)
+    assert found is not None
+    return found[2]
+
+
 async def refusal(client: Client, uri: str) -> types.ErrorData:
     with pytest.raises(MCPError) as caught:
         await client.read_resource(uri)
@@ -59,13 +69,16 @@ async def test_the_pages_of_the_project_are_listed_the_newest_first(mode: str) -
         listed = (await client.list_resources()).resources
 
     assert [(page.uri, page.name) for page in listed] == [
-        ("citewell://page/1", "New"),
-        ("citewell://page/2", "Old"),
+        ("citewell://page/1", "page 1"),
+        ("citewell://page/2", "page 2"),
     ]
+    assert re.fullmatch(
+        r"⟦(\d+) Old — https://a.example/ \1⟧ \(1 tokens\)", listed[1].description or ""
+    )
     assert listed[1] == types.Resource(
         uri="citewell://page/2",
-        name="Old",
-        description="https://a.example/ (1 tokens)",
+        name="page 2",
+        description=listed[1].description,
         mime_type="text/markdown",
         annotations=types.Annotations(
             audience=["assistant"], priority=0.5, last_modified="2026-03-14T15:09:26+00:00"
@@ -100,7 +113,7 @@ async def test_a_page_is_read_as_markdown(mode: str) -> None:
     async with connected(Shelf(), mode) as client:
         text = await text_at(client, "citewell://page/1")
 
-    assert text == HERONS.extracted.text
+    assert quoted_in(text) == HERONS.extracted.text
 
 
 async def test_a_long_page_is_cut_and_says_so() -> None:
@@ -110,7 +123,7 @@ async def test_a_long_page_is_cut_and_says_so() -> None:
         text = await text_at(client, "citewell://page/1")
 
     page, _, note = text.rpartition("\n\n")
-    assert long.extracted.text.startswith(page)
+    assert long.extracted.text.startswith(quoted_in(page))
     assert note == "(cut here after 200 tokens: ask search for what is in the rest)"
 
 
@@ -121,10 +134,13 @@ async def test_a_passage_that_was_found_is_linked_and_can_be_read(mode: str) -> 
         link = links_of(found)[0]
         text = await text_at(client, link.uri)
 
-    assert text == "The grey heron eats fish. It stands still for hours."
+    assert quoted_in(text) == "The grey heron eats fish. It stands still for hours."
     assert found.structured_content is not None
     assert link.uri == found.structured_content["results"][0]["scratch_uri"]
-    assert (link.name, link.mime_type, link.size) == ("Herons", "text/plain", len(text))
+    passage = found.structured_content["results"][0]["passage_id"]
+    assert link.name == f"passage {passage}"
+    assert "Herons" in (link.description or "")
+    assert (link.mime_type, link.size) == ("text/plain", len(quoted_in(text)))
     assert link.annotations is not None
     assert (link.annotations.audience, link.annotations.priority) == (["assistant"], 0.1)
     assert datetime.fromisoformat(link.annotations.last_modified or "").tzinfo is not None
@@ -159,7 +175,7 @@ async def test_a_passage_that_was_evicted_is_read_again_from_its_page() -> None:
         assert found.structured_content is not None
         text = await text_at(client, found.structured_content["results"][0]["scratch_uri"])
 
-    assert text == "The grey heron eats fish. It stands still for hours."
+    assert quoted_in(text) == "The grey heron eats fish. It stands still for hours."
 
 
 @in_both_eras

@@ -22,8 +22,9 @@ from citewell.core.tokens import count_tokens
 from citewell.ingest.reading import read_page
 from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, open_registry
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
-from citewell.tools.registry import MAX_ARGUMENT_BYTES, Tool
+from citewell.tools.registry import Tool
 from citewell.tools.toolsets import choose_tools
+from citewell.tools.validation import MAX_ARGUMENT_BYTES
 
 EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
 
@@ -136,6 +137,12 @@ async def greedy_arguments(
             arguments[name] = known[name]
         elif "maximum" in field and name != "start_char":
             arguments[name] = field["maximum"]
+    if tool.name == "data_create_website_chunks":
+        # Chunks cannot take the place of a page that was fetched.
+        made = await library.call(
+            "data_create_website_source", url="https://made.example/", content_type="blog_article"
+        )
+        arguments["source_id"] = made["source_id"]
     return arguments
 
 

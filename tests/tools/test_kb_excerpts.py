@@ -29,6 +29,7 @@ async def test_an_excerpt_is_the_text_of_its_passage_with_a_citation() -> None:
         passage = await first_passage(library, "heron eats fish")
         read = await library.call("kb.read_excerpt", passage_id=passage["passage_id"])
 
+    assert read.pop("untrusted")["fields"] == ["excerpt", "title", "url"]
     assert read == {
         "passage_id": passage["passage_id"],
         "excerpt": HERONS.chunks[0].text,
@@ -176,11 +177,10 @@ async def test_the_text_form_fences_the_excerpt() -> None:
         passage = await first_passage(library, "heron eats fish")
         result = await library.result("kb.read_excerpt", passage_id=passage["passage_id"])
 
-    note, opening, excerpt, closing, cited = result.text.splitlines()
-    nonce = opening.removeprefix("⟦")
-    assert closing == f"{nonce}⟧"
-    assert nonce in note
-    assert excerpt == result.structured["excerpt"]
+    note, excerpt, cited = result.text.splitlines()
+    nonce = excerpt[1:7]
+    assert f"⟦{nonce} and {nonce}⟧" in note
+    assert excerpt == f"⟦{nonce} {result.structured['excerpt']} {nonce}⟧"
     assert passage["passage_id"] in cited
 
 

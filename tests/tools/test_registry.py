@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from dataclasses import replace
 
 import anyio
@@ -15,7 +16,6 @@ from citewell.core.errors import PageNotFound
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.tools.registry import (
-    MAX_ARGUMENT_BYTES,
     Annotations,
     Call,
     Registry,
@@ -26,6 +26,7 @@ from citewell.tools.registry import (
 )
 from citewell.tools.research import answer
 from citewell.tools.results import ToolResult
+from citewell.tools.validation import MAX_ARGUMENT_BYTES
 
 
 class EchoInput(ToolInput):
@@ -126,6 +127,7 @@ async def test_an_error_on_purpose_comes_back_whole() -> None:
     result = await call({"text": "missing"})
 
     assert result.is_error
+    assert result.structured.pop("untrusted")["fields"] == ["message"]
     assert result.structured == {
         "error": {
             "code": "NOT_FOUND",
@@ -135,7 +137,9 @@ async def test_an_error_on_purpose_comes_back_whole() -> None:
             "suggestion": "Check the URL; the page may have moved.",
         }
     }
-    assert result.text.startswith("[ERROR]\nhttps://example.org/x answered 404.\n")
+    assert re.search(
+        r"^\[ERROR\]\nText .+\n⟦\d+ https://example.org/x \d+⟧ answered 404.\n", result.text
+    )
 
 
 async def test_an_error_that_left_a_task_group_is_told_as_any_other() -> None:

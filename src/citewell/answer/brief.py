@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from citewell.answer.fence import Fence
 from citewell.answer.nothing_found import format_nothing_found
 from citewell.answer.numbering import number_sources
 from citewell.answer.stats import format_stats
 from citewell.answer.trace import format_trace
+from citewell.core.boundary import NOTE_PLACE, Boundary, label, neutralise
 from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
@@ -36,25 +36,25 @@ def format_brief(
     left, best first; the expansion trace and images come in only where there is still room.
     """
     numbers = number_sources(result.blocks)
-    sources = _format_sources(result.blocks, numbers)
-    stats = format_stats(result)
-    fence = Fence(nonce)
-    frame = count_tokens("\n".join((fence.note, *result.cautions))) + _FRAME_TOKENS
+    boundary = Boundary(nonce)
+    sources = _format_sources(result.blocks, numbers, boundary)
+    stats = format_stats(result, boundary)
+    frame = count_tokens("\n".join((boundary.note, *result.cautions))) + _FRAME_TOKENS
     left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
-    evidence = _Evidence(result, numbers, fence)
+    evidence = _Evidence(result, numbers, boundary)
     evidence.fill(left)
     left -= evidence.tokens
     sections = [sources, evidence.text()]
-    trace = format_trace(result) if result.steps else ""
+    trace = format_trace(result, boundary) if result.steps else ""
     if trace and count_tokens(trace) <= left:
         left -= count_tokens(trace)
     elif trace:
         trace = f"[Expansion trace omitted — {result.iterations} iterations, see stats above]"
-    images = _format_images(evidence.shown, numbers)
+    images = _format_images(evidence.shown, numbers, boundary)
     if images and count_tokens(images) <= left:
         sections.append(images)
     sections += [trace, evidence.citations(), stats]
-    brief = "\n\n".join(section for section in sections if section)
+    brief = boundary.explain("\n\n".join(section for section in sections if section))
     logger.debug(
         "brief: %d of %d blocks, %d tokens of %d",
         len(evidence.shown),
@@ -68,10 +68,12 @@ def format_brief(
 class _Evidence:
     """Blocks and their citations, taken best first while they fit."""
 
-    def __init__(self, result: OrchestrationResult, numbers: dict[int, int], fence: Fence) -> None:
+    def __init__(
+        self, result: OrchestrationResult, numbers: dict[int, int], boundary: Boundary
+    ) -> None:
         self._result = result
         self._numbers = numbers
-        self._fence = fence
+        self._boundary = boundary
         self._parts: list[str] = []
         self._citations: list[str] = []
         self.shown: list[Block] = []
@@ -97,9 +99,9 @@ class _Evidence:
 
     def text(self) -> str:
         if not self._result.blocks:
-            return format_nothing_found(self._result)
+            return format_nothing_found(self._result, self._boundary)
         cautions = [f"Caution: {caution}" for caution in self._result.cautions]
-        lines = ["\n".join(["[EVIDENCE]", self._fence.note, *cautions]), *self._parts]
+        lines = ["\n".join(["[EVIDENCE]", *cautions]), *self._parts]
         total, shown = len(self._result.blocks), len(self.shown)
         if shown < total:
             lines.append(
@@ -124,14 +126,14 @@ class _Evidence:
         adjacent = " [adjacent context]" if block.matched_by == "locality" else ""
         number = self._numbers[block.source_id]
         head = f"Source [{number}] ({', '.join(marks)}){adjacent}:"
-        return f"{head}\n{self._fence.around(text.strip())}"
+        return f"{head}\n{self._boundary.quote(text.strip())}"
 
     def _format_citation(self, quote: Quote) -> str:
-        section = f" § {one_line(quote.heading_path[-1])}" if quote.heading_path else ""
-        title = one_line(quote.title) or "Untitled"
+        section = f" § {label(quote.heading_path[-1])}" if quote.heading_path else ""
+        where = f"{label(quote.title) or 'Untitled'}, {neutralise(quote.url)}{section}"
         return (
-            f"[{self._numbers[quote.source_id]}] {self._fence.quoted(quote.text)}\n"
-            f"    — {title}, {quote.url}{section} (id {quote.citation_id})"
+            f"[{self._numbers[quote.source_id]}] {self._boundary.quote(quote.text)}\n"
+            f"    — {self._boundary.around(where)} (id {quote.citation_id})"
         )
 
 
@@ -139,32 +141,33 @@ def _cost(part: str, citations: Sequence[str]) -> int:
     return sum(count_tokens(text) + _BLANK_LINE_TOKENS for text in (part, *citations))
 
 
-def _format_sources(blocks: Sequence[Block], numbers: dict[int, int]) -> str:
+def _format_sources(blocks: Sequence[Block], numbers: dict[int, int], boundary: Boundary) -> str:
     if not blocks:
-        return "[SOURCES]\n(none)"
-    lines = ["[SOURCES]"]
+        return f"[SOURCES]\n{NOTE_PLACE}\n(none)"
+    lines: list[str] = []
     for source_id, number in numbers.items():
         own = [block for block in blocks if block.source_id == source_id]
-        lines.append(f"[{number}] {one_line(own[0].title) or 'Untitled'} — {own[0].url}")
+        title = label(own[0].title) or "Untitled"
+        lines.append(f"[{number}] {title} — {neutralise(own[0].url)}")
         headings = dict.fromkeys(
-            one_line(block.heading_path[-1]) for block in own if block.heading_path
+            label(block.heading_path[-1]) for block in own if block.heading_path
         )
         lines += [f"    § {heading}" for heading in headings]
-    return "\n".join(lines)
+    return "\n".join(["[SOURCES]", NOTE_PLACE, boundary.around("\n".join(lines))])
 
 
-def _format_images(blocks: Sequence[Block], numbers: dict[int, int]) -> str:
+def _format_images(blocks: Sequence[Block], numbers: dict[int, int], boundary: Boundary) -> str:
     seen: dict[str, str] = {}
     for block in blocks:
         for image in block.images:
             seen.setdefault(image.url, _image_line(image, numbers[block.source_id]))
-    return "\n".join(["[IMAGES]", *seen.values()]) if seen else ""
+    return f"[IMAGES]\n{boundary.around(chr(10).join(seen.values()))}" if seen else ""
 
 
 def _image_line(image: Image, number: int) -> str:
-    caption = f" — {one_line(image.caption)}" if image.caption else ""
-    alt = one_line(image.alt).replace("[", "(").replace("]", ")") or "Image"
-    return f"- [{alt}]({image.url}){caption} (from Source [{number}])"
+    caption = f" — {label(image.caption)}" if image.caption else ""
+    alt = label(image.alt).replace("[", "(").replace("]", ")") or "Image"
+    return f"- [{alt}]({neutralise(image.url)}){caption} (from Source [{number}])"
 
 
 def _is_inside(quote: Quote, block: Block) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.core.text import one_line
+from citewell.core.boundary import NOTE_PLACE, enclose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,9 +43,8 @@ def format_corpus_status(
     if waiting:
         lines.append(f"Chunks found by words only so far: {waiting:,}")
     if pages is not None:
-        lines += ["", "Indexed URLs:", *(_page_line(page) for page in pages)]
-        if not pages:
-            lines.append("(none)")
+        listed = "\n".join(_page_line(page) for page in pages)
+        lines += ["", "Indexed URLs:", *([NOTE_PLACE, enclose(listed)] if pages else ["(none)"])]
         if next_cursor is not None:
             lines.append(
                 f"… there are more: ask with cursor {next_cursor} for the next, or with "
@@ -58,4 +57,4 @@ def _page_line(page: ListedPage) -> str:
     fetched = page.fetched_at.strftime("%Y-%m-%d %H:%M UTC")
     stale = ", stale: answer or ingest fetches it again" if page.is_stale else ""
     counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, fetched {fetched}{stale}"
-    return f"- {one_line(page.title) or 'Untitled'} — {page.url}\n  ({counts})"
+    return f"- {page.title or 'Untitled'} — {page.url}\n  ({counts})"

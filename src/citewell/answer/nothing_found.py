@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.core.text import one_line
+from citewell.core.boundary import label
 
 if TYPE_CHECKING:
+    from citewell.core.boundary import Boundary
     from citewell.core.results import OrchestrationResult
 
 
-def format_nothing_found(result: OrchestrationResult) -> str:
+def format_nothing_found(result: OrchestrationResult, boundary: Boundary) -> str:
     """Return a plain statement that there is no evidence, with the pages and links to go by."""
     is_search = result.stop_reason == "search does not follow links"
     where = "the indexed pages" if is_search else "the specified URL"
@@ -18,8 +19,10 @@ def format_nothing_found(result: OrchestrationResult) -> str:
     lines += result.cautions
     if result.checked:
         lines += ["", "Pages checked:"]
-        lines += [f"- {one_line(page.title) or 'Untitled'} — {page.url}" for page in result.checked]
+        pages = [f"- {label(page.title) or 'Untitled'} — {page.url}" for page in result.checked]
+        lines.append(boundary.around("\n".join(pages)))
     if result.open_links:
         lines += ["", "Links not followed that may hold it (call answer with one of these):"]
-        lines += [f"- {one_line(link.text) or 'Link'} — {link.url}" for link in result.open_links]
+        links = [f"- {label(link.text) or 'Link'} — {link.url}" for link in result.open_links]
+        lines.append(boundary.around("\n".join(links)))
     return "\n".join(lines)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from citewell.core.text import one_line
 
 if TYPE_CHECKING:
-    from citewell.core.results import OrchestrationResult, Timing
+    from citewell.core.boundary import Boundary
+    from citewell.core.results import FailedUrl, OrchestrationResult, Timing
 
 _MODES = {
     "chunk": "chunk (selective retrieval)",
@@ -15,7 +16,7 @@ _MODES = {
 }
 
 
-def format_stats(result: OrchestrationResult) -> str:
+def format_stats(result: OrchestrationResult, boundary: Boundary) -> str:
     """Return how the evidence was found, with a note for everything a reader should know."""
     lines = [
         "[STATS]",
@@ -29,11 +30,16 @@ def format_stats(result: OrchestrationResult) -> str:
         f"Total time: {_format_timing(result.timing)}",
         *(f"Note: {note}" for note in reader_notes(result)),
         *(
-            f"Note: {failed.url} could not be read: {one_line(failed.reason)}"
+            "Note: could not be read: " + boundary.quote(_name_failure(failed))
             for failed in result.failures
         ),
     ]
     return "\n".join(lines)
+
+
+def _name_failure(failed: FailedUrl) -> str:
+    reason = one_line(failed.reason)
+    return reason if failed.url in reason else f"{failed.url}: {reason}"
 
 
 def reader_notes(result: OrchestrationResult) -> list[str]:

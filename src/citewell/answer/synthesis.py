@@ -9,9 +9,9 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from citewell.answer.fence import Fence
 from citewell.answer.quote import pick_quotes
-from citewell.core.text import one_line, sentence_spans
+from citewell.core.boundary import Boundary, label
+from citewell.core.text import sentence_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,21 +33,21 @@ _STOP_THEN_CITATION = re.compile(
 
 def citation_text(url: str, heading_path: Sequence[str]) -> str:
     """Return a source as people cite it, with the section it stands in."""
-    path = " > ".join(one_line(heading, limit=80) for heading in heading_path)
+    path = " > ".join(label(heading) for heading in heading_path)
     return f"Source: {url} (Section: '{path}')" if path else f"Source: {url}"
 
 
 def synthesis_prompt(query: str, excerpts: Sequence[Block]) -> str:
     """Return what a language model is asked; the same for the same query and excerpts."""
-    fence = Fence(_nonce(query, excerpts))
+    boundary = Boundary(_nonce(query, excerpts))
     shown = "\n\n".join(
-        f"[{number}] {citation_text(excerpt.url, excerpt.heading_path)}\n"
-        f"{fence.around(excerpt.text)}"
+        f"[{number}] {boundary.quote(citation_text(excerpt.url, excerpt.heading_path))}\n"
+        f"{boundary.quote(excerpt.text)}"
         for number, excerpt in enumerate(excerpts, start=1)
     )
     return (
         f"User query: {query}\n\n"
-        f"Relevant excerpts from processed websites:\n{fence.note}\n\n{shown}\n\n"
+        f"Relevant excerpts from processed websites:\n{boundary.note}\n\n{shown}\n\n"
         "Synthesize a comprehensive answer with source citations. Use only what the excerpts say, "
         "and write in the language of the query. End every sentence with the numbers of the "
         "excerpts it rests on, such as [1] or [1][3]; sentences without a number are removed."

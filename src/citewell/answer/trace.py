@@ -12,10 +12,11 @@ from citewell.core.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from citewell.core.boundary import Boundary
     from citewell.core.results import ExpansionStep, OrchestrationResult
 
 
-def format_trace(result: OrchestrationResult) -> str:
+def format_trace(result: OrchestrationResult, boundary: Boundary) -> str:
     """Return the given pages, and below each the pages that were followed from it, as a tree."""
     followed = [step.url for step in result.steps]
     parents = [step.parent_url for step in result.steps]
@@ -25,15 +26,15 @@ def format_trace(result: OrchestrationResult) -> str:
         base=_common_base([*seeds, *parents, *followed]),
         sites=frozenset(map(_origin, seeds)),
     )
-    lines = ["[EXPANSION TRACE]"]
+    lines: list[str] = []
     if tree.base:
         lines += [f"Base: {tree.base}", ""]
     score = result.steps[0].score_before
     for seed in seeds:
         lines.append(f"{tree.short(seed)} (seed, score: {score:.2f} → {score:.2f})")
         lines += tree.branch(seed, prefix="")
-    lines.append(f"    [stopped: {result.stop_reason}]")
-    return "\n".join(lines)
+    shown = boundary.quote("\n".join(lines))
+    return f"[EXPANSION TRACE]\n{shown}\n    [stopped: {result.stop_reason}]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

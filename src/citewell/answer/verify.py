@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.text import find_ignoring_space, sentence_spans
 from citewell.core.words import words
 
@@ -41,9 +42,12 @@ class Verification:
 def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verification:
     """Return whether `text`, a page's canonical text, still holds `quote`.
 
+    A quote may be copied with the brackets of the boundary around it.
+
     With `start`, where the quote stood, the quote found elsewhere counts as moved; without it,
     wherever it is found is exact.
     """
+    quote, text = neutralise(without_brackets(quote)), neutralise(text)
     if start is not None and text[start : start + len(quote)] == quote:
         return _found("exact", quote, start)
     at = text.find(quote)

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import anyio
-from pydantic import BaseModel, ConfigDict, ValidationError, model_serializer
+from pydantic import BaseModel, ConfigDict, model_serializer
 from typing_extensions import TypeVar
 
 from citewell.app.call import Call as Call
 from citewell.app.client_port import ClientMustAnswer
 from citewell.app.redaction import summarise_arguments
+from citewell.core.boundary import Boundary
 from citewell.core.errors import (
     BudgetExceeded,
     CitewellError,
-    InvalidArgument,
     NotConfigured,
     NotFound,
     ScopeViolation,
@@ -28,12 +28,13 @@ from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
 from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of
 from citewell.tools.toolsets import spell_name
+from citewell.tools.untrusted import envelope, marked
+from citewell.tools.validation import validate_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from pydantic import SerializerFunctionWrapHandler
-    from pydantic_core import ErrorDetails
 
     from citewell.access.meter import Meter, MeteredCall
     from citewell.app.client_port import ClientPort
@@ -44,9 +45,6 @@ if TYPE_CHECKING:
     from citewell.tools.toolsets import Requirement, Toolset
 
 logger = logging.getLogger(__name__)
-
-# The largest call that the tools' own limits allow is half of it.
-MAX_ARGUMENT_BYTES = 500_000
 
 
 class ToolInput(BaseModel):
@@ -250,13 +248,13 @@ class Registry:
         except ClientMustAnswer:
             raise
         except CitewellError as error:
-            result = error_result(error, tool=name)
+            result = error_result(error, tool=name, arguments=arguments)
         except Exception as error:
             told = _out_of_groups(error)
             if not isinstance(told, CitewellError):
                 logger.exception("tool %s failed", name)
                 told = CitewellError("The server met an unexpected error.")
-            result = error_result(told, tool=name)
+            result = error_result(told, tool=name, arguments=arguments)
         finally:
             if metered is not None:
                 metered.end(outcome=outcome_of(result), text="" if result is None else result.text)
@@ -277,8 +275,7 @@ class Registry:
             known = ", ".join(tool.underscored_name for tool in self.tools)
             raise NotFound(f"There is no tool {name[:80]!r}.", suggestion=f"Tools: {known}.")
         tool.refuse_others(call.caller)
-        _check_arguments(arguments)
-        given = _validate(tool.input_model, arguments)
+        given = validate_arguments(tool.input_model, arguments)
         if metered is not None:
             await metered.admit()
         seconds = self._seconds_for(name, call.settings)
@@ -291,8 +288,7 @@ class Registry:
                 suggestion=None if name in EXPLAINED_AT_LENGTH else "Try again, or ask for less.",
                 timeout_seconds=seconds,
             ) from error
-        structured = tool.shape(outcome, call).model_dump(mode="json")
-        result = ToolResult(text=tool.render(outcome, call), structured=structured)
+        result = _both_forms(tool, outcome, call)
         self._check_size(result, max_tokens=tool.max_result_tokens or self._max_response_tokens)
         return result
 
@@ -324,42 +320,21 @@ class Registry:
                 )
 
 
+def _both_forms(tool: Tool[Any, Any, Any], outcome: object, call: Call) -> ToolResult:
+    """Return the two forms of a result, each saying which of its words are those of pages."""
+    output = tool.shape(outcome, call)
+    shown = marked(outcome) if isinstance(outcome, ToolOutput) else outcome
+    return ToolResult(
+        text=Boundary().draw(tool.render(shown, call)),
+        structured={**envelope(output), **output.model_dump(mode="json")},
+    )
+
+
 def _out_of_groups(error: Exception) -> Exception:
     """Return what went wrong first: what leaves a task group leaves it wrapped in a group."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _check_arguments(arguments: Mapping[str, object]) -> None:
-    # Counted as they are sent: escaped, a Japanese text would count twice.
-    written = json.dumps(arguments, default=str, ensure_ascii=False)
-    size = len(written.encode("utf-8", "surrogatepass"))
-    if size > MAX_ARGUMENT_BYTES:
-        raise BudgetExceeded(
-            f"The arguments are {size:,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken.",
-            suggestion="Send less text.",
-        )
-
-
-def _validate(model: type[InputT], arguments: Mapping[str, object]) -> InputT:
-    try:
-        return model.model_validate(dict(arguments))
-    except ValidationError as error:
-        problems = map(_tell_problem, error.errors(include_url=False, include_input=False)[:5])
-        accepted = ", ".join(model.model_fields)
-        raise InvalidArgument(
-            "Invalid arguments: " + "; ".join(problems),
-            suggestion=f"This tool takes: {accepted or 'no arguments'}.",
-        ) from error
-
-
-def _tell_problem(problem: ErrorDetails) -> str:
-    # Of an argument that may be of several types the place also names the type, in no one's words.
-    place = [str(part) for part in problem["loc"] if str(part).replace("_", "").isalnum()]
-    is_blank = problem.get("ctx", {}).get("pattern") == r"\S"
-    told = "Input should not be blank" if is_blank else problem["msg"]
-    return f"{'.'.join(place) or 'arguments'}: {told}"
 
 
 def _log_result(name: str, result: ToolResult, *, seconds: float, counts_tokens: bool) -> None:

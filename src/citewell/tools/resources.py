@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
+from citewell.core.boundary import Boundary, label, mark, path_label
 from citewell.core.errors import NotFound, ScopeViolation
 from citewell.core.records import SearchFilter
-from citewell.core.text import one_line
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.scope import check_scope
@@ -111,14 +111,14 @@ async def read_resource(uri: str, call: Call) -> ResourceText:
     page = _PAGE_URI.fullmatch(uri)
     if page is not None:
         text = await _read_page(int(page[1]), call)
-        return ResourceText(text=_bounded(text, call), mime_type=PAGES.mime_type)
+        return ResourceText(text=_quoted(text, call), mime_type=PAGES.mime_type)
     if len(uri) > MAX_URI_CHARACTERS or parse_scratch_uri(uri) is None:
         raise _not_found(uri)
     try:
         passage = await open_passage(uri, scope=check_scope(None, call), call=call)
     except ScopeViolation as error:
         raise _not_found(uri) from error
-    return ResourceText(text=_bounded(passage.text, call), mime_type=PASSAGES.mime_type)
+    return ResourceText(text=_quoted(passage.text, call), mime_type=PASSAGES.mime_type)
 
 
 def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:
@@ -161,12 +161,14 @@ async def _read_page(source_id: int, call: Call) -> str:
     return page.text
 
 
-def _bounded(text: str, call: Call) -> str:
+def _quoted(text: str, call: Call) -> str:
+    """Return page text inside the boundary, cut to the server's limit of one answer."""
     limit = call.settings.mcp_response_token_budget
     cut = truncate_to_tokens(text[: limit * _CHARACTERS_PER_TOKEN], limit)
     if len(cut) >= len(text.rstrip()):
-        return text
-    return f"{cut}\n\n(cut here after {limit:,} tokens: ask search for what is in the rest)"
+        return Boundary().draw(mark(text))
+    rest = f"(cut here after {limit:,} tokens: ask search for what is in the rest)"
+    return Boundary().draw(f"{mark(cut)}\n\n{rest}")
 
 
 def _not_found(uri: str) -> NotFound:
@@ -191,20 +193,26 @@ def _scratch_uris(value: object) -> Iterator[str]:
 def _page_resource(page: PageInfo) -> Resource:
     return Resource(
         uri=f"{PAGE_SCHEME}{page.source_id}",
-        name=one_line(page.title) or page.url,
-        description=f"{page.url} ({page.tokens:,} tokens)",
+        name=f"page {page.source_id}",
+        description=_describe(page.title, page.url) + f" ({page.tokens:,} tokens)",
         template=PAGES,
         last_modified=page.fetched_at,
     )
 
 
+def _describe(title: str, url: str) -> str:
+    """Return a page's title and URL inside the boundary: hosts hand descriptions to models, too."""
+    return Boundary().quote(f"{label(title) or 'Untitled'} — {url}")
+
+
 def _passage_resource(passage: Passage) -> Resource:
     place = passage.place
-    path = " › ".join(place.heading_path)
+    heading = path_label(place.heading_path)
+    title = " › ".join(part for part in (label(place.title), heading) if part)
     return Resource(
         uri=passage.uri,
-        name=one_line(place.title, limit=80) or place.url,
-        description=one_line(path, limit=120) or place.url,
+        name=f"passage {passage.passage_id}",
+        description=_describe(title, place.url),
         template=PASSAGES,
         last_modified=passage.created_at,
         size_bytes=passage.size_bytes,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell.answer.error_text import format_error, format_research_error
+from citewell.core.boundary import NOTE_PLACE, Boundary, mark_urls
+from citewell.tools.untrusted import envelope_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from citewell.core.errors import CitewellError
 
 EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
@@ -30,8 +35,14 @@ def outcome_of(result: ToolResult | None) -> str:
     return str(result.structured["error"]["code"]) if result.is_error else "ok"
 
 
-def error_result(error: CitewellError, *, tool: str = "") -> ToolResult:
-    """Return an error as the result of a call of `tool`."""
+def error_result(
+    error: CitewellError, *, tool: str = "", arguments: Mapping[str, object] | None = None
+) -> ToolResult:
+    """Return an error as the result of a call of `tool`.
+
+    URLs in it that the caller did not name, such as the target of a redirect, count as page words.
+    """
+    known = json.dumps(arguments or {}, default=str, ensure_ascii=False)
     body: dict[str, Any] = {
         "code": error.code,
         "type": error.type,
@@ -40,4 +51,10 @@ def error_result(error: CitewellError, *, tool: str = "") -> ToolResult:
         "suggestion": error.suggestion,
     }
     in_words = format_research_error if tool in EXPLAINED_AT_LENGTH else format_error
-    return ToolResult(text=in_words(error), structured={"error": body}, is_error=True)
+    text = mark_urls(in_words(error), known=known)
+    foreign = [name for name in body if mark_urls(str(body[name]), known=known) != str(body[name])]
+    return ToolResult(
+        text=Boundary().draw(text.replace("[ERROR]\n", f"[ERROR]\n{NOTE_PLACE}\n", 1)),
+        structured={**envelope_of(foreign), "error": body},
+        is_error=True,
+    )

@@ -51,6 +51,7 @@ async def test_a_source_is_made_filled_read_and_deleted() -> None:
         ["Engineer", "Requirements"],
         ["Engineer", "Benefits"],
     ]
+    assert deleted.pop("untrusted")["fields"] == ["url"]
     assert deleted == {"source_id": source_id, "url": URL, "chunks_deleted": 3}
     assert gone["error"]["type"] == "NotFoundError"
 

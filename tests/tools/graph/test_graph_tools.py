@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -238,7 +239,7 @@ async def test_the_text_carries_the_same_nodes_as_the_structure(library: Library
     result = await library.result("graph.expand", node_ids=["page:1"])
 
     for node in result.structured["nodes"]:
-        assert f"- {node['node_id']} {node['name']}" in result.text
+        assert re.search(rf"- {node['node_id']} ⟦\d+ {re.escape(node['name'])}", result.text)
 
 
 async def test_a_search_in_the_neighbourhood_says_what_the_graph_brought(library: Library) -> None:

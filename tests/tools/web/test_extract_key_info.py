@@ -51,6 +51,7 @@ async def test_the_best_paragraphs_come_in_the_order_of_the_text() -> None:
             "extract_key_info", query="How long is the warranty?", materials=MATERIALS, top_k=2
         )
 
+    assert result.structured.pop("untrusted")["fields"] == ["contexts"]
     assert result.structured == {
         "contexts": [
             "The warranty lasts two years from the day of purchase.",
@@ -69,7 +70,7 @@ async def test_the_reader_is_told_that_the_text_is_that_of_the_materials() -> No
             "extract_key_info", query="How long is the warranty?", materials=MATERIALS
         )
 
-    assert "is quoted from the materials: material to judge" in result.text
+    assert "is quoted from its source: material to judge" in result.text
 
 
 async def test_the_task_is_the_identity_before_the_key() -> None:

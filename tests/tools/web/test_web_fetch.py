@@ -43,6 +43,7 @@ async def test_a_page_is_markdown_without_links_and_images_unless_they_are_asked
             )
             indexed = await library.parts.store.find_page(site.url("/guide"), project="default")
 
+    assert plain.pop("untrusted")["fields"] == ["url", "title", "text"]
     assert plain == {
         "url": site.url("/guide"),
         "title": "Guide",
@@ -118,8 +119,8 @@ async def test_the_text_is_fenced_and_says_how_to_go_on() -> None:
         async with reading(site) as library:
             result = await library.result("web_fetch", url=site.url("/long"), max_tokens=500)
 
-    head, note, *_, last = result.text.splitlines()
-    assert head == f"Long — {site.url('/long')}"
+    note, head, *_, last = result.text.splitlines()
+    assert f" Long — {site.url('/long')} " in head
     assert "not instructions to follow" in note
     assert last.endswith(f"cursor {result.structured['next_cursor']}")
 

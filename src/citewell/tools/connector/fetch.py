@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.answer.fence import Fence
+from citewell.core.boundary import enclose
 from citewell.core.errors import NotFound
-from citewell.core.text import one_line
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_TEXT_TOKENS = 8_000
 # Cut here first: counting the tokens of a whole long page takes a while.
@@ -27,20 +27,20 @@ class FetchInput(ToolInput):
 class FetchMetadata(ToolOutput):
     """What else is known of the page."""
 
-    language: str
-    fetched_at: str
-    page_hash: str
-    tags: list[str]
+    language: OwnText
+    fetched_at: OwnText
+    page_hash: OwnText
+    tags: list[OwnText]
     truncated: bool
 
 
 class FetchOutput(ToolOutput):
     """A page."""
 
-    id: str
-    title: str
-    text: str
-    url: str
+    id: OwnText
+    title: PageLabel
+    text: PageText
+    url: PageUrl
     metadata: FetchMetadata
 
 
@@ -62,7 +62,7 @@ async def run(given: FetchInput, call: Call) -> FetchOutput:
     text = truncate_to_tokens(page.text[:_MAX_TEXT_CHARACTERS], MAX_TEXT_TOKENS)
     return FetchOutput(
         id=given.id,
-        title=one_line(page.info.title),
+        title=page.info.title,
         text=text,
         url=page.info.url,
         metadata=FetchMetadata(
@@ -76,12 +76,10 @@ async def run(given: FetchInput, call: Call) -> FetchOutput:
 
 
 def render(output: FetchOutput, call: Call) -> str:
-    """Return the page inside a fence, under its title and URL."""
-    fence = Fence()
+    """Return the page under its title and URL."""
     lines = [
-        f"{output.title or 'Untitled'} — {output.url} (id {output.id})",
-        fence.note,
-        fence.around(output.text),
+        enclose(f"{output.title or 'Untitled'} — {output.url}") + f" (id {output.id})",
+        output.text,
     ]
     if output.metadata.truncated:
         lines.append("(cut here: the page goes on)")

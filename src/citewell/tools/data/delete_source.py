@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from citewell.tools.data.sources import SourceInput
 from citewell.tools.registry import Annotations, Call, Tool, ToolOutput, as_is
+from citewell.tools.untrusted import PageUrl
 
 
 class DeleteSourceOutput(ToolOutput):
     """What was deleted."""
 
     source_id: int
-    url: str
+    url: PageUrl
     chunks_deleted: int
 
 

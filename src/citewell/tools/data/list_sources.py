@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.content_fields import ContentType
 from citewell.core.library import WebsiteQuery
 from citewell.tools.data.sources import (
@@ -61,7 +62,8 @@ async def run(given: ListSourcesInput, call: Call) -> ListSourcesOutput:
 def render(output: ListSourcesOutput, call: Call) -> str:
     """Return one line for each source."""
     lines = [f"{len(output.sources)} of {output.total_count} sources"]
-    return "\n".join([*lines, *(render_source(source, call) for source in output.sources)])
+    listed = "\n".join(render_source(source, call) for source in output.sources)
+    return "\n".join([*lines, NOTE_PLACE, enclose(listed)]) if listed else lines[0]
 
 
 TOOL = Tool(

@@ -13,6 +13,7 @@ from citewell.retrieve.fuse import fuse_by_reciprocal_rank
 from citewell.retrieve.query import read_query
 from citewell.tools.data.sources import ChunkShape, render_chunks, shape_chunk, within_budget
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import PageUrl
 from citewell.tools.websites.scores import combined_distance, vector_distance, word_distance
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class QueryChunksInput(ToolInput):
 class FoundChunkShape(ChunkShape):
     """A chunk with its scores; 0 is best."""
 
-    source_url: str
+    source_url: PageUrl
     vector_score: float
     fts_score: float | None = None
     combined_score: float

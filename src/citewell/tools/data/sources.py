@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.answer.fence import Fence
+from citewell.core.boundary import enclose
 from citewell.tools.registry import Call, ToolInput, ToolOutput
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import SourceId, Status, iso, not_found, shown_title
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ class SourceShape(ToolOutput):
     """A website source."""
 
     source_id: int
-    url: str
-    title: str
-    content_type: str
-    language: str | None = None
+    url: PageUrl
+    title: PageLabel
+    content_type: OwnText
+    language: OwnText | None = None
     processing_status: Status
-    error_message: str | None = None
-    fetch_timestamp: str | None = None
+    error_message: PageText | None = None
+    fetch_timestamp: OwnText | None = None
     chunks_count: int
 
 
@@ -48,8 +49,8 @@ class ChunkShape(ToolOutput):
     chunk_id: int
     source_id: int
     chunk_index: int
-    content: str
-    heading_path: list[str]
+    content: PageText
+    heading_path: list[PageLabel]
     start: int
     end: int
     tokens: int
@@ -113,18 +114,18 @@ def shape_chunk(chunk: StoredChunk) -> ChunkShape:
 def render_source(source: SourceShape, call: Call) -> str:
     """Return a source on one line."""
     error = f", error: {source.error_message}" if source.error_message else ""
+    page = enclose(f"{source.title} — {source.url}")
     return (
-        f"[{source.source_id}] {source.title} — {source.url} ({source.processing_status}, "
+        f"[{source.source_id}] {page} ({source.processing_status}, "
         f"{source.content_type}, {source.chunks_count} chunks{error})"
     )
 
 
 def render_chunks(chunks: Sequence[ChunkShape]) -> str:
-    """Return each chunk with its id and its fenced text."""
-    fence = Fence()
-    lines = [fence.note]
+    """Return each chunk with its id and its text."""
+    lines: list[str] = []
     for chunk in chunks:
-        path = " > ".join(chunk.heading_path) or "no heading"
+        path = enclose(" > ".join(chunk.heading_path)) if chunk.heading_path else "no heading"
         lines.append(f"[{chunk.chunk_id}] chunk {chunk.chunk_index}, {path}")
-        lines.append(fence.around(chunk.content))
+        lines.append(chunk.content)
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from pydantic import Field
 from citewell.core.errors import InvalidArgument
 from citewell.tools.data.sources import find_source
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import PageText
 from citewell.tools.websites.arguments import SourceId, Status
 
 
@@ -26,7 +27,7 @@ class UpdateStatusOutput(ToolOutput):
 
     source_id: int
     processing_status: Status
-    error_message: str | None = None
+    error_message: PageText | None = None
 
 
 async def run(given: UpdateStatusInput, call: Call) -> UpdateStatusOutput:

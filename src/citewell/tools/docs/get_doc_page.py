@@ -12,6 +12,7 @@ from citewell.core.errors import InvalidArgument
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,14 +45,14 @@ class GetDocPageInput(ToolInput):
 class GetDocPageOutput(ToolOutput):
     """Text of a page, as Markdown."""
 
-    path: str
-    title: str
-    url: str | None = None
-    content: str
+    path: PageUrl
+    title: PageLabel
+    url: PageUrl | None = None
+    content: PageText
     next_line: int | None = None
     total_lines: int
-    sections_left: list[str] | None = None
-    missing_sections: dict[str, list[str]] | None = None
+    sections_left: list[PageLabel] | None = None
+    missing_sections: dict[OwnText, list[PageLabel]] | None = None
 
 
 async def run(given: GetDocPageInput, call: Call) -> GetDocPageOutput:
@@ -184,11 +185,11 @@ def _headings_from(page: DocPage, line: int) -> list[str]:
 def render(output: GetDocPageOutput, call: Call) -> str:
     """Return the page's Markdown, and below a rule what is not in it.
 
-    It stands as it is: the docs are the words of whoever runs the server.
+    What the docs say is their authors' word, which need not be that of whoever runs the server.
     """
     notes = [f"Page: {output.url or output.path}"]
     for name, near in (output.missing_sections or {}).items():
-        meant = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        meant = f" Did you mean {', '.join(near)}?" if near else ""
         notes.append(f"There is no section {name!r}.{meant}")
     if output.next_line is not None:
         told = f"Cut before line {output.next_line} of {output.total_lines}."

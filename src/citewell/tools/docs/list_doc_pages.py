@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from citewell.core.boundary import NOTE_PLACE, enclose, mark
 from citewell.core.errors import InvalidArgument
 from citewell.tools.docs.served import served_docs
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import PageLabel, PageUrl
 
 if TYPE_CHECKING:
     from citewell.docsite.folder import DocsFolder
@@ -30,18 +32,18 @@ class ListDocPagesInput(ToolInput):
 class ListedPageShape(ToolOutput):
     """A page."""
 
-    path: str
-    title: str
+    path: PageUrl
+    title: PageLabel
 
 
 class ListDocPagesOutput(ToolOutput):
     """A part of the list."""
 
     pages: list[ListedPageShape]
-    category: str | None = None
+    category: PageLabel | None = None
     total: int
-    next_after: str | None = None
-    categories: dict[str, int] | None = None
+    next_after: PageUrl | None = None
+    categories: dict[PageLabel, int] | None = None
 
 
 async def run(given: ListDocPagesInput, call: Call) -> ListDocPagesOutput:
@@ -104,14 +106,14 @@ def _place_after(after: str | None, paths: list[str]) -> int:
 def render(output: ListDocPagesOutput, call: Call) -> str:
     """Return a list of paths, each with its title."""
     heading = f"Documentation Pages in {output.category}:" if output.category else None
-    lines = [heading or "Documentation Pages:", ""]
-    lines += [f"- {page.path} — {page.title}" for page in output.pages]
+    lines = [heading or "Documentation Pages:", NOTE_PLACE, ""]
+    lines.append(enclose("\n".join(f"- {page.path} — {page.title}" for page in output.pages)))
     if output.categories:
-        named = ", ".join(f"{name} ({count})" for name, count in output.categories.items())
-        lines += ["", f"Categories: {named}"]
+        named = ", ".join(f"{mark(name)} ({count})" for name, count in output.categories.items())
+        lines += ["", f"Categories: {enclose(named)}"]
     if output.next_after is not None:
         told = f"{len(output.pages)} of {output.total} pages."
-        lines += ["", f"{told} More: call again with after={output.next_after!r}."]
+        lines += ["", f"{told} More: call again with after={output.next_after}."]
     return "\n".join(lines)
 
 

@@ -7,8 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.app.docs_folder import base_url
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.tools.docs.served import served_docs
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_QUERY_CHARACTERS = 500
 MAX_LIMIT = 50
@@ -30,12 +32,12 @@ class SearchDocsInput(ToolInput):
 class DocsHitShape(ToolOutput):
     """A page that matches."""
 
-    path: str
-    title: str
-    section: str | None = None
-    url: str | None = None
+    path: PageUrl
+    title: PageLabel
+    section: PageLabel | None = None
+    url: PageUrl | None = None
     score: float
-    snippet: str
+    snippet: PageText
 
 
 class SearchDocsOutput(ToolOutput):
@@ -43,7 +45,8 @@ class SearchDocsOutput(ToolOutput):
 
     results: list[DocsHitShape]
     total_matches: int
-    corrections: dict[str, str] | None = None
+    corrections: dict[OwnText, OwnText] | None = None
+    """What was asked for, and the word of the docs that is meant."""
 
 
 async def run(given: SearchDocsInput, call: Call) -> SearchDocsOutput:
@@ -83,7 +86,7 @@ def render(output: SearchDocsOutput, call: Call) -> str:
     if not output.results:
         return "Found 0 results. Try other words, or call list_doc_pages to see what there is."
     count = len(output.results)
-    lines = [f"Found {count} result{'s' * (count != 1)}:"]
+    lines: list[str] = []
     for number, hit in enumerate(output.results, start=1):
         where = f"{hit.title} › {hit.section}" if hit.section else hit.title
         lines += [
@@ -94,7 +97,8 @@ def render(output: SearchDocsOutput, call: Call) -> str:
         ]
     if output.total_matches > count:
         notes.append(f"{output.total_matches - count} more pages match less well.")
-    return "\n".join([*lines, *([""] if notes else []), *notes])
+    head = [f"Found {count} result{'s' * (count != 1)}:", NOTE_PLACE]
+    return "\n".join([*head, enclose("\n".join(lines[1:])), *([""] if notes else []), *notes])
 
 
 TOOL = Tool(

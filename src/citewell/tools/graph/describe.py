@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from citewell.answer.fence import Fence
 from citewell.core.graph import EDGE_KINDS
 from citewell.tools.graph.arguments import MAX_NODES, NARROW_FIRST, WHEN_TO_USE, NodeIds
 from citewell.tools.graph.listing import MAX_RESULT_TOKENS
@@ -13,6 +12,7 @@ from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolv
 from citewell.tools.graph.snippets import find_snippets
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortScope, check_scope, search_filter
+from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
     from citewell.core.graph import Node
@@ -34,9 +34,9 @@ class DescribeInput(ToolInput):
 class DescribedShape(NodeShape):
     """A node with how many others it is related to, by relation."""
 
-    relations: dict[str, int]
-    snippet: str | None = None
-    passage_id: str | None = None
+    relations: dict[OwnText, int]
+    snippet: PageText | None = None
+    passage_id: OwnText | None = None
 
 
 class GraphShape(ToolOutput):
@@ -101,14 +101,13 @@ def render(output: DescribeOutput, call: Call) -> str:
             f"{size.pages} pages, {size.sections} sections, {size.entities} entities; "
             f"{size.links} links, {size.mentions} mentions."
         )
-    fence = Fence()
     nodes = output.nodes or []
-    lines = [fence.note] if any(node.snippet for node in nodes) else []
+    lines: list[str] = []
     for node in nodes:
         related = ", ".join(f"{kind} {count}" for kind, count in node.relations.items())
         lines += [f"- {node_line(node)}", f"    related: {related or 'nothing'}"]
         if node.snippet is not None:
-            lines.append(f"    {fence.quoted(node.snippet)} (passage {node.passage_id})")
+            lines.append(f"    {node.snippet} (passage {node.passage_id})")
     return "\n".join(lines)
 
 

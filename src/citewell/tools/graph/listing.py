@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import WithJsonSchema
 
-from citewell.answer.fence import Fence
 from citewell.core.graph import node_number
 from citewell.core.tokens import count_tokens
 from citewell.retrieve.graph_walk import walk
@@ -15,6 +14,7 @@ from citewell.tools.graph.nodes import NodeShape, node_fields, node_line
 from citewell.tools.graph.snippets import find_snippets
 from citewell.tools.kb.cursor import open_cursor, seal_cursor
 from citewell.tools.registry import Call, ToolOutput
+from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,11 +31,11 @@ MAX_RESULT_TOKENS = 6_000
 class RelatedShape(NodeShape):
     """A node and how it was reached."""
 
-    relation: str
-    of: str
+    relation: OwnText
+    of: OwnText
     hops: int
-    snippet: str | None = None
-    passage_id: str | None = None
+    snippet: PageText | None = None
+    passage_id: OwnText | None = None
 
 
 ShortNodes = Annotated[
@@ -48,7 +48,7 @@ class NodeListOutput(ToolOutput):
     """A page of related nodes, best first."""
 
     nodes: ShortNodes
-    next_cursor: str | None = None
+    next_cursor: OwnText | None = None
     partial: bool
     limit_reason: Literal["page_size", "token_cap", "none"]
 
@@ -145,13 +145,12 @@ def render(output: NodeListOutput, call: Call) -> str:
     """Return a line for each node, and its snippet below it."""
     if not output.nodes:
         return "Nothing is related in this way."
-    fence = Fence()
-    lines = [fence.note] if any(node.snippet for node in output.nodes) else []
+    lines: list[str] = []
     for node in output.nodes:
         far = f", {node.hops} hops" if node.hops > 1 else ""
         lines.append(f"- {node_line(node)} ({node.of} {node.relation}{far})")
         if node.snippet is not None:
-            lines.append(f"    {fence.quoted(node.snippet)} (passage {node.passage_id})")
+            lines.append(f"    {node.snippet} (passage {node.passage_id})")
     if output.next_cursor is not None:
         lines.append(f"More: call again with cursor {output.next_cursor}")
     return "\n".join(lines)

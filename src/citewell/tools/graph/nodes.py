@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.app.stored_pages import find_stored_page
+from citewell.core.boundary import enclose
 from citewell.core.errors import NotAUrl, NotFound
 from citewell.core.graph import NodeRef, parse_node_id
-from citewell.core.text import one_line
 from citewell.tools.kb.passages import find_place
 from citewell.tools.registry import Call, ToolOutput
+from citewell.tools.untrusted import OwnText, PageLabel, PageUrl, with_anchor
 from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
@@ -18,19 +19,18 @@ if TYPE_CHECKING:
     from citewell.core.graph import Node
     from citewell.core.records import SearchFilter
 
-_MAX_NAME_CHARACTERS = 120
 _MAX_CHUNK_ID_DIGITS = 12
 
 
 class NodeShape(ToolOutput):
     """A node without its text."""
 
-    node_id: str
-    name: str
-    page: str | None = None
-    url: str | None = None
-    anchor: str | None = None
-    entity_kind: str | None = None
+    node_id: OwnText
+    name: PageLabel
+    page: PageLabel | None = None
+    url: PageUrl | None = None
+    anchor: PageUrl | None = None
+    entity_kind: OwnText | None = None
     sections: int | None = None
     entities: int | None = None
 
@@ -96,8 +96,8 @@ def node_fields(node: Node) -> dict[str, str | int | None]:
     """Return what NodeShape and its kin show of a node."""
     return {
         "node_id": node.ref.node_id,
-        "name": one_line(node.name, limit=_MAX_NAME_CHARACTERS),
-        "page": one_line(node.title, limit=_MAX_NAME_CHARACTERS) or None,
+        "name": node.name,
+        "page": node.title or None,
         "url": node.url,
         "anchor": node.anchor,
         "entity_kind": node.entity_kind,
@@ -112,7 +112,6 @@ def node_line(node: NodeShape) -> str:
     what += [f"{node.sections} sections"] if node.sections else []
     what += [f"{node.entities} entities"] if node.entities else []
     page = f" ({node.page})" if node.page and node.page != node.name else ""
-    anchor = f"#{node.anchor}" if node.anchor else ""
-    where = f" — {node.url}{anchor}" if node.url else ""
+    where = f" — {with_anchor(node.url, node.anchor)}" if node.url else ""
     counts = f" [{', '.join(what)}]" if what else ""
-    return f"{node.node_id} {node.name or 'Untitled'}{page}{where}{counts}"
+    return f"{node.node_id} {enclose((node.name or 'Untitled') + page + where)}{counts}"

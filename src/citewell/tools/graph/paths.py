@@ -24,6 +24,7 @@ from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolv
 from citewell.tools.kb.cursor import open_cursor, seal_cursor
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortScope, check_scope, search_filter
+from citewell.tools.untrusted import OwnText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +55,9 @@ class PathsInput(ToolInput):
 class StepShape(ToolOutput):
     """One edge, in the direction it has."""
 
-    source: str
-    relation: str
-    target: str
+    source: OwnText
+    relation: OwnText
+    target: OwnText
 
 
 class PathsOutput(ToolOutput):
@@ -64,7 +65,7 @@ class PathsOutput(ToolOutput):
 
     paths: list[list[StepShape]]
     nodes: list[NodeShape]
-    next_cursor: str | None = None
+    next_cursor: OwnText | None = None
     partial: bool
     limit_reason: Literal["page_size", "none"]
 

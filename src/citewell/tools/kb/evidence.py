@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from citewell.answer.evidence_quotes import choose_quotes
 from citewell.answer.evidence_spans import PassageText
-from citewell.answer.fence import Fence
-from citewell.core.text import one_line
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.tokens import count_tokens
 from citewell.tools.registry import ToolOutput
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from citewell.app.scratch import Passage
     from citewell.tools.registry import Call
 
-MAX_TITLE_CHARACTERS = 80
 # What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
 _TOKENS_BESIDE_QUOTE = 100
 # The most quotes of the greatest length, and one long URL.
@@ -28,12 +27,12 @@ MAX_RESULT_TOKENS = 6_000
 class QuoteShape(ToolOutput):
     """A quote, word for word from the page at `url`."""
 
-    quote: str
-    passage_id: str
-    section_id: str
-    title: str
-    uri: str
-    url: str
+    quote: PageText
+    passage_id: OwnText
+    section_id: OwnText
+    title: PageLabel
+    uri: OwnText
+    url: PageUrl
     confidence: float
 
 
@@ -41,7 +40,7 @@ class EvidenceOutput(ToolOutput):
     """The quotes that answer a question, best first."""
 
     quotes: list[QuoteShape]
-    notes: list[str] | None = None
+    notes: list[OwnText] | None = None
 
 
 def quote_passages(
@@ -82,7 +81,7 @@ def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:
         quote=quote,
         passage_id=passage.passage_id,
         section_id=place.section_id,
-        title=one_line(place.title, limit=MAX_TITLE_CHARACTERS),
+        title=place.title,
         uri=passage.uri,
         url=place.url,
         confidence=round(confidence, 2),
@@ -92,13 +91,13 @@ def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:
 def render(output: EvidenceOutput, call: Call) -> str:
     """Return two lines for each quote: its words, and where they stand."""
     if not output.quotes:
-        lines = ["No evidence found. Call status to see what is indexed, or answer with a URL."]
-        return "\n".join([*lines, *(f"Note: {note}" for note in output.notes or ())])
-    fence = Fence()
-    lines = [fence.note]
+        nothing = "No evidence found. Call status to see what is indexed, or answer with a URL."
+        return "\n".join([nothing, *(f"Note: {note}" for note in output.notes or ())])
+    lines = [NOTE_PLACE]
     for number, quote in enumerate(output.quotes, start=1):
         ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
-        lines.append(f"[{number}] {fence.quoted(quote.quote)}")
-        lines.append(f"    — {quote.title or 'Untitled'}, {quote.url} ({ids})")
+        lines.append(f"[{number}] {quote.quote}")
+        where = enclose(f"{quote.title or 'Untitled'}, {quote.url}")
+        lines.append(f"    — {where} ({ids})")
     lines += [f"Note: {note}" for note in output.notes or ()]
     return "\n".join(lines)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.answer.fence import Fence
-from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.registry import ToolOutput
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from citewell.app.scratch import Passage
@@ -26,18 +25,18 @@ _BYTES_PER_CHARACTER = 4
 class ExcerptCitation(ToolOutput):
     """Where an excerpt is from."""
 
-    section_id: str
-    doc_tag: str
-    title: str
-    uri: str
-    url: str
+    section_id: OwnText
+    doc_tag: OwnText
+    title: PageLabel
+    uri: OwnText
+    url: PageUrl
 
 
 class ExcerptOutput(ToolOutput):
     """A piece of a page, word for word; characters count from the start of the passage."""
 
-    passage_id: str
-    excerpt: str
+    passage_id: OwnText
+    excerpt: PageText
     truncated: bool
     start_char: int | None = None
     next_start_char: int | None = None
@@ -50,7 +49,7 @@ def cite(passage: Passage) -> ExcerptCitation:
     return ExcerptCitation(
         section_id=place.section_id,
         doc_tag=place.doc_tag,
-        title=one_line(place.title, limit=120),
+        title=place.title,
         uri=passage.uri,
         url=place.url + (f"#{place.anchor}" if place.anchor else ""),
     )
@@ -82,8 +81,7 @@ def tail_of(text: str, *, max_tokens: int) -> str:
 
 def render(output: ExcerptOutput, call: Call) -> str:
     """Return the excerpt inside a fence, with its citation."""
-    fence = Fence()
-    lines = [fence.note, fence.around(output.excerpt)]
+    lines = [output.excerpt]
     marks = [f"passage {output.passage_id}"]
     if output.citation is not None:
         cited = output.citation

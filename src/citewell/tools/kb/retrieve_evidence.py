@@ -22,6 +22,7 @@ from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_
 from citewell.tools.kb.passages import FoundBy, FoundPassage, FoundPassages, find_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
+from citewell.tools.untrusted import OwnText
 
 MAX_PASSAGES = 20
 # Enough to see that nothing answers.
@@ -50,15 +51,15 @@ class RetrieveEvidenceOutput(EvidenceOutput):
 
     supported: bool
     """False when the quotes are only the nearest there are."""
-    mode: str
+    mode: OwnText
     passages: int
 
 
 class CandidateShape(ToolOutput):
     """A passage that was searched for quotes."""
 
-    passage_id: str
-    section_id: str
+    passage_id: OwnText
+    section_id: OwnText
     source: FoundBy
     relevance: float
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from citewell.answer.evidence_quotes import cut_preview
-from citewell.answer.fence import Fence
-from citewell.core.text import one_line
+from citewell.core.boundary import enclose
 from citewell.core.tokens import count_tokens
 from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
@@ -24,11 +23,11 @@ from citewell.tools.kb.evidence import passage_text
 from citewell.tools.kb.passages import FoundBy, find_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 if TYPE_CHECKING:
     from citewell.tools.kb.passages import FoundPassage
 
-MAX_TITLE_CHARACTERS = 120
 MAX_RESULT_TOKENS = 6_000
 
 
@@ -54,7 +53,7 @@ class DebugShape(ToolOutput):
     start: int
     end: int
     tokens: int
-    heading_path: list[str]
+    heading_path: list[PageLabel]
     relevance: float
     confidence: float | None = None
     word_score: float
@@ -65,18 +64,18 @@ class DebugShape(ToolOutput):
 class SearchResultShape(ToolOutput):
     """A candidate."""
 
-    passage_id: str
-    section_id: str
-    doc_tag: str
-    title: str
-    url: str
+    passage_id: OwnText
+    section_id: OwnText
+    doc_tag: OwnText
+    title: PageLabel
+    url: PageUrl
     rank: int
     score: float | None = None
     source: FoundBy
-    preview: str
-    scratch_uri: str
+    preview: PageText
+    scratch_uri: OwnText
     size_bytes: int
-    anchor: str | None
+    anchor: PageUrl | None
     debug: Annotated[DebugShape | None, WithJsonSchema({"type": "object"})] = None
 
 
@@ -84,11 +83,11 @@ class KbSearchOutput(ToolOutput):
     """A page of the shortlist."""
 
     results: list[SearchResultShape]
-    next_cursor: str | None
+    next_cursor: OwnText | None
     partial: bool
     limit_reason: Literal["page_size", "token_cap", "byte_cap", "none"]
-    session_id: str
-    notes: list[str] | None = None
+    session_id: OwnText
+    notes: list[OwnText] | None = None
 
 
 async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
@@ -161,7 +160,7 @@ def _shape(
         passage_id=found.passage.passage_id,
         section_id=place.section_id,
         doc_tag=place.doc_tag,
-        title=one_line(place.title, limit=MAX_TITLE_CHARACTERS),
+        title=place.title,
         url=place.url,
         rank=rank,
         score=round(found.relevance, 3) if options.include_scores else None,
@@ -199,16 +198,15 @@ def render(output: KbSearchOutput, call: Call) -> str:
     """Return two lines for each result: what it is, and its preview."""
     if not output.results:
         return "Nothing found. Call status to see what is indexed, or answer with a URL."
-    fence = Fence()
-    lines = [fence.note]
+    lines: list[str] = []
     for result in output.results:
-        anchor = f"#{result.anchor}" if result.anchor else ""
         marks = [f"passage {result.passage_id}", f"section {result.section_id}"]
         marks += [f"tag {result.doc_tag}"] if result.doc_tag else []
         marks += [f"{result.source}", f"{result.size_bytes} bytes"]
         marks += [f"score {result.score}"] if result.score is not None else []
-        lines.append(f"[{result.rank}] {result.title or 'Untitled'} — {result.url}{anchor}")
-        lines.append(f"    {fence.quoted(result.preview)} ({', '.join(marks)})")
+        place = f"{result.title or 'Untitled'} — {with_anchor(result.url, result.anchor)}"
+        lines.append(f"[{result.rank}] {enclose(place)}")
+        lines.append(f"    {result.preview} ({', '.join(marks)})")
         if result.debug is not None:
             lines.append(f"    {result.debug.model_dump_json(exclude_none=True)}")
     if output.next_cursor is not None:

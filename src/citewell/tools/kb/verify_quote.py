@@ -8,12 +8,13 @@ from pydantic import Field, model_validator
 
 from citewell.answer.verify import verify_quote
 from citewell.app.stored_pages import find_stored_page
+from citewell.core.boundary import enclose
 from citewell.core.errors import NotFound
 from citewell.core.ids import content_hash, parse_citation_id
-from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from typing import Self
@@ -56,16 +57,16 @@ class VerifyQuoteOutput(ToolOutput):
     """What became of the quote."""
 
     verdict: Literal["exact", "moved", "changed", "gone"]
-    url: str
-    title: str
+    url: PageUrl
+    title: PageLabel
     source_id: int
     start: int | None = None
     end: int | None = None
-    found: str | None = None
-    difference: str | None = None
+    found: PageText | None = None
+    difference: PageText | None = None
     likeness: float
-    page_hash: str
-    fetched_at: str
+    page_hash: OwnText
+    fetched_at: OwnText
     same_version: bool | None = None
     live: bool
 
@@ -122,13 +123,14 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
 def render(output: VerifyQuoteOutput, call: Call) -> str:
     """Return the verdict in a sentence, with where it stands or what changed."""
     version = "as it is on the web now" if output.live else "as indexed"
-    head = f"{output.verdict.upper()}: {one_line(output.title)} — {output.url}"
+    page = enclose(f"{output.title or 'Untitled'} — {output.url}")
+    head = f"{output.verdict.upper()}: {page}"
     lines = [head, f"Checked against the page {version}, fetched {output.fetched_at}."]
     if output.verdict in ("exact", "moved"):
         lines.append(f"The quote stands at characters {output.start} to {output.end}.")
     elif output.verdict == "changed":
         lines.append(f"Nearest text (likeness {output.likeness:.2f}), edits marked:")
-        lines.append(one_line(output.difference or "", limit=2 * MAX_QUOTE_CHARACTERS))
+        lines.append(output.difference or "")
     else:
         lines.append("Nothing like it is on the page; do not cite it.")
     if output.same_version is False:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from citewell.answer.evidence_spans import clip
-from citewell.answer.fence import Fence
-from citewell.core.text import one_line
+from citewell.core.boundary import enclose
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from citewell.core.records import StoredChunk
@@ -35,14 +35,14 @@ class ExpandNeighborsInput(ToolInput):
 class NeighborShape(ToolOutput):
     """A section beside one that was given."""
 
-    section_id: str
-    of: str
+    section_id: OwnText
+    of: OwnText
     relation: Literal["previous", "next"]
     hops: int
-    title: str
-    heading: str
-    url: str
-    snippet: str | None = None
+    title: PageLabel
+    heading: PageLabel
+    url: PageUrl
+    snippet: PageText | None = None
 
 
 class ExpandNeighborsOutput(ToolOutput):
@@ -84,8 +84,8 @@ def _shape(chunk: StoredChunk, of: StoredChunk, *, include_snippet: bool) -> Nei
         of=str(of.chunk_id),
         relation="next" if chunk.ordinal > of.ordinal else "previous",
         hops=abs(chunk.ordinal - of.ordinal),
-        title=one_line(chunk.title, limit=120),
-        heading=one_line(chunk.heading_path[-1], limit=120) if chunk.heading_path else "",
+        title=chunk.title,
+        heading=chunk.heading_path[-1] if chunk.heading_path else "",
         url=chunk.url,
         snippet=clip(chunk.text, SNIPPET_CHARACTERS) if include_snippet else None,
     )
@@ -95,17 +95,16 @@ def render(output: ExpandNeighborsOutput, call: Call) -> str:
     """Return a line for each neighbour."""
     if not output.neighbors:
         return "There is nothing beside these sections."
-    fence = Fence()
-    lines = [fence.note]
+    lines: list[str] = []
     for neighbor in output.neighbors:
         heading = f" § {neighbor.heading}" if neighbor.heading else ""
-        where = f"{neighbor.title or 'Untitled'}{heading}, {neighbor.url}"
+        where = enclose(f"{neighbor.title or 'Untitled'}{heading}, {neighbor.url}")
         lines.append(
             f"- section {neighbor.section_id}, {neighbor.relation} of {neighbor.of} "
             f"({neighbor.hops}): {where}"
         )
         if neighbor.snippet is not None:
-            lines.append(f"    {fence.quoted(neighbor.snippet)}")
+            lines.append(f"    {neighbor.snippet}")
     return "\n".join(lines)
 
 

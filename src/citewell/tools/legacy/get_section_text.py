@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.answer.fence import Fence
-from citewell.core.text import one_line
+from citewell.core.boundary import enclose
 from citewell.tools.kb.excerpt import MAX_EXCERPT_BYTES
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 DEFAULT_SECTION_BYTES = 8_192
 
@@ -27,11 +27,11 @@ class GetSectionTextInput(ToolInput):
 class SectionTextShape(ToolOutput):
     """The text of one section."""
 
-    section_id: str
-    title: str
-    url: str
-    anchor: str | None = None
-    text: str
+    section_id: OwnText
+    title: PageLabel
+    url: PageUrl
+    anchor: PageUrl | None = None
+    text: PageText
     truncated: bool
     size_bytes: int
 
@@ -40,7 +40,7 @@ class GetSectionTextOutput(ToolOutput):
     """Texts in the order asked; `omitted` did not fit the bytes of one call."""
 
     results: list[SectionTextShape]
-    omitted: list[str] | None = None
+    omitted: list[OwnText] | None = None
 
 
 async def run(given: GetSectionTextInput, call: Call) -> GetSectionTextOutput:
@@ -64,7 +64,7 @@ async def run(given: GetSectionTextInput, call: Call) -> GetSectionTextOutput:
         results.append(
             SectionTextShape(
                 section_id=str(section.chunk_id),
-                title=one_line(section.title, limit=120),
+                title=section.title,
                 url=section.url,
                 anchor=section.anchor,
                 text=text,
@@ -81,15 +81,14 @@ def _first_bytes(text: str, limit: int) -> str:
 
 
 def render(output: GetSectionTextOutput, call: Call) -> str:
-    """Return each section under its title, inside a fence."""
-    fence = Fence()
-    lines = [fence.note]
+    """Return each section under its title."""
+    lines: list[str] = []
     for result in output.results:
-        anchor = f"#{result.anchor}" if result.anchor else ""
         cut = ", cut" if result.truncated else ""
-        head = f"{result.title or 'Untitled'} — {result.url}{anchor}"
+        place = with_anchor(result.url, result.anchor)
+        head = enclose(f"{result.title or 'Untitled'} — {place}")
         lines.append(f"{head} (section {result.section_id}{cut})")
-        lines.append(fence.around(result.text))
+        lines.append(result.text)
     if output.omitted:
         lines.append(f"Left out, ask again: {', '.join(output.omitted)}")
     return "\n".join(lines)

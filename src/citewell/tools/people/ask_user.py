@@ -12,6 +12,7 @@ from citewell.core.errors import AnswerTimeout, CitewellError, QuestionClosed
 from citewell.core.results import Progress
 from citewell.tools.people.party import party_of, show_moment
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText
 
 if TYPE_CHECKING:
     from citewell.app.client_port import ClientPort, PersonReply
@@ -43,11 +44,11 @@ class AskUserInput(ToolInput):
 class AskUserOutput(ToolOutput):
     """The question and the answer (seed C)."""
 
-    request_id: str
-    question: str
-    answer: str
-    asked_at: str
-    answered_at: str
+    request_id: OwnText
+    question: OwnText
+    answer: OwnText
+    asked_at: OwnText
+    answered_at: OwnText
 
 
 async def run(given: AskUserInput, call: Call) -> AskUserOutput:

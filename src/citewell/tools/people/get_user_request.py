@@ -9,6 +9,7 @@ from pydantic import Field
 from citewell.core.errors import StoreError
 from citewell.tools.people.party import party_of, show_moment
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText
 
 MAX_DIRECTIVE_CHARACTERS = 10_000
 MAX_TASK_ID_CHARACTERS = 100
@@ -27,13 +28,13 @@ class GetUserRequestOutput(ToolOutput):
     """A directive (seed C), or that there is none."""
 
     status: Literal["consumed", "empty"]
-    request_id: str | None = None
-    content: str | None = None
-    task_id: str | None = None
-    created_at: str | None = None
-    consumed_at: str | None = None
-    user_identity: str | None = None
-    key_hint: str | None = None
+    request_id: OwnText | None = None
+    content: OwnText | None = None
+    task_id: OwnText | None = None
+    created_at: OwnText | None = None
+    consumed_at: OwnText | None = None
+    user_identity: OwnText | None = None
+    key_hint: OwnText | None = None
 
 
 async def run(given: GetUserRequestInput, call: Call) -> GetUserRequestOutput:

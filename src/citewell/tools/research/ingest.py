@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import MAX_URLS, Url, Urls
 from citewell.tools.schemas import ROWS
 from citewell.tools.scope import Tags
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from citewell.ingest.pipeline import IngestOutcome
@@ -29,14 +31,14 @@ class IngestInput(ToolInput):
 class IngestedShape(ToolOutput):
     """What became of one URL."""
 
-    url: str
+    url: PageUrl
     status: Literal["indexed", "unchanged", "failed"]
     source_id: int | None = None
-    title: str | None = None
+    title: PageLabel | None = None
     chunks: int | None = None
     tokens: int | None = None
-    error: str | None = None
-    suggestion: str | None = None
+    error: PageText | None = None
+    suggestion: OwnText | None = None
 
 
 class IngestOutput(ToolOutput):
@@ -102,7 +104,8 @@ def render(output: IngestOutput, call: Call) -> str:
     """Return one line for each page."""
     lines = [
         f"Indexed {output.indexed}, unchanged {output.unchanged}, failed {output.failed}.",
-        *(_line(page) for page in output.pages),
+        NOTE_PLACE,
+        enclose("\n".join(_line(page) for page in output.pages)),
     ]
     return "\n".join(lines)
 
@@ -110,7 +113,7 @@ def render(output: IngestOutput, call: Call) -> str:
 def _line(page: IngestedShape) -> str:
     if page.status == "failed":
         return f"- failed: {page.url} — {page.error} (suggestion: {page.suggestion})"
-    title = " ".join((page.title or "Untitled").split())
+    title = page.title or "Untitled"
     return (
         f"- {page.status}: {title} — {page.url} "
         f"(source_id {page.source_id}, {page.chunks} chunks, {page.tokens:,} tokens)"

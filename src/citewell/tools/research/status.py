@@ -15,6 +15,7 @@ from citewell.core.storage import CorpusStats
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
+from citewell.tools.untrusted import OwnText, PageLabel, PageUrl
 
 # About 1,500 tokens; a whole library would not be read.
 MAX_LISTED_PAGES = 30
@@ -32,13 +33,13 @@ class PageShape(ToolOutput):
     """One indexed page."""
 
     source_id: int
-    title: str
-    url: str
+    title: PageLabel
+    url: PageUrl
     chunks: int
     tokens: int
     embedded_chunks: int
-    language: str
-    fetched_at: str
+    language: OwnText
+    fetched_at: OwnText
     is_stale: bool | None = None
 
 

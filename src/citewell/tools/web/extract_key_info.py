@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.answer.fence import Fence
+from citewell.core.boundary import NOTE_PLACE
 from citewell.core.errors import BudgetExceeded, InvalidArgument
 from citewell.core.ids import content_hash
 from citewell.inference.open import open_embedder
 from citewell.retrieve.materials import rank_pieces, split_material
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -43,9 +44,9 @@ class ExtractKeyInfoInput(ToolInput):
 class ExtractKeyInfoOutput(ToolOutput):
     """The contexts, in the order they have in the materials."""
 
-    contexts: list[str]
+    contexts: list[PageText]
     count: int
-    task_id: str
+    task_id: OwnText
 
 
 async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
@@ -149,15 +150,11 @@ def _task_of(caller: Caller) -> str:
 
 
 def render(output: ExtractKeyInfoOutput, call: Call) -> str:
-    """Return the contexts, each inside the fence."""
+    """Return the contexts, numbered."""
     if not output.contexts:
         return "Nothing in the materials has to do with the query."
-    fence = Fence(source="the materials")
-    numbered = [
-        f"{number}. {fence.around(context)}"
-        for number, context in enumerate(output.contexts, start=1)
-    ]
-    return "\n".join([f"{output.count} contexts (task {output.task_id}):", fence.note, *numbered])
+    numbered = [f"{number}. {context}" for number, context in enumerate(output.contexts, start=1)]
+    return "\n".join([f"{output.count} contexts (task {output.task_id}):", NOTE_PLACE, *numbered])
 
 
 TOOL = Tool(

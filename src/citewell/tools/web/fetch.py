@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from citewell.answer.fence import Fence
+from citewell.core.boundary import enclose
 from citewell.core.errors import InvalidArgument
 from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,11 +47,11 @@ class WebFetchInput(ToolInput):
 class WebFetchOutput(ToolOutput):
     """A piece of a page."""
 
-    url: str
-    title: str
-    text: str
+    url: PageUrl
+    title: PageLabel
+    text: PageText
     rendered: bool
-    next_cursor: str | None = None
+    next_cursor: OwnText | None = None
 
 
 async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
@@ -73,7 +74,7 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
     goes_on = bool(text[end:].strip())
     return WebFetchOutput(
         url=page.url,
-        title=one_line(page.extracted.title),
+        title=page.extracted.title,
         text=piece.strip("\n"),
         rendered=page.rendered,
         next_cursor=seal_cursor([end], search=reading, secret=secret) if goes_on else None,
@@ -81,13 +82,11 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
 
 
 def render(output: WebFetchOutput, call: Call) -> str:
-    """Return the piece inside a fence, under its title and URL."""
-    fence = Fence()
+    """Return the piece under its title and URL."""
     how = " (rendered in a browser)" if output.rendered else ""
     lines = [
-        f"{output.title or 'Untitled'} — {output.url}{how}",
-        fence.note,
-        fence.around(output.text),
+        enclose(f"{output.title or 'Untitled'} — {output.url}") + how,
+        output.text,
     ]
     if output.next_cursor is not None:
         lines.append(f"Goes on: web_fetch with the same arguments and cursor {output.next_cursor}")

@@ -6,15 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.answer.fence import Fence
 from citewell.app.search_engines import NOT_CONFIGURED, SUGGESTION
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.schemas import ROWS
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 _MAX_RESULTS = 10
 _MAX_QUERY_CHARACTERS = 2_000
+_MAX_SNIPPET_CHARACTERS = 1_000
 
 
 class WebSearchInput(ToolInput):
@@ -26,17 +28,17 @@ class WebSearchInput(ToolInput):
 class WebResultShape(ToolOutput):
     """A page the engine found."""
 
-    url: str
-    name: str
-    snippet: str
+    url: PageUrl
+    name: PageLabel
+    snippet: PageText
 
 
 class WebSearchOutput(ToolOutput):
     """What the engine found, best first."""
 
-    query: str
-    created_at: str
-    engine: str
+    query: OwnText
+    created_at: OwnText
+    engine: OwnText
     results: Annotated[list[WebResultShape], ROWS]
 
 
@@ -58,23 +60,26 @@ async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
         created_at=found.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
         engine=found.engine,
         results=[
-            WebResultShape(url=result.url, name=result.name, snippet=result.snippet)
+            WebResultShape(
+                url=result.url,
+                name=result.name,
+                snippet=one_line(result.snippet, limit=_MAX_SNIPPET_CHARACTERS),
+            )
             for result in found.results
         ],
     )
 
 
 def render(output: WebSearchOutput, call: Call) -> str:
-    """Return a numbered list; titles and snippets are strangers' words, so they are fenced."""
+    """Return a numbered list; titles and snippets are strangers' words."""
     if not output.results:
         return f"{output.engine} found nothing for {one_line(output.query)!r}."
-    fence = Fence()
-    listed = "\n".join(
+    listed = [
         f"{number}. {result.name or 'Untitled'}\n   {result.url}\n   {result.snippet}"
         for number, result in enumerate(output.results, start=1)
-    )
+    ]
     count = f"{len(output.results)} results of {output.engine} for {one_line(output.query)!r}:"
-    return "\n".join([count, fence.note, fence.around(listed)])
+    return "\n".join([count, NOTE_PLACE, enclose("\n".join(listed))])
 
 
 TOOL = Tool(

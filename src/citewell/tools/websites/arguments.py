@@ -9,8 +9,8 @@ from pydantic import Field
 
 from citewell.core.content_fields import ContentField, ContentType, load_fields
 from citewell.core.errors import CitewellError, FetchError, NotFound
-from citewell.core.text import one_line
 from citewell.tools.registry import ToolOutput
+from citewell.tools.untrusted import PageLabel, PageText
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,17 +21,15 @@ Status = Literal["pending", "processing", "completed", "failed"]
 SourceId = Annotated[int, Field(ge=1, description="source_id of the website.")]
 ContentTypeFilter = Annotated[ContentType | None, Field(description="Only this type.")]
 
-MAX_TITLE_CHARACTERS = 200
-
 
 class FieldShape(ToolOutput):
     """A value of a field and where it was read; `quote` only where it differs from the value."""
 
-    value: str
-    quote: str | None = None
+    value: PageText
+    quote: PageText | None = None
     start: int | None = None
     end: int | None = None
-    path: str | None = None
+    path: PageLabel | None = None
 
 
 def shape_fields(fields: Fields) -> dict[str, list[FieldShape]] | None:
@@ -58,8 +56,8 @@ def iso(moment: datetime | None) -> str | None:
 
 
 def shown_title(website: Website) -> str:
-    """Return the title on one line; the URL where there is none yet."""
-    return one_line(website.title, limit=MAX_TITLE_CHARACTERS) or website.url
+    """Return the title; the URL where there is none yet."""
+    return website.title.strip() or website.url
 
 
 def not_found(source_id: int) -> NotFound:

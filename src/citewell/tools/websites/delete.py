@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageUrl
 from citewell.tools.websites.arguments import SourceId
 
 TOOL_NAME = "rag_delete_website"
@@ -18,9 +19,9 @@ class DeleteOutput(ToolOutput):
     """What was deleted."""
 
     source_id: int
-    url: str
+    url: PageUrl
     chunks_deleted: int
-    message: str
+    message: OwnText
 
 
 async def run(given: DeleteInput, call: Call) -> DeleteOutput:

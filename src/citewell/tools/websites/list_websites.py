@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import WebsiteQuery
-from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import ContentTypeFilter, Status, iso, shown_title
 
 if TYPE_CHECKING:
@@ -33,15 +34,15 @@ class WebsiteShape(ToolOutput):
     """One website of the library."""
 
     id: int
-    url: str
-    title: str
-    content_type: str
-    language: str | None
-    fetch_timestamp: str | None
+    url: PageUrl
+    title: PageLabel
+    content_type: OwnText
+    language: OwnText | None
+    fetch_timestamp: OwnText | None
     processing_status: Status
     chunks_count: int
     is_stale: bool
-    error_message: str | None
+    error_message: PageText | None
     pages: int | None = None
 
 
@@ -98,7 +99,7 @@ def render(output: ListOutput, call: Call) -> str:
     if not output.websites:
         return f"No websites here ({output.total_count} in all). Add one: rag_process_website."
     last = output.offset + len(output.websites)
-    lines = [f"Websites {output.offset + 1}–{last} of {output.total_count}:"]
+    lines: list[str] = []
     for website in output.websites:
         marks = [website.processing_status, website.content_type, website.language or "?"]
         marks += [f"{website.pages} pages"] if website.pages is not None else []
@@ -107,10 +108,12 @@ def render(output: ListOutput, call: Call) -> str:
         marks += ["stale"] if website.is_stale else []
         lines.append(f"[{website.id}] {website.title} — {website.url} ({', '.join(marks)})")
         if website.error_message:
-            lines.append(f"    error: {one_line(website.error_message)}")
+            lines.append(f"    error: {website.error_message}")
+    listed = [f"Websites {output.offset + 1}–{last} of {output.total_count}:"]
+    listed += [NOTE_PLACE, enclose("\n".join(lines))]
     if output.has_more:
-        lines.append(f"More: call again with offset {last}.")
-    return "\n".join(lines)
+        listed.append(f"More: call again with offset {last}.")
+    return "\n".join(listed)
 
 
 TOOL = Tool(

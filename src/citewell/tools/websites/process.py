@@ -11,6 +11,7 @@ from citewell.core.errors import CitewellError
 from citewell.core.library import CrawlOptions, Discovery, WebsiteDraft
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.untrusted import FromPage, OwnText, PageUrl
 from citewell.tools.websites.arguments import Stopwatch, with_fetch_details
 from citewell.web.urls import canonical_url
 
@@ -54,14 +55,14 @@ class ProcessOutput(ToolOutput):
     """What became of the website."""
 
     source_id: int
-    url: str
+    url: PageUrl
     status: Literal["processing", "completed", "failed"]
     chunks_created: int
     processing_time_ms: int
-    language: str | None
-    message: str
+    language: OwnText | None
+    message: OwnText
     is_cached: bool
-    error: str | dict[str, object] | None
+    error: Annotated[str | dict[str, object] | None, FromPage()]
     """Why it failed, or what is missing; an object where the call itself failed."""
 
 
@@ -157,7 +158,7 @@ def _shape(processed: Processed, *, took_ms: int) -> ProcessOutput:
 
 def _message(website: Website, *, is_cached: bool) -> str:
     if website.status == "failed":
-        return f"Processing failed: {website.error_message or 'unknown reason'}"
+        return "Processing failed; error says why."
     if website.status != "completed":
         return (
             "Processing goes on in the background. "

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator
 
-from citewell.answer.fence import Fence
 from citewell.answer.synthesis import citation_text
+from citewell.core.boundary import NOTE_PLACE
 from citewell.core.content_fields import FIELD_NAMES
 from citewell.core.errors import CitewellError
-from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch
 from citewell.tools.websites.scores import ConfidenceLevel, confidence_level
 from citewell.tools.websites.search import library_filter, search_library
@@ -73,26 +73,26 @@ class ResultShape(ToolOutput):
 
     chunk_id: int
     source_id: int
-    source_url: str
-    content: str
+    source_url: PageUrl
+    content: PageText
     vector_score: float
     fts_score: float | None
     combined_score: float
-    metadata: dict[str, str]
-    citation: str
+    metadata: dict[OwnText, PageLabel]
+    citation: PageText
 
 
 class QueryOutput(ToolOutput):
     """Results, best first; `[n]` in the synthesis is the n-th of them."""
 
-    query: str
+    query: OwnText
     results: list[ResultShape]
     total_results: int
-    synthesis: str | None
-    synthesis_by: str | None = None
+    synthesis: PageText | None
+    synthesis_by: OwnText | None = None
     confidence_level: ConfidenceLevel
     processing_time_ms: int
-    notes: list[str] | None = None
+    notes: list[OwnText] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class _Headers:
         while at is not None and at < len(sections):
             section = sections[at]
             if section.heading:
-                path[f"Header {section.level}"] = one_line(section.heading)
+                path[f"Header {section.level}"] = section.heading
             at = section.parent
         return dict(reversed(path.items()))
 
@@ -191,24 +191,23 @@ def _shape(found: ScoredChunk, headers: _Headers) -> ResultShape:
 
 
 def render(output: QueryOutput, call: Call) -> str:
-    """Return the summary, then each result with its source and its fenced text."""
+    """Return the summary, then each result with its source and its text."""
     if not output.results:
         return "Nothing found. Call rag_list_websites to see what is processed."
-    fence = Fence()
     lines = [
         f"{len(output.results)} of {output.total_results} matches, "
-        f"confidence {output.confidence_level} (combined score: 0 is best). {fence.note}"
+        f"confidence {output.confidence_level} (combined score: 0 is best). {NOTE_PLACE}"
     ]
     if output.synthesis is not None:
         lines.append(f"Synthesis by {output.synthesis_by}; [n] is result n:")
-        lines.append(fence.around(output.synthesis))
+        lines.append(output.synthesis)
     for number, result in enumerate(output.results, start=1):
         lines.append(
             f"[{number}] {result.citation} — combined {result.combined_score}, "
             f"vector {result.vector_score}, words {result.fts_score}, "
             f"source_id {result.source_id}, chunk_id {result.chunk_id}"
         )
-        lines.append(fence.around(result.content))
+        lines.append(result.content)
     lines += [f"Note: {note}" for note in output.notes or ()]
     return "\n".join(lines)
 

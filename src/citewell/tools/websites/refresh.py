@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.boundary import path_label
 from citewell.core.errors import CitewellError
-from citewell.core.text import one_line
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import SourceId, Stopwatch
 
 if TYPE_CHECKING:
@@ -29,21 +30,22 @@ class ChangeShape(ToolOutput):
     """One section, or page, that is not what it was."""
 
     kind: Literal["added", "removed", "edited", "failed"]
-    url: str
-    section: str | None = None
-    error: str | None = None
+    url: PageUrl
+    section: PageLabel | None = None
+    error: PageText | None = None
 
 
 class RefreshOutput(ToolOutput):
     """What the refresh found."""
 
     source_id: int
-    url: str
+    url: PageUrl
     old_chunks_deleted: int
     new_chunks_created: int
     status: Literal["completed", "failed", "processing"]
     processing_time_ms: int
-    message: str
+    message: OwnText
+    error_message: PageText | None = None
     changes: list[ChangeShape] | None = None
 
 
@@ -89,13 +91,14 @@ def _shape(refreshed: Refreshed, *, took_ms: int) -> RefreshOutput:
         status=status,
         processing_time_ms=took_ms,
         message=_message(refreshed, report),
+        error_message=refreshed.error.message if failed and refreshed.error is not None else None,
         changes=_changes(report) if report is not None else None,
     )
 
 
 def _message(refreshed: Refreshed, report: ChangeReport | None) -> str:
     if refreshed.error is not None and refreshed.job.is_finished:
-        return f"The refresh failed, the stored copy was kept: {refreshed.error.message}"
+        return "The refresh failed; the stored copy was kept."
     if report is None:
         return "The refresh goes on in the background. Call rag_get_website_status."
     counts = [
@@ -123,7 +126,7 @@ def _changes(report: ChangeReport) -> list[ChangeShape] | None:
             ChangeShape(
                 kind=section.kind,
                 url=page.url,
-                section=" > ".join(one_line(each, limit=80) for each in section.heading_path),
+                section=path_label(section.heading_path),
             )
             for section in page.sections
         )
@@ -137,6 +140,8 @@ def render(output: RefreshOutput, call: Call) -> str:
         f"{output.old_chunks_deleted} chunks deleted, {output.new_chunks_created} created, "
         f"{output.processing_time_ms} ms). {output.message}"
     ]
+    if output.error_message is not None:
+        lines.append(f"error: {output.error_message}")
     for change in output.changes or ():
         section = f" › {change.section}" if change.section else ""
         reason = f" ({change.error})" if change.error else ""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import WithJsonSchema
 
-from citewell.answer.fence import Fence
-from citewell.core.text import one_line
+from citewell.core.boundary import enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     FieldShape,
     SourceId,
@@ -32,7 +32,7 @@ class StatusInput(ToolInput):
 class ProgressShape(ToolOutput):
     """How far a running job is."""
 
-    stage: str
+    stage: OwnText
     pages_done: int
     pages_total: int | None = None
     chunks: int
@@ -43,19 +43,21 @@ class StatusOutput(ToolOutput):
     """A website as it stands."""
 
     source_id: int
-    url: str
+    url: PageUrl
     processing_status: Status
     chunks_created: int
-    fetch_timestamp: str | None
-    error_message: str | None
-    message: str
-    title: str
-    content_type: str
-    language: str | None = None
+    fetch_timestamp: OwnText | None
+    error_message: PageText | None
+    message: OwnText
+    title: PageLabel
+    content_type: OwnText
+    language: OwnText | None = None
     pages: int
     is_stale: bool
     progress: ProgressShape | None = None
-    fields: Annotated[dict[str, list[FieldShape]] | None, WithJsonSchema({"type": "object"})] = None
+    fields: Annotated[
+        dict[OwnText, list[FieldShape]] | None, WithJsonSchema({"type": "object"})
+    ] = None
 
 
 async def run(given: StatusInput, call: Call) -> StatusOutput:
@@ -110,16 +112,16 @@ def _message(website: Website, running: Job | None) -> str:
 
 
 def render(output: StatusOutput, call: Call) -> str:
-    """Return the status, its progress and the fields with their values in a fence."""
+    """Return the status, its progress and the fields with their values."""
     lines = [
-        f"{output.processing_status}: {output.title} — {output.url} "
+        f"{output.processing_status}: {enclose(f'{output.title} — {output.url}')} "
         f"(source_id {output.source_id}, {output.content_type}, "
         f"language {output.language or 'unknown'}, {output.pages} pages, "
         f"{output.chunks_created} chunks, fetched {output.fetch_timestamp or 'never'}"
         f"{', stale' if output.is_stale else ''}). {output.message}"
     ]
     if output.error_message:
-        lines.append(f"error: {one_line(output.error_message)}")
+        lines.append(f"error: {output.error_message}")
     if output.progress is not None:
         of = f" of {output.progress.pages_total}" if output.progress.pages_total else ""
         lines.append(
@@ -127,13 +129,12 @@ def render(output: StatusOutput, call: Call) -> str:
             f"{output.progress.chunks} chunks"
         )
     if output.fields:
-        fence = Fence()
-        lines.append(f"Fields, as the page has them. {fence.note}")
+        lines.append("Fields, as the page has them:")
         values = [
             f"{name}: {' | '.join(field.value for field in fields)}"
             for name, fields in output.fields.items()
         ]
-        lines.append(fence.around("\n".join(values)))
+        lines.append(enclose("\n".join(values)))
     return "\n".join(lines)
 
 

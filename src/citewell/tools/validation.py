@@ -1,0 +1,59 @@
+"""Checking the arguments of a call against the input model of its tool."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ValidationError
+from typing_extensions import TypeVar
+
+from citewell.core.errors import BudgetExceeded, InvalidArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+# The largest call that the tools' own limits allow is half of it.
+MAX_ARGUMENT_BYTES = 500_000
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> ModelT:
+    """Return the arguments as `model` reads them.
+
+    Raises:
+        BudgetExceeded: they are too long.
+        InvalidArgument: they are not what the tool takes.
+    """
+    _check_size(arguments)
+    try:
+        return model.model_validate(dict(arguments))
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)[:5]
+        accepted = ", ".join(model.model_fields)
+        raise InvalidArgument(
+            "Invalid arguments: " + "; ".join(map(_describe_problem, problems)),
+            suggestion=f"This tool takes: {accepted or 'no arguments'}.",
+        ) from error
+
+
+def _check_size(arguments: Mapping[str, object]) -> None:
+    # Counted as they are sent: escaped, a Japanese text would count twice.
+    written = json.dumps(arguments, default=str, ensure_ascii=False)
+    size = len(written.encode("utf-8", "surrogatepass"))
+    if size > MAX_ARGUMENT_BYTES:
+        raise BudgetExceeded(
+            f"The arguments are {size:,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken.",
+            suggestion="Send less text.",
+        )
+
+
+def _describe_problem(problem: ErrorDetails) -> str:
+    # Where an argument can have several types, the location also names pydantic's choice.
+    location = [str(part) for part in problem["loc"] if str(part).replace("_", "").isalnum()]
+    is_blank = problem.get("ctx", {}).get("pattern") == r"\S"
+    message = "Input should not be blank" if is_blank else problem["msg"]
+    return f"{'.'.join(location) or 'arguments'}: {message}"
