@@ -32,7 +32,11 @@ from citewell.store.open import open_store
 OUTAGE_SECONDS = 20.0
 WELL_WITHIN_SECONDS = 5.0
 SETTLE_SECONDS = 120.0
-ONE_THREAD = {"INFERENCE_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+ONE_THREAD = {
+    "CITEWELL_INFERENCE_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 async def kill_at_random(cluster: Cluster, rng: random.Random, *, until: float) -> Counter[str]:
@@ -122,7 +126,7 @@ async def measure_kills(folder: Path, *, minutes: float, seed: int) -> bool:
     with running_site({}) as site:
         site.default = page
         async with (
-            running_cluster(folder, servers=2, workers=2, EMBEDDER="none") as cluster,
+            running_cluster(folder, servers=2, workers=2, CITEWELL_EMBEDDER="none") as cluster,
             Caller(cluster.servers) as caller,
         ):
             load = Load(caller, site, seed=seed)
@@ -157,7 +161,7 @@ async def measure_outage(folder: Path, *, seed: int) -> bool:
     with running_site({}) as site:
         site.default = page
         async with (
-            running_cluster(folder, servers=2, workers=2, EMBEDDER="none") as cluster,
+            running_cluster(folder, servers=2, workers=2, CITEWELL_EMBEDDER="none") as cluster,
             Caller(cluster.servers) as caller,
         ):
             load = Load(caller, site, seed=seed)

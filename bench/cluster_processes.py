@@ -41,7 +41,7 @@ class Postgres:
 
     @property
     def address(self) -> str:
-        """Its DATABASE_URL."""
+        """Its CITEWELL_DATABASE_URL."""
         return str(self._server.get_uri())
 
     @property
@@ -132,17 +132,17 @@ async def running_cluster(
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
-        "DATABASE_URL": postgres.address,
-        "MCP_SESSIONS": "false",
-        "MCP_TOOLSETS": "all",
-        "WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",
-        "WEB_RENDER": "never",
-        "RATE_LIMIT_PER_KEY": "0",
-        "RATE_LIMIT_PER_ADDRESS": "0",
-        "INFERENCE_THREADS": "1",
-        "JOBS_LEASE_SECONDS": "5",
-        "EVENTS": "none",
-        "MCP_LOG_LEVEL": "WARNING",
+        "CITEWELL_DATABASE_URL": postgres.address,
+        "CITEWELL_MCP_SESSIONS": "false",
+        "CITEWELL_MCP_TOOLSETS": "all",
+        "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",
+        "CITEWELL_WEB_RENDER": "never",
+        "CITEWELL_RATE_LIMIT_PER_KEY": "0",
+        "CITEWELL_RATE_LIMIT_PER_ADDRESS": "0",
+        "CITEWELL_INFERENCE_THREADS": "1",
+        "CITEWELL_JOBS_LEASE_SECONDS": "5",
+        "CITEWELL_EVENTS": "none",
+        "CITEWELL_MCP_LOG_LEVEL": "WARNING",
         **settings,
     }
     cluster = Cluster(postgres, [], [])

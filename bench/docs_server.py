@@ -108,7 +108,7 @@ def get_page(path):
 
 SERVEMD = """
 import contextlib, os
-os.environ.update(DOCS_ROOT=task["docs"], CACHE_ROOT=task["cache"])
+os.environ.update(CITEWELL_DOCS_ROOT=task["docs"], CACHE_ROOT=task["cache"])
 with contextlib.redirect_stdout(sys.stderr):
     from docs_server.mcp import call_tool, get_index_manager, search_docs
 loop = asyncio.new_event_loop()
@@ -165,12 +165,12 @@ class Contender:
         """Return the seconds from starting the server to its first answered `search_docs`."""
         environment = {
             **os.environ,
-            "DOCS_ROOT": str(docs),
+            "CITEWELL_DOCS_ROOT": str(docs),
             "CACHE_ROOT": str(cache),
-            "DOCS_CACHE_ROOT": str(cache),
-            "DATABASE_URL": f"sqlite:///{cache}/corpus.db",
+            "CITEWELL_DOCS_CACHE_ROOT": str(cache),
+            "CITEWELL_DATABASE_URL": f"sqlite:///{cache}/corpus.db",
             "PORT": str(port),
-            "MCP_PORT": str(port),
+            "CITEWELL_MCP_PORT": str(port),
         }
         began = time.perf_counter()
         process = subprocess.Popen(

@@ -183,7 +183,7 @@ async def compare(*, calls: int, rounds: int) -> None:
             for _ in range(rounds):
                 for kind in KINDS:
                     server = ["bench.http_calls_servers", kind]
-                    with running(server, DATABASE_URL=address) as (process, port):
+                    with running(server, CITEWELL_DATABASE_URL=address) as (process, port):
                         found[kind].append(
                             await measure(process, port, token, calls=calls, modern=modern)
                         )
@@ -206,9 +206,12 @@ async def hold(*, sessions: int, rate: float, seconds: float) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         address = f"sqlite:///{folder}/hold.db"
         token = await make_key(address)
-        limits = {"RATE_LIMIT_PER_KEY": "0", "RATE_LIMIT_PER_ADDRESS": "0"}
+        limits = {"CITEWELL_RATE_LIMIT_PER_KEY": "0", "CITEWELL_RATE_LIMIT_PER_ADDRESS": "0"}
         serve = ["citewell", "serve", "--transport", "streamable-http", "--port", "0"]
-        with running(serve, DATABASE_URL=address, EMBEDDER="none", **limits) as (process, port):
+        with running(serve, CITEWELL_DATABASE_URL=address, CITEWELL_EMBEDDER="none", **limits) as (
+            process,
+            port,
+        ):
             load = Load(sessions=sessions, rate=rate, seconds=seconds)
             await load.run(process, port, token)
             code = process.wait(60)

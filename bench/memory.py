@@ -100,7 +100,7 @@ def http_server(address: str, folder: Path) -> Iterator[tuple[int, str]]:
     with log.open("wb") as stderr:
         process = subprocess.Popen(
             [*command, "--port", "0"],
-            env={**os.environ, "DATABASE_URL": address},
+            env={**os.environ, "CITEWELL_DATABASE_URL": address},
             stderr=stderr,
         )
     try:

@@ -48,11 +48,11 @@ def running_server(database: Path) -> Iterator[str]:
     environment = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(database.parent),
-        "DATABASE_URL": f"sqlite:///{database}",
-        "EMBEDDER": "none",
-        "RATE_LIMIT_PER_KEY": "0",
-        "RATE_LIMIT_PER_ADDRESS": "0",
-        "MCP_LOG_LEVEL": "INFO",
+        "CITEWELL_DATABASE_URL": f"sqlite:///{database}",
+        "CITEWELL_EMBEDDER": "none",
+        "CITEWELL_RATE_LIMIT_PER_KEY": "0",
+        "CITEWELL_RATE_LIMIT_PER_ADDRESS": "0",
+        "CITEWELL_MCP_LOG_LEVEL": "INFO",
     }
     command = [sys.executable, "-m", "citewell", "serve", "--transport", "streamable-http"]
     with (

@@ -106,10 +106,10 @@ async def pool_of_worker(site: Site) -> AsyncIterator[Run]:
     with tempfile.TemporaryDirectory() as folder:
         address = f"sqlite:///{folder}/renders.db"
         settings = {
-            "DATABASE_URL": address,
-            "WEB_ALLOWED_PRIVATE_HOSTS": site.host,
-            "RENDER_MAX_PAGES": str(AT_ONCE),
-            "MCP_LOG_LEVEL": "WARNING",
+            "CITEWELL_DATABASE_URL": address,
+            "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": site.host,
+            "CITEWELL_RENDER_MAX_PAGES": str(AT_ONCE),
+            "CITEWELL_MCP_LOG_LEVEL": "WARNING",
         }
         store = await open_store(address)
         command = [sys.executable, "-m", "citewell", "worker", "--kinds", "render"]

@@ -38,11 +38,8 @@ def default_limits() -> Limits:
     """Return how far a server without settings goes."""
     settings = Settings()
     return Limits(
-        max_blocks=settings.answer_max_blocks,
         max_depth=settings.answer_max_expansion_depth,
-        pages_per_round=settings.answer_pages_per_round,
         max_pages=settings.answer_max_followed_pages,
-        full_context_tokens=settings.answer_full_context_tokens,
     )
 
 

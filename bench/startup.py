@@ -122,8 +122,8 @@ def _compare(toolsets: str) -> dict[str, list[Start]]:
     citewell = [sys.executable, "-m", "citewell", "serve"]
     with tempfile.TemporaryDirectory() as folder:
         environment = {
-            "DATABASE_URL": f"sqlite:///{folder}/startup.db",
-            "MCP_TOOLSETS": toolsets,
+            "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/startup.db",
+            "CITEWELL_MCP_TOOLSETS": toolsets,
         }
         tools = start(citewell, environment).tools
         contenders = {
@@ -141,7 +141,7 @@ def _compare(toolsets: str) -> dict[str, list[Start]]:
 
 
 def _print_table(toolsets: str, starts: dict[str, list[Start]]) -> None:
-    print(f"\n`MCP_TOOLSETS={toolsets}`, {len(starts['bare mcp'][0].tools)} tools\n")
+    print(f"\n`CITEWELL_MCP_TOOLSETS={toolsets}`, {len(starts['bare mcp'][0].tools)} tools\n")
     print("| server | wall ms | CPU ms to list | × bare | CPU ms of life | × bare |")
     print("|---|---|---|---|---|---|")
     bare_list = statistics.median(run.cpu_to_list for run in starts["bare mcp"])

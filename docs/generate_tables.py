@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,8 @@ from tool_contracts import shown_default, table, tool_contracts
 
 from citewell.cli.main import COMMANDS, build_command_parser, build_parser
 from citewell.core.errors import CitewellError
-from citewell.core.settings import Settings
+from citewell.core.settings import setting_fields
+from citewell.core.settings_sources import variable_name
 from citewell.tools.catalog import ALL_TOOLS
 from citewell.tools.prompts import PROMPTS
 from citewell.tools.resources import TEMPLATES
@@ -69,8 +69,12 @@ def resource_table() -> str:
 def setting_table() -> str:
     """One line for each setting, in the order of the code."""
     rows = (
-        (f"`{field.name.upper()}`", shown_default(field.default), _about_setting(field.metadata))
-        for field in fields(Settings)
+        (
+            f"`{variable_name(field.name)}`",
+            shown_default(field.default),
+            _about_setting(field.metadata),
+        )
+        for field in setting_fields()
     )
     return table(("setting", "default", "meaning"), rows)
 

@@ -48,7 +48,7 @@ def ask_the_example_site() -> int:
     with tempfile.TemporaryDirectory() as folder, running_site() as host:
         settings = Path(folder) / "demo.env"
         # Loopback is refused unless it is named: Citewell fetches public addresses only.
-        settings.write_text(f"WEB_ALLOWED_PRIVATE_HOSTS={host}\n", encoding="utf-8")
+        settings.write_text(f"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS={host}\n", encoding="utf-8")
         urls = [f"http://{host}/{page}" for page in PAGES]
         command = " \\\n      ".join(
             ["citewell ask", *urls, f'"{QUESTION}" --budget {TOKEN_BUDGET}']

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, get_args
@@ -16,7 +15,8 @@ from typing_extensions import override
 
 from citewell.cli.main import COMMANDS, build_command_parser
 from citewell.core.errors import CitewellError, ErrorCode
-from citewell.core.settings import Settings
+from citewell.core.settings import setting_fields
+from citewell.core.settings_sources import variable_name
 from citewell.tools.catalog import ALL_TOOLS
 from citewell.tools.prompts import PROMPTS, Prompt
 from citewell.tools.registry import Tool
@@ -87,7 +87,7 @@ def test_a_prompt_is_documented_with_its_arguments(prompt: Prompt) -> None:
     assert f"| `/{prompt.name}` | {arguments} |" in TEXT
 
 
-@pytest.mark.parametrize("setting", [field.name.upper() for field in fields(Settings)])
+@pytest.mark.parametrize("setting", [variable_name(field.name) for field in setting_fields()])
 def test_a_setting_is_documented(setting: str) -> None:
     assert f"| `{setting}` |" in TEXT
 

@@ -10,7 +10,7 @@ import yaml
 
 PORT = 8765
 PARTS = ("settings", "postgres", "server", "worker")
-FOR_REHEARSAL = {"WEB_ALLOWED_PRIVATE_HOSTS": "site:8000", "MCP_TOOLSETS": "all"}
+FOR_REHEARSAL = {"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": "site:8000", "CITEWELL_MCP_TOOLSETS": "all"}
 
 
 def adapt(manifest: dict[str, Any], addresses: dict[str, str]) -> list[dict[str, Any]]:

@@ -227,7 +227,7 @@ async def test_what_happens_when_the_service_is_down_is_a_setting(
 
 @pytest.mark.parametrize("entry", ["web_search", "=5", "web_search=-1", "a=1.5", "a=b"])
 def test_a_price_of_another_form_is_a_wrong_setting(entry: str) -> None:
-    with pytest.raises(SettingsError, match="TOOL_PRICES"):
+    with pytest.raises(SettingsError, match="CITEWELL_TOOL_PRICES"):
         PriceList([entry])
 
 

@@ -17,8 +17,8 @@ from citewell.core.errors import SettingsError
 from citewell.core.settings import Settings
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-DOWN = "RATE_LIMIT_STORAGE does not answer: until it does, this server counts requests for itself"
-BACK = "RATE_LIMIT_STORAGE answers again: servers count requests together"
+DOWN = "CITEWELL_RATE_LIMIT_STORAGE does not answer: until it does, this server counts requests for itself"
+BACK = "CITEWELL_RATE_LIMIT_STORAGE answers again: servers share their counts"
 
 
 @pytest.fixture

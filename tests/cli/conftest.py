@@ -15,7 +15,8 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     with running_site({"/storage": STORAGE, "/mooring": MOORING}) as site:
         env_file = tmp_path / "test.env"
         env_file.write_text(
-            f"WEB_ALLOWED_PRIVATE_HOSTS={site.host}\nEMBEDDER=none\n", encoding="utf-8"
+            f"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS={site.host}\nCITEWELL_EMBEDDER=none\n",
+            encoding="utf-8",
         )
         database = f"sqlite:///{tmp_path / 'index.db'}"
         yield Shell(site=site, options=("--database", database, "--env-file", str(env_file)))

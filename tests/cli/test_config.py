@@ -25,7 +25,9 @@ def configuration(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[s
 @pytest.fixture
 def env_file(tmp_path: Path) -> str:
     path = tmp_path / "server.env"
-    path.write_text("MCP_PORT=9000\nMCP_AUTH_TOKEN=very-secret\n", encoding="utf-8")
+    path.write_text(
+        "CITEWELL_MCP_PORT=9000\nCITEWELL_MCP_AUTH_TOKEN=very-secret\n", encoding="utf-8"
+    )
     return str(path)
 
 
@@ -70,7 +72,7 @@ def test_the_bridge_is_told_that_a_server_elsewhere_speaks_plain_http(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "settings.env"
-    file.write_text("MCP_HOST=::1\n", encoding="utf-8")
+    file.write_text("CITEWELL_MCP_HOST=::1\n", encoding="utf-8")
 
     made = configuration(capsys, "claude-desktop", "--http", "--env-file", str(file))
 

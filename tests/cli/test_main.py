@@ -74,9 +74,9 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["search", "word", "--colour"], "unrecognized arguments: --colour"),
         (["config", "netscape"], "invalid choice: 'netscape'"),
         (["status", "--env-file", "/does/not/exist"], "settings file /does/not/exist"),
-        (["serve", "--port", "http"], "MCP_PORT must be a whole number, not 'http'"),
-        (["serve", "--transport", "pigeon"], "MCP_TRANSPORT must be one of"),
-        (["status", "--database", "oracle://x"], "DATABASE_URL"),
+        (["serve", "--port", "http"], "CITEWELL_MCP_PORT must be a whole number, not 'http'"),
+        (["serve", "--transport", "pigeon"], "CITEWELL_MCP_TRANSPORT must be one of"),
+        (["status", "--database", "oracle://x"], "CITEWELL_DATABASE_URL"),
     ],
 )
 def test_wrong_usage_is_one_complaint_on_stderr_and_exit_code_2(
@@ -93,10 +93,13 @@ def test_a_wrong_setting_in_the_file_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env_file = tmp_path / "wrong.env"
-    env_file.write_text("MCP_TOOL_TIMEOUT=soon\n", encoding="utf-8")
+    env_file.write_text("CITEWELL_MCP_TOOL_TIMEOUT=soon\n", encoding="utf-8")
 
     assert main(["--env-file", str(env_file), "status"]) == 2
-    assert capsys.readouterr().err == "citewell: MCP_TOOL_TIMEOUT must be a number, not 'soon'\n"
+    assert (
+        capsys.readouterr().err
+        == "citewell: CITEWELL_MCP_TOOL_TIMEOUT must be a number, not 'soon'\n"
+    )
 
 
 _SERVE = ["serve", "--transport", "streamable-http", "--port", "0"]
@@ -106,18 +109,18 @@ _INGEST = ["ingest", "https://birds.example/"]
 @pytest.mark.parametrize(
     ("setting", "command"),
     [
-        ("TOOL_PRICES=abc", _SERVE),
-        ("RATE_LIMIT_STORAGE=abacus://", _SERVE),
-        ("BILLING_URL=not-a-url", _SERVE),
-        ("WEB_ALLOWED_PORTS=http", _INGEST),
-        ("WEB_ALLOWED_PRIVATE_HOSTS=10.0.0.0/99", _INGEST),
+        ("CITEWELL_TOOL_PRICES=abc", _SERVE),
+        ("CITEWELL_RATE_LIMIT_STORAGE=abacus://", _SERVE),
+        ("CITEWELL_BILLING_URL=not-a-url", _SERVE),
+        ("CITEWELL_WEB_ALLOWED_PORTS=http", _INGEST),
+        ("CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS=10.0.0.0/99", _INGEST),
     ],
 )
 def test_what_cannot_be_opened_as_it_is_set_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str, command: list[str]
 ) -> None:
     env_file = tmp_path / "wrong.env"
-    env_file.write_text(f"{setting}\nEMBEDDER=none\n", encoding="utf-8")
+    env_file.write_text(f"{setting}\nCITEWELL_EMBEDDER=none\n", encoding="utf-8")
     database = f"sqlite:///{tmp_path / 'index.db'}"
 
     assert main(["--env-file", str(env_file), "--database", database, *command]) == 2

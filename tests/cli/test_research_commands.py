@@ -109,7 +109,7 @@ def test_ingest_makes_the_vectors_before_it_ends(
     shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     env_file = tmp_path / "granite.env"
-    env_file.write_text(f"WEB_ALLOWED_PRIVATE_HOSTS={shell.site.host}\n", encoding="utf-8")
+    env_file.write_text(f"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS={shell.site.host}\n", encoding="utf-8")
     shell = Shell(site=shell.site, options=(*shell.options[:2], "--env-file", str(env_file)))
     run_json(capsys, shell, "ingest", shell.site.url("/storage"))
 

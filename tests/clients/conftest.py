@@ -16,7 +16,11 @@ edge and waits until its prey comes near.</p></main></body></html>"""
 SLOW = Response(
     body=HERON.encode(), headers={"Content-Type": "text/html; charset=utf-8"}, wait_seconds=120
 )
-SETTINGS = {"EMBEDDER": "none", "WEB_TIMEOUT_SECONDS": "120", "MCP_TOOLSETS": "default,people"}
+SETTINGS = {
+    "CITEWELL_EMBEDDER": "none",
+    "CITEWELL_WEB_TIMEOUT_SECONDS": "120",
+    "CITEWELL_MCP_TOOLSETS": "default,people",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

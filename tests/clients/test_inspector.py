@@ -74,7 +74,7 @@ def test_a_tool_is_called_over_stdio(tmp_path: Path) -> None:
 
 
 def test_the_schema_of_every_tool_is_one_that_all_hosts_take(tmp_path: Path) -> None:
-    every = over_stdio(tmp_path, MCP_TOOLSETS="all")
+    every = over_stdio(tmp_path, CITEWELL_MCP_TOOLSETS="all")
 
     code, listed = inspect(tmp_path, "--method", "tools/list", "--strict", *every)
 

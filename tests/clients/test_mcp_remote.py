@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 def printed_bridge(company: Company, home: Path) -> StdioServerParameters:
     """Return what `citewell config` prints, started by the tests' own Node.js instead of npx."""
     port = company.url.rpartition(":")[2].removesuffix("/mcp")
-    settings = {"MCP_PORT": port, "MCP_AUTH_TOKEN": "of-the-server"}
+    settings = {"CITEWELL_MCP_PORT": port, "CITEWELL_MCP_AUTH_TOKEN": "of-the-server"}
     printed = run_citewell(home, "config", "claude-desktop", "--http", **settings)
     entry = json.loads(printed.stdout)["mcpServers"]["citewell"]
     assert (entry["command"], entry["args"][:2]) == ("npx", ["-y", "mcp-remote"])

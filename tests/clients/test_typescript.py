@@ -158,7 +158,7 @@ def test_what_is_not_there_has_the_code_of_the_era(conversation: Conversation) -
 
 
 def test_clients_outlive_a_restart_of_the_server(tmp_path: Path) -> None:
-    settings = {**SETTINGS, "MCP_AUTH_TOKEN": "wren-7"}
+    settings = {**SETTINGS, "CITEWELL_MCP_AUTH_TOKEN": "wren-7"}
     with ExitStack() as stack:
         with http_server(tmp_path, **settings) as first:
             server = over_http(f"{first.url}/mcp", "wren-7")
@@ -167,7 +167,7 @@ def test_clients_outlive_a_restart_of_the_server(tmp_path: Path) -> None:
                 for name, speaker in SPEAKERS.items()
             }
             port = first.url.rpartition(":")[2]
-        with http_server(tmp_path, **settings, MCP_PORT=port):
+        with http_server(tmp_path, **settings, CITEWELL_MCP_PORT=port):
             seen = {name: go_on(client) for name, client in clients.items()}
 
     assert not any(each["after"]["isError"] for each in seen.values())

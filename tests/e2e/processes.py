@@ -24,10 +24,9 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
-        "DATABASE_URL": f"sqlite:///{folder}/pages.db",
-        "WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",
-        "WEB_TIMEOUT_SECONDS": "2",
-        "WEB_MAX_RETRIES": "0",
+        "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/pages.db",
+        "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",
+        "CITEWELL_WEB_TIMEOUT_SECONDS": "2",
         **settings,
     }
 
@@ -94,11 +93,11 @@ class ServerProcess:
 
 @contextmanager
 def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
-    """Run the HTTP server until leaving, on a free port unless MCP_PORT names one."""
+    """Run the HTTP server until leaving, on a free port unless CITEWELL_MCP_PORT names one."""
     command = [*SERVE, "--transport", "streamable-http"]
     process = subprocess.Popen(
         command,
-        env=environment(folder, **{"MCP_PORT": "0", **settings}),
+        env=environment(folder, **{"CITEWELL_MCP_PORT": "0", **settings}),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

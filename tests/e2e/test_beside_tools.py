@@ -62,7 +62,7 @@ in_both_eras = pytest.mark.parametrize(
 
 @in_both_eras
 async def test_a_host_over_stdio(mode: str, not_found: int, site: Site, tmp_path: Path) -> None:
-    server = stdio_parameters(tmp_path, EMBEDDER="none")
+    server = stdio_parameters(tmp_path, CITEWELL_EMBEDDER="none")
 
     async with Client(server, mode=mode) as client:
         await check_what_a_host_does(client, site.url("/heron"), not_found=not_found)
@@ -70,7 +70,7 @@ async def test_a_host_over_stdio(mode: str, not_found: int, site: Site, tmp_path
 
 @in_both_eras
 async def test_a_host_over_http(mode: str, not_found: int, site: Site, tmp_path: Path) -> None:
-    with http_server(tmp_path, EMBEDDER="none") as server:
+    with http_server(tmp_path, CITEWELL_EMBEDDER="none") as server:
         async with Client(f"{server.url}/mcp", mode=mode) as client:
             await check_what_a_host_does(client, site.url("/heron"), not_found=not_found)
 
@@ -78,7 +78,7 @@ async def test_a_host_over_http(mode: str, not_found: int, site: Site, tmp_path:
 async def test_a_host_that_asks_everything_at_once_is_answered_by_front_and_server(
     site: Site, tmp_path: Path
 ) -> None:
-    server = stdio_parameters(tmp_path, EMBEDDER="none")
+    server = stdio_parameters(tmp_path, CITEWELL_EMBEDDER="none")
 
     async with Client(server, mode="auto") as client:
         capabilities = client.server_capabilities

@@ -25,10 +25,10 @@ BEN = {"Authorization": "Bearer ben:helper@sk-ben-2222222222222222"}
 QUESTIONS = "/mcp/tools/ask_user/api/requests"
 DIRECTIVES = "/mcp/tools/get_user_requests/api/requests"
 SETTINGS = {
-    "MCP_TOOLSETS": "all",
-    "MCP_SESSIONS": "false",
-    "EMBEDDER": "none",
-    "WEB_RENDER": "never",
+    "CITEWELL_MCP_TOOLSETS": "all",
+    "CITEWELL_MCP_SESSIONS": "false",
+    "CITEWELL_EMBEDDER": "none",
+    "CITEWELL_WEB_RENDER": "never",
 }
 
 
@@ -82,7 +82,9 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     with empty_database() as address, ExitStack() as stack:
         one, other = (
             stack.enter_context(
-                http_server(tmp_path_factory.mktemp(name), DATABASE_URL=address, **SETTINGS)
+                http_server(
+                    tmp_path_factory.mktemp(name), CITEWELL_DATABASE_URL=address, **SETTINGS
+                )
             )
             for name in ("one", "other")
         )

@@ -126,8 +126,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     ann, ben, guest = run_apart(make_keys).result(30)
     with (
         running_site(SITE) as site,
-        http_server(folder, EMBEDDER="none", PEOPLE_ANSWER_TIMEOUT_SECONDS="60") as server,
-        http_server(folder, EMBEDDER="none", PEOPLE_ANSWER_TIMEOUT_SECONDS="0.3") as hasty,
+        http_server(
+            folder, CITEWELL_EMBEDDER="none", CITEWELL_PEOPLE_ANSWER_TIMEOUT_SECONDS="60"
+        ) as server,
+        http_server(
+            folder, CITEWELL_EMBEDDER="none", CITEWELL_PEOPLE_ANSWER_TIMEOUT_SECONDS="0.3"
+        ) as hasty,
     ):
         running = Served(
             url=server.url,

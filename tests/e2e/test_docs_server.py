@@ -29,7 +29,7 @@ def docs_server(
     """Run `citewell docs` on a free port; gives its URL and the process."""
     process = subprocess.Popen(
         [*DOCS, *arguments, "--port", "0"],
-        env=environment(folder, EMBEDDER="none", **settings),
+        env=environment(folder, CITEWELL_EMBEDDER="none", **settings),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -71,7 +71,7 @@ async def test_one_process_serves_people_and_models(tmp_path: Path) -> None:
 async def test_the_website_alone_is_served_when_mcp_is_off(tmp_path: Path) -> None:
     write_folder(tmp_path / "docs", BIRDS)
 
-    with docs_server(tmp_path, "docs", MCP_ENABLED="false") as (url, _):
+    with docs_server(tmp_path, "docs", CITEWELL_MCP_ENABLED="false") as (url, _):
         answer = httpx2.post(f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
         page = httpx2.get(f"{url}/")
 

@@ -105,7 +105,7 @@ def server_url(folder: DocsFolder, tmp_path_factory: pytest.TempPathFactory) -> 
     home = tmp_path_factory.mktemp("home")
     process = subprocess.Popen(
         [sys.executable, "-m", "citewell", "docs", str(folder.root), "--port", "0"],
-        env=environment(home, DOCS_CACHE_ROOT=str(home / "cache")),
+        env=environment(home, CITEWELL_DOCS_CACHE_ROOT=str(home / "cache")),
         cwd=home,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -26,8 +26,12 @@ from citewell.store.open import open_store
 pytestmark = pytest.mark.slow
 
 CITEWELL = [sys.executable, "-m", "citewell"]
-ONE_MINUTE = {"JOBS_LEASE_SECONDS": "60"}
-LEASE = {"JOBS_LEASE_SECONDS": "2", "EMBEDDER": "none", "MCP_LOG_LEVEL": "WARNING"}
+ONE_MINUTE = {"CITEWELL_JOBS_LEASE_SECONDS": "60"}
+LEASE = {
+    "CITEWELL_JOBS_LEASE_SECONDS": "2",
+    "CITEWELL_EMBEDDER": "none",
+    "CITEWELL_MCP_LOG_LEVEL": "WARNING",
+}
 
 
 def queue(folder: Path, *urls: str, kind: WebsiteKind = "page") -> None:
@@ -142,7 +146,7 @@ def test_a_worker_killed_while_it_embeds_loses_nothing(tmp_path: Path) -> None:
         running_site({"/": html("Herons", "Herons wade in shallow water.")}) as site,
         running_model_server(answer) as model,
     ):
-        remote = {"EMBEDDER": "openai:tiny", "EMBEDDER_ENDPOINT": model.url}
+        remote = {"CITEWELL_EMBEDDER": "openai:tiny", "CITEWELL_EMBEDDER_ENDPOINT": model.url}
         queue(tmp_path, site.url("/"))
         with worker(tmp_path, remote) as first:
             assert asked.wait(30)
@@ -204,7 +208,7 @@ def test_a_worker_that_is_stopped_hands_its_work_back(tmp_path: Path) -> None:
     gate = Gate(html("Herons", "Herons wade in shallow water."))
     with running_site({"/": gate}) as site:
         queue(tmp_path, site.url("/"))
-        with worker(tmp_path, {"WEB_TIMEOUT_SECONDS": "30"}) as first:
+        with worker(tmp_path, {"CITEWELL_WEB_TIMEOUT_SECONDS": "30"}) as first:
             assert gate.asked.wait(30)
             first.terminate()
             code = first.wait(20)

@@ -62,7 +62,7 @@ def test_stdout_carries_json_rpc_alone_and_the_log_goes_to_stderr(tmp_path: Path
         request(3, "tools/call", {"name": "answer", "arguments": {"url": "nonsense"}}),
     ]
 
-    with stdio_process(tmp_path, MCP_LOG_LEVEL="DEBUG") as process:
+    with stdio_process(tmp_path, CITEWELL_MCP_LOG_LEVEL="DEBUG") as process:
         answers = [ask(process, line) for line in lines]
         rest, log = process.communicate(timeout=10)
 
@@ -77,12 +77,12 @@ def test_stdout_carries_json_rpc_alone_and_the_log_goes_to_stderr(tmp_path: Path
 def test_a_toolset_that_does_not_exist_is_refused_before_the_server_has_started(
     tmp_path: Path,
 ) -> None:
-    with stdio_process(tmp_path, MCP_TOOLSETS="herons") as process:
+    with stdio_process(tmp_path, CITEWELL_MCP_TOOLSETS="herons") as process:
         out, log = process.communicate(timeout=10)
 
     assert process.returncode == 2
     assert out == b""
-    assert log.startswith(b"citewell: MCP_TOOLSETS names 'herons'")
+    assert log.startswith(b"citewell: CITEWELL_MCP_TOOLSETS names 'herons'")
 
 
 # The first method is one that the front answers, the second brings the SDK's server in.
@@ -121,9 +121,9 @@ async def test_a_signal_ends_the_http_server_though_clients_are_connected(tmp_pa
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"MCP_HOST": "0.0.0.0"}, b"MCP_AUTH_TOKEN"),
-        ({"DATABASE_URL": "oracle://x"}, b"DATABASE_URL"),
-        ({"EMBEDDER": "crystal-ball"}, b"embedder"),
+        ({"CITEWELL_MCP_HOST": "0.0.0.0"}, b"CITEWELL_MCP_AUTH_TOKEN"),
+        ({"CITEWELL_DATABASE_URL": "oracle://x"}, b"CITEWELL_DATABASE_URL"),
+        ({"CITEWELL_EMBEDDER": "crystal-ball"}, b"embedder"),
     ],
 )
 def test_a_wrong_setting_stops_the_http_server_with_one_line(
@@ -153,7 +153,9 @@ def test_a_port_that_is_taken_stops_the_http_server_with_one_line(tmp_path: Path
 
 
 def test_secrets_do_not_reach_the_log(tmp_path: Path) -> None:
-    with http_server(tmp_path, MCP_LOG_LEVEL="DEBUG", MCP_AUTH_TOKEN="wren-7") as server:
+    with http_server(
+        tmp_path, CITEWELL_MCP_LOG_LEVEL="DEBUG", CITEWELL_MCP_AUTH_TOKEN="wren-7"
+    ) as server:
         arguments = {"url": "http://user:hunter2@127.0.0.1:1/", "query": "What?"}
         body = request(1, "tools/call", {"name": "answer", "arguments": arguments})
         headers = {"Authorization": "Bearer wren-7", "Content-Type": "application/json"}

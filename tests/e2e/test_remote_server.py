@@ -66,7 +66,12 @@ def test_beyond_loopback_nothing_is_served_without_a_guard(tmp_path: Path) -> No
 
     assert refused.returncode == 2
     complaint = refused.stderr.splitlines()[-1]
-    for remedy in ("MCP_AUTH_TOKEN", "citewell keys create", "BILLING_URL", "MCP_ALLOW_ANONYMOUS"):
+    for remedy in (
+        "CITEWELL_MCP_AUTH_TOKEN",
+        "citewell keys create",
+        "CITEWELL_BILLING_URL",
+        "CITEWELL_MCP_ALLOW_ANONYMOUS",
+    ):
         assert remedy in complaint
 
 
@@ -76,7 +81,9 @@ async def test_keys_are_made_used_metered_and_revoked(tmp_path: Path) -> None:
     ann = make_key(tmp_path, "ann")
     reader = make_key(tmp_path, "reader", "--scope", "read")
 
-    with http_server(tmp_path, MCP_HOST="0.0.0.0", MCP_LOG_FORMAT="json") as server:
+    with http_server(
+        tmp_path, CITEWELL_MCP_HOST="0.0.0.0", CITEWELL_MCP_LOG_FORMAT="json"
+    ) as server:
         headers = {"Authorization": f"Bearer ann@x.org:bot@{ann}"}
         async with httpx2.AsyncClient(headers=headers) as http:
             transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
@@ -106,7 +113,9 @@ def test_a_running_call_ends_before_the_server_does(tmp_path: Path, transport: s
     with running_site({"/": SLOW}) as site:
         token = make_key(tmp_path, "ann")
         ingest = call(7, "ingest", url=site.url("/"))
-        with http_server(tmp_path, EMBEDDER="none", WEB_TIMEOUT_SECONDS="10") as server:
+        with http_server(
+            tmp_path, CITEWELL_EMBEDDER="none", CITEWELL_WEB_TIMEOUT_SECONDS="10"
+        ) as server:
             ask = ask_over_http if transport == "http" else ask_over_websocket
             asking = threading.Thread(target=lambda: answers.append(ask(server, ingest, token)))
             asking.start()

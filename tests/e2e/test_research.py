@@ -53,7 +53,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 @pytest.fixture(scope="module")
 def http_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("http")
-    with empty_database() as address, http_server(folder, DATABASE_URL=address) as server:
+    with empty_database() as address, http_server(folder, CITEWELL_DATABASE_URL=address) as server:
         yield server
 
 

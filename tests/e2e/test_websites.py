@@ -20,7 +20,7 @@ from tests.tools.websites.jobs_site import PAGES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
-TOOLSET = {"MCP_TOOLSETS": "websites,data", "EMBEDDER": "none"}
+TOOLSET = {"CITEWELL_MCP_TOOLSETS": "websites,data", "CITEWELL_EMBEDDER": "none"}
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def events(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def http(tmp_path_factory: pytest.TempPathFactory, events: Path) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("http")
-    with http_server(folder, EVENTS=f"log,{events}", **TOOLSET) as server:
+    with http_server(folder, CITEWELL_EVENTS=f"log,{events}", **TOOLSET) as server:
         yield server
 
 
@@ -46,7 +46,7 @@ def http_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
     folder = tmp_path_factory.mktemp("http")
     with (
         empty_database() as address,
-        http_server(folder, DATABASE_URL=address, **TOOLSET) as server,
+        http_server(folder, CITEWELL_DATABASE_URL=address, **TOOLSET) as server,
     ):
         yield server
 

@@ -77,7 +77,10 @@ def site() -> Iterator[Site]:
 @contextmanager
 def render_worker(place: Place, site: Site) -> Iterator[subprocess.Popen[bytes]]:
     """Run a worker that renders until leaving, when it is asked to stop."""
-    settings = {"DATABASE_URL": place.address, "WEB_ALLOWED_PRIVATE_HOSTS": site.host}
+    settings = {
+        "CITEWELL_DATABASE_URL": place.address,
+        "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": site.host,
+    }
     with subprocess.Popen(
         [*WORKER, "--kinds", "render"],
         env=environment(place.folder, **settings),
@@ -131,10 +134,10 @@ async def test_a_server_has_its_pages_shown_by_a_worker_with_rules_of_its_own(
     place: Place, site: Site
 ) -> None:
     settings = {
-        "DATABASE_URL": place.address,
-        "RENDER_IN": "workers",
-        "EMBEDDER": "none",
-        "MCP_TOOLSETS": "web",
+        "CITEWELL_DATABASE_URL": place.address,
+        "CITEWELL_RENDER_IN": "workers",
+        "CITEWELL_EMBEDDER": "none",
+        "CITEWELL_MCP_TOOLSETS": "web",
     }
     with running_site({"/": SHELL}) as private, http_server(place.folder, **settings) as server:
         site.pages["/hostile"] = HOSTILE.replace("PORT", str(private.port))
@@ -157,7 +160,7 @@ async def test_a_server_has_its_pages_shown_by_a_worker_with_rules_of_its_own(
     assert "made by a script" in shown
     assert (hostile.count("closed"), hostile.count("LEAK")) == (3, 0)
     # The server may fetch there; the worker, whose settings do not name it, may not.
-    assert "WEB_ALLOWED_PRIVATE_HOSTS" in refused
+    assert "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS" in refused
     assert [request.path for request in private.requests] == ["/robots.txt", "/"]
     assert browsers
     assert own_browsers == []

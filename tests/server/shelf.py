@@ -9,7 +9,9 @@ from typing import Any
 
 from tests.drafts import draft
 
-from citewell.app.open import App, open_app
+from citewell.app.open import App, already_open, open_app
+from citewell.app.parts import Opener, PartName
+from citewell.app.scratch import ScratchStore
 from citewell.core.records import PageDraft
 from citewell.core.settings import Settings
 from citewell.tools.catalog import open_registry
@@ -36,7 +38,10 @@ HIDDEN = draft(
 class Shelf:
     """The real registry and application; searched by words."""
 
-    def __init__(self, *pages: PageDraft, **settings: Any) -> None:
+    def __init__(
+        self, *pages: PageDraft, scratch: ScratchStore | None = None, **settings: Any
+    ) -> None:
+        self._scratch = scratch
         self.settings = replace(
             Settings(database_url="sqlite://", embedder="none", mcp_toolsets=("all",)), **settings
         )
@@ -47,7 +52,10 @@ class Shelf:
 
     @asynccontextmanager
     async def open_app(self, settings: Settings) -> AsyncIterator[App]:
-        async with open_app(settings) as app:
+        replaced: dict[PartName, Opener] = (
+            {} if self._scratch is None else {"scratch": already_open(self._scratch)}
+        )
+        async with open_app(settings, replaced=replaced) as app:
             store = (await app.open("store")).store
             for page in self.pages:
                 await store.put_page(page)

@@ -89,7 +89,9 @@ async def test_without_a_person_at_the_client_the_question_waits_for_the_console
 @in_both_eras
 async def test_the_person_at_a_stdio_client_answers(mode: str, tmp_path: Path) -> None:
     person = Person()
-    server = stdio_client(stdio_parameters(tmp_path, MCP_TOOLSETS="people", EMBEDDER="none"))
+    server = stdio_client(
+        stdio_parameters(tmp_path, CITEWELL_MCP_TOOLSETS="people", CITEWELL_EMBEDDER="none")
+    )
     async with Client(server, mode=mode, elicitation_callback=person.reply) as client:
         with anyio.fail_after(30):
             result = await client.call_tool("ask_user", {"question": "What to eat?"})

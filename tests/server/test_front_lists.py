@@ -23,13 +23,13 @@ ALONE = ["default", "all", "", *TOOLSETS]
 PAIRS = [",".join(pair) for pair in combinations(["default", *TOOLSETS], 2)]
 # Those on whose presence something else depends.
 ENTANGLED = [",".join(pair) for pair in combinations(["default", "kb", "web", "docs", "legacy"], 2)]
-ENGINE = {"WEB_SEARCH_BRAVE_API_KEY": "key"}
+ENGINE = {"CITEWELL_WEB_SEARCH_BRAVE_API_KEY": "key"}
 FLAGS = {
     "as set by default": {},
-    "without kb": {"MCP_KB_V2_ENABLED": "false"},
-    "dotted": {"MCP_TOOL_NAMES": "dotted"},
-    "unstructured": {"MCP_STRUCTURED_OUTPUT_ENABLED": "false"},
-    "with docs": {"DOCS_ROOT": "docs"},
+    "without kb": {"CITEWELL_MCP_KB_V2_ENABLED": "false"},
+    "dotted": {"CITEWELL_MCP_TOOL_NAMES": "dotted"},
+    "unstructured": {"CITEWELL_MCP_STRUCTURED_OUTPUT_ENABLED": "false"},
+    "with docs": {"CITEWELL_DOCS_ROOT": "docs"},
     "with an engine": ENGINE,
 }
 EVERY_FLAG = {name: value for flags in FLAGS.values() for name, value in flags.items()}
@@ -47,7 +47,12 @@ async def assert_same_answers(environment: dict[str, str]) -> None:
 async def test_the_prepared_file_is_that_of_these_tools() -> None:
     """If this fails, run `python -m citewell.server.prepare_front`."""
     prepared = await prepare_answers()
-    every = {"MCP_TOOLSETS": "all", "DOCS_ROOT": "docs", **ENGINE, "MCP_TOOL_NAMES": "dotted"}
+    every = {
+        "CITEWELL_MCP_TOOLSETS": "all",
+        "CITEWELL_DOCS_ROOT": "docs",
+        **ENGINE,
+        "CITEWELL_MCP_TOOL_NAMES": "dotted",
+    }
     front = load_prepared_answers(load_settings(environment=every))
 
     assert front is not None
@@ -60,17 +65,17 @@ async def test_the_prepared_file_is_that_of_these_tools() -> None:
 @pytest.mark.parametrize("flags", FLAGS.values(), ids=FLAGS)
 async def test_each_toolset_alone_is_listed_alike(flags: dict[str, str]) -> None:
     for toolsets in ALONE:
-        await assert_same_answers({"MCP_TOOLSETS": toolsets, **flags})
+        await assert_same_answers({"CITEWELL_MCP_TOOLSETS": toolsets, **flags})
 
 
 @pytest.mark.parametrize("toolsets", ["default", "all", "kb,legacy", "research,docs,web"])
 async def test_flags_together_are_listed_alike(toolsets: str) -> None:
-    await assert_same_answers({"MCP_TOOLSETS": toolsets, **EVERY_FLAG})
+    await assert_same_answers({"CITEWELL_MCP_TOOLSETS": toolsets, **EVERY_FLAG})
 
 
 async def test_two_toolsets_are_listed_alike() -> None:
     for toolsets in ENTANGLED:
-        await assert_same_answers({"MCP_TOOLSETS": toolsets})
+        await assert_same_answers({"CITEWELL_MCP_TOOLSETS": toolsets})
 
 
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
@@ -78,7 +83,7 @@ async def test_every_pair_under_every_flag_chooses_the_same_names(transport: str
     prepared = [PreparedTool(**tool) for tool in (await prepare_answers())["tools"]]
 
     for flags in (*FLAGS.values(), EVERY_FLAG):
-        flagged = load_settings(environment={"MCP_TRANSPORT": transport, **flags})
+        flagged = load_settings(environment={"CITEWELL_MCP_TRANSPORT": transport, **flags})
         for toolsets in PAIRS:
             settings = replace(flagged, mcp_toolsets=tuple(toolsets.split(",")))
             names = [tool.name for tool in list_tools(prepared, settings)]
@@ -88,9 +93,9 @@ async def test_every_pair_under_every_flag_chooses_the_same_names(transport: str
 @pytest.mark.parametrize(
     "environment",
     [
-        {"MCP_TOOLSETS": "herons"},
-        {"WEB_SEARCH_ENGINES": "herons"},
-        {"WEB_SEARCH_ENGINES": "brave"},
+        {"CITEWELL_MCP_TOOLSETS": "herons"},
+        {"CITEWELL_WEB_SEARCH_ENGINES": "herons"},
+        {"CITEWELL_WEB_SEARCH_ENGINES": "brave"},
     ],
     ids=json.dumps,
 )

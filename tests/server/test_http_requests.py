@@ -282,7 +282,9 @@ async def test_a_tool_stops_when_its_plain_client_hangs_up() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
 async def test_binding_beyond_loopback_without_a_token_is_refused(host: str) -> None:
-    with pytest.raises(SettingsError, match=r"MCP_AUTH_TOKEN.*MCP_ALLOW_ANONYMOUS"):
+    with pytest.raises(
+        SettingsError, match=r"CITEWELL_MCP_AUTH_TOKEN.*CITEWELL_MCP_ALLOW_ANONYMOUS"
+    ):
         check_binding(Settings(mcp_host=host))
 
     check_binding(Settings(mcp_host=host, mcp_auth_token="wren-7"))

@@ -16,6 +16,7 @@ from tests.server.shelf import HERONS, Shelf
 from tests.server.tiny import Aviary, serving
 
 from citewell.app.open import already_open
+from citewell.app.scratch import ScratchStore
 from citewell.tools.resources import MAX_LISTED_PAGES
 
 pytestmark = pytest.mark.anyio
@@ -168,7 +169,7 @@ async def test_a_client_that_wants_json_alone_gets_no_links() -> None:
 
 
 async def test_a_passage_that_was_evicted_is_read_again_from_its_page() -> None:
-    shelf = Shelf(scratch_max_bytes=1)
+    shelf = Shelf(scratch=ScratchStore(max_bytes=1))
 
     async with connected(shelf, "legacy") as client:
         found = await client.call_tool("kb_search", SEARCH)

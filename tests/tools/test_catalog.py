@@ -21,6 +21,7 @@ from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
 from citewell.ingest.reading import read_page
 from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, open_registry
+from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 from citewell.tools.registry import Tool
 from citewell.tools.toolsets import choose_tools
@@ -230,7 +231,7 @@ async def test_the_caps_hold_on_the_largest_page(
     Draft202012Validator(tool.output_schema()).validate(result.structured)
     assert count_tokens(result.text) <= most
     assert count_tokens(structured) <= most
-    assert len((result.text + structured).encode()) <= settings.mcp_max_response_bytes
+    assert len((result.text + structured).encode()) <= MAX_RESPONSE_BYTES
 
 
 def test_the_tools_cost_few_tokens() -> None:

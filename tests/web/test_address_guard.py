@@ -104,5 +104,5 @@ async def test_an_exception_opens_nothing_beside_itself(entry: str, host: str, p
 
 @pytest.mark.parametrize("entry", ["10.0.0.0/99", "host:port", "host:0", ":80", "a/b", "a host"])
 def test_an_exception_that_cannot_be_read_stops_the_start(entry: str) -> None:
-    with pytest.raises(SettingsError, match="WEB_ALLOWED_PRIVATE_HOSTS"):
+    with pytest.raises(SettingsError, match="CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS"):
         guard(entry)

@@ -96,5 +96,5 @@ async def test_a_service_that_answers_without_measure_is_down(body: bytes, encod
 
 
 def test_an_address_of_another_kind_is_a_wrong_setting() -> None:
-    with pytest.raises(SettingsError, match="BILLING_URL"):
+    with pytest.raises(SettingsError, match="CITEWELL_BILLING_URL"):
         BillingService("ftp://billing.example", timeout_seconds=5)

@@ -84,7 +84,7 @@ async def test_a_private_address_is_refused_and_never_connected_to(host: str) ->
 
     assert site.requests == []
     assert refusal.value.code == "INVALID_ARGUMENT"
-    assert "WEB_ALLOWED_PRIVATE_HOSTS" in refusal.value.suggestion
+    assert "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS" in refusal.value.suggestion
 
 
 async def test_an_exception_for_one_port_does_not_open_another() -> None:

@@ -179,7 +179,7 @@ async def test_a_browser_that_is_not_there_is_named() -> None:
             open_renderer(fetcher, PoolLimits(), browser_path="/nowhere/chromium")
 
     assert failure.value.message == "there is no browser at /nowhere/chromium"
-    assert "RENDER_BROWSER_PATH" in failure.value.suggestion
+    assert "CITEWELL_RENDER_BROWSER_PATH" in failure.value.suggestion
 
 
 def test_without_playwright_it_says_what_to_install() -> None:

@@ -202,11 +202,11 @@ def test_engines_with_a_key_are_chosen_by_themselves() -> None:
 
 
 def test_an_engine_without_its_key_names_the_setting() -> None:
-    with pytest.raises(SettingsError, match="WEB_SEARCH_GOOGLE_CX"):
+    with pytest.raises(SettingsError, match="CITEWELL_WEB_SEARCH_GOOGLE_CX"):
         chosen_engines(["google"], EngineAccess(google_api_key="g"))
     with pytest.raises(SettingsError, match="the engines are google"):
         chosen_engines(["altavista"], EngineAccess())
-    with pytest.raises(SettingsError, match="WEB_SEARCH_URLS"):
+    with pytest.raises(SettingsError, match="CITEWELL_WEB_SEARCH_URLS"):
         open_web_search(
             ["duckduckgo"],
             EngineAccess(urls=("duckduckgo",)),

@@ -24,7 +24,9 @@ class PriceList:
         for entry in entries:
             tool, equals, units = entry.partition("=")
             if not equals or not tool.strip() or not units.strip().isdecimal():
-                raise SettingsError(f"TOOL_PRICES holds {entry!r}; write tool=units, units whole")
+                raise SettingsError(
+                    f"CITEWELL_TOOL_PRICES holds {entry!r}; write tool=units, units whole"
+                )
             self._units[_spelling(tool)] = int(units)
 
     def units_of(self, tool: str) -> int:

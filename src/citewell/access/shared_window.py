@@ -45,7 +45,7 @@ class SharedWindow:
             raise ConnectionError("the counter of requests does not answer") from error
         if self._is_down:
             self._is_down = False
-            logger.info("RATE_LIMIT_STORAGE answers again: servers count requests together")
+            logger.info("CITEWELL_RATE_LIMIT_STORAGE answers again: servers share their counts")
         return waiting
 
     def _ask(self, identity: str) -> float | None:
@@ -66,7 +66,7 @@ class SharedWindow:
         if not self._is_down:
             self._is_down = True
             logger.warning(
-                "RATE_LIMIT_STORAGE does not answer: until it does, "
+                "CITEWELL_RATE_LIMIT_STORAGE does not answer: until it does, "
                 "this server counts requests for itself"
             )
 
@@ -74,7 +74,7 @@ class SharedWindow:
 def _open_storage(uri: str) -> Storage:
     # Not the whole address: there may be a password in it.
     complaint = (
-        f"RATE_LIMIT_STORAGE: nothing counts at {uri.partition(':')[0]}:; "
+        f"CITEWELL_RATE_LIMIT_STORAGE: nothing counts at {uri.partition(':')[0]}:; "
         "it is memory:// or, with the extra citewell[redis], redis://host:port"
     )
     seconds = {"socket_timeout": _TIMEOUT_SECONDS, "socket_connect_timeout": _TIMEOUT_SECONDS}

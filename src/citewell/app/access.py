@@ -33,7 +33,6 @@ def access_terms(settings: Settings) -> AccessTerms:
         open_scopes=ALL_SCOPES if is_loopback(settings.mcp_host) else ALL_SCOPES - {"admin"},
         tool_prices=settings.tool_prices,
         billing_url=settings.billing_url,
-        billing_timeout_seconds=settings.billing_timeout_seconds,
         allow_when_billing_is_down=settings.billing_when_down == "allow",
         usage_keep_days=settings.usage_keep_days,
         requests_per_key=settings.rate_limit_per_key,

@@ -57,12 +57,7 @@ async def open_secret(assembly: Assembly) -> AsyncIterator[bytes]:
 @asynccontextmanager
 async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
     """Give the passages that callers have been shown, as far as they fit into memory."""
-    settings = assembly.settings
-    yield ScratchStore(
-        ttl_seconds=settings.scratch_ttl_seconds,
-        max_bytes=settings.scratch_max_bytes,
-        secret=(await assembly.open("secret")).secret,
-    )
+    yield ScratchStore(secret=(await assembly.open("secret")).secret)
 
 
 async def _open_at(address: str, assembly: Assembly) -> Store:

@@ -62,7 +62,7 @@ def require_docs(settings: Settings) -> DocsFolder:
     """
     folder = open_docs(settings)
     if folder is None:
-        raise SettingsError("no docs folder is named: give one, or set DOCS_ROOT")
+        raise SettingsError("no docs folder is named: give one, or set CITEWELL_DOCS_ROOT")
     return folder
 
 

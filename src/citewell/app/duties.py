@@ -40,7 +40,7 @@ class Duties:
 
 
 def read_duties(settings: Settings, *, is_worker: bool) -> Duties:
-    """Return the duties of this process, as JOBS_KINDS has them; a worker has them for others.
+    """Return the duties that CITEWELL_JOBS_KINDS gives this process; a worker works for others.
 
     Raises:
         SettingsError: there is no such kind of work.
@@ -50,7 +50,7 @@ def read_duties(settings: Settings, *, is_worker: bool) -> Duties:
         return Duties(jobs=frozenset(), embeds=False)
     if unknown := set(named) - set(_JOBS_OF):
         known = ", ".join(_JOBS_OF)
-        raise SettingsError(f"JOBS_KINDS knows {known} or none, not {min(unknown)!r}")
+        raise SettingsError(f"CITEWELL_JOBS_KINDS knows {known} or none, not {min(unknown)!r}")
     asked = named or tuple(_JOBS_OF)
     jobs = {job for name in asked for job in _JOBS_OF[name]}
     return Duties(

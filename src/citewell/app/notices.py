@@ -18,10 +18,5 @@ if TYPE_CHECKING:
 async def open_events_part(assembly: Assembly) -> AsyncIterator[Events]:
     """Give the emitter of the configured sinks."""
     settings = assembly.settings
-    opening = open_events(
-        settings.events,
-        source_app=settings.events_source_app,
-        webhook_token=settings.events_webhook_token,
-    )
-    async with opening as events:
+    async with open_events(settings.events, webhook_token=settings.events_webhook_token) as events:
         yield events

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A page may wait for a free worker, or for another one when the first was killed.
-_WAIT_PER_RENDER = 3
+# Three renders: a page may wait for a free worker, or for another one when the first was killed.
+_WAIT_SECONDS = 3 * PoolLimits().timeout_seconds
 
 
 def check_rendering(settings: Settings, duties: Duties) -> RenderingUnavailable | None:
@@ -37,7 +37,8 @@ def check_rendering(settings: Settings, duties: Duties) -> RenderingUnavailable 
     is_needed = duties.must_render
     if settings.web_render == "never":
         missing: RenderingUnavailable | None = RenderingUnavailable(
-            "WEB_RENDER is never", suggestion="Set WEB_RENDER=auto to have pages rendered."
+            "CITEWELL_WEB_RENDER is never",
+            suggestion="Set CITEWELL_WEB_RENDER=auto to have pages rendered.",
         )
     elif settings.render_in == "workers" and not duties.renders:
         return None
@@ -66,7 +67,7 @@ async def open_rendering(
 ) -> AsyncIterator[SecondLook]:
     """Open whatever renders for this process; by its `duties` it renders for others as well.
 
-    A process that renders for others renders its own pages itself, whatever RENDER_IN says.
+    A process that renders for others also renders its own pages, whatever CITEWELL_RENDER_IN is.
     `unavailable` is what `check_rendering` found.
     """
     serves = duties.renders and unavailable is None
@@ -75,7 +76,7 @@ async def open_rendering(
         if asks_workers:
             remote = RemoteRenderer(
                 renders,
-                wait_seconds=_WAIT_PER_RENDER * settings.render_timeout_seconds,
+                wait_seconds=_WAIT_SECONDS,
                 max_page_bytes=settings.web_max_page_bytes,
             )
             await stack.enter_async_context(remote)
@@ -98,10 +99,8 @@ def make_renderer(fetcher: Fetcher, settings: Settings) -> RenderPool:
         fetcher,
         PoolLimits(
             max_pages=settings.render_max_pages,
-            timeout_seconds=settings.render_timeout_seconds,
             max_page_bytes=settings.web_max_page_bytes,
         ),
         browser_path=settings.render_browser_path,
-        max_memory_mb=settings.render_max_memory_mb,
         no_sandbox=settings.render_no_sandbox,
     )

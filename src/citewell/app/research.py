@@ -28,10 +28,7 @@ async def open_engine(assembly: Assembly) -> AsyncIterator[Engine]:
             reranker=parts.reranker,
         ),
         Limits(
-            max_blocks=settings.answer_max_blocks,
             max_depth=settings.answer_max_expansion_depth,
-            pages_per_round=settings.answer_pages_per_round,
             max_pages=settings.answer_max_followed_pages,
-            full_context_tokens=settings.answer_full_context_tokens,
         ),
     )

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 URI_SCHEME = "citewell://scratch/"
+TTL_SECONDS = 1_800.0
+"""How long a passage is kept for its caller."""
+MAX_BYTES = 256_000_000
+"""Of all passages in memory."""
 
 # What stays known of a passage whose text is gone, so that it can be read again from the store:
 # about 600 bytes each.
@@ -122,8 +126,8 @@ class ScratchStore:
     def __init__(
         self,
         *,
-        ttl_seconds: float,
-        max_bytes: int,
+        ttl_seconds: float = TTL_SECONDS,
+        max_bytes: int = MAX_BYTES,
         secret: bytes | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -280,8 +284,7 @@ class _Pressure:
         before, self._count = self._count, self._count + evicted
         if before < _PRESSURE_EVICTIONS <= self._count:
             logger.warning(
-                "scratch is full: %d passages were pushed out within %.0f s; "
-                "raise SCRATCH_MAX_BYTES",
+                "scratch is full: %d passages were pushed out within %.0f s",
                 self._count,
                 _PRESSURE_SECONDS,
             )

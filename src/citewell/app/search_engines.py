@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.web.search.web_search import WebSearch
 
+# The same search is not sent again for this long.
+_CACHE_SECONDS = 3_600.0
 NOT_CONFIGURED = "web search is not configured"
 SUGGESTION = (
-    "Set WEB_SEARCH_ENGINES and the engine's key, e.g. WEB_SEARCH_BRAVE_API_KEY; "
-    "WEB_SEARCH_ENGINES=duckduckgo needs none."
+    "Set CITEWELL_WEB_SEARCH_ENGINES and the engine's key, e.g. CITEWELL_WEB_SEARCH_BRAVE_API_KEY; "
+    "CITEWELL_WEB_SEARCH_ENGINES=duckduckgo needs none."
 )
 
 
@@ -54,6 +56,6 @@ def open_engines(settings: Settings) -> WebSearch | None:
     return open_web_search(
         settings.web_search_engines,
         engine_access(settings),
-        cache_seconds=settings.web_search_cache_seconds,
+        cache_seconds=_CACHE_SECONDS,
         timeout_seconds=settings.web_timeout_seconds,
     )

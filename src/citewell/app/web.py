@@ -23,8 +23,6 @@ async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
         user_agent=settings.web_user_agent,
         timeout_seconds=settings.web_timeout_seconds,
         max_page_bytes=settings.web_max_page_bytes,
-        max_redirects=settings.web_max_redirects,
-        max_retries=settings.web_max_retries,
         respect_robots=settings.web_respect_robots,
         host_concurrency=settings.web_host_concurrency,
         host_delay_seconds=settings.web_host_delay_seconds,

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--budget",
         dest="mcp_response_token_budget",
         metavar="TOKENS",
-        help="most tokens of the brief (MCP_RESPONSE_TOKEN_BUDGET)",
+        help="most tokens of the brief (CITEWELL_MCP_RESPONSE_TOKEN_BUDGET)",
     )
 
 

@@ -51,7 +51,7 @@ CLIENTS = {
     "claude-code": Client(
         where="Save this as .mcp.json in your project, or run:",
         states_type=True,
-        token="Bearer ${MCP_AUTH_TOKEN}",
+        token="Bearer ${CITEWELL_MCP_AUTH_TOKEN}",
     ),
     "vscode": Client(
         where=(
@@ -72,7 +72,7 @@ CLIENTS = {
     ),
     "cursor": Client(
         where="Save this as ~/.cursor/mcp.json, or as .cursor/mcp.json in your project.",
-        token="Bearer ${env:MCP_AUTH_TOKEN}",
+        token="Bearer ${env:CITEWELL_MCP_AUTH_TOKEN}",
     ),
 }
 
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--http",
         action="store_true",
-        help="connect to a running HTTP server at MCP_HOST and MCP_PORT",
+        help="connect to a running HTTP server at CITEWELL_MCP_HOST and CITEWELL_MCP_PORT",
     )
 
 

@@ -20,7 +20,7 @@ Serve a folder of Markdown: a website for people, llms.txt and /mcp for models, 
 EXAMPLES = """\
   citewell docs ./docs
   citewell docs ./docs --watch --port 8080
-  MCP_ENABLED=false citewell docs ./docs          # the website only
+  CITEWELL_MCP_ENABLED=false citewell docs ./docs          # the website only
   citewell docs build ./site --root ./docs --base-url https://docs.example.org"""
 
 _DEFAULT_ROOT = "docs"
@@ -29,28 +29,45 @@ _DEFAULT_ROOT = "docs"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `docs`."""
     parser.add_argument(
-        "folder", nargs="?", metavar="DIR", help="folder to serve (DOCS_ROOT, else ./docs)"
+        "folder", nargs="?", metavar="DIR", help="folder to serve (CITEWELL_DOCS_ROOT, else ./docs)"
     )
     parser.add_argument("out", nargs="?", metavar="OUT", help="after `build`: folder to write to")
     parser.add_argument(
-        "--root", dest="docs_root", metavar="DIR", help="the docs folder, for `build` (DOCS_ROOT)"
+        "--root",
+        dest="docs_root",
+        metavar="DIR",
+        help="the docs folder, for `build` (CITEWELL_DOCS_ROOT)",
     )
     parser.add_argument(
-        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (MCP_HOST)"
-    )
-    parser.add_argument("--port", dest="mcp_port", metavar="PORT", help="port to bind (MCP_PORT)")
-    parser.add_argument(
-        "--base-url", dest="docs_base_url", metavar="URL", help="public address (DOCS_BASE_URL)"
+        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (CITEWELL_MCP_HOST)"
     )
     parser.add_argument(
-        "--cache", dest="docs_cache_root", metavar="DIR", help="index cache (DOCS_CACHE_ROOT)"
+        "--port", dest="mcp_port", metavar="PORT", help="port to bind (CITEWELL_MCP_PORT)"
+    )
+    parser.add_argument(
+        "--base-url",
+        dest="docs_base_url",
+        metavar="URL",
+        help="public address (CITEWELL_DOCS_BASE_URL)",
+    )
+    parser.add_argument(
+        "--cache",
+        dest="docs_cache_root",
+        metavar="DIR",
+        help="index cache (CITEWELL_DOCS_CACHE_ROOT)",
     )
     parser.add_argument("--watch", action="store_true", help="pick up changed files while serving")
     parser.add_argument(
-        "--toolsets", dest="mcp_toolsets", metavar="NAMES", help="toolsets to list (MCP_TOOLSETS)"
+        "--toolsets",
+        dest="mcp_toolsets",
+        metavar="NAMES",
+        help="toolsets to list (CITEWELL_MCP_TOOLSETS)",
     )
     parser.add_argument(
-        "--log-level", dest="mcp_log_level", metavar="LEVEL", help="log level (MCP_LOG_LEVEL)"
+        "--log-level",
+        dest="mcp_log_level",
+        metavar="LEVEL",
+        help="log level (CITEWELL_MCP_LOG_LEVEL)",
     )
 
 

@@ -7,17 +7,18 @@ import io
 import keyword
 import os
 import sys
-from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 from citewell import __version__
 from citewell.core.errors import CitewellError, InvalidArgument, SettingsError
-from citewell.core.settings import Settings, load_settings
+from citewell.core.settings import explain_unknown_variables, load_settings, setting_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from citewell.core.settings import Settings
 
 COMMANDS = {
     "ask": "answer a question from web pages, with cited evidence",
@@ -37,6 +38,7 @@ COMMANDS = {
     "config": "print the configuration that adds Citewell to a client",
 }
 """Each name is also the name of the command's module in this package."""
+NEED_NO_DATABASE = frozenset({"config", "docs"})
 
 EXIT_TOOL_ERROR = 1
 EXIT_USAGE = 2
@@ -50,7 +52,7 @@ first steps:
   citewell config claude-desktop
 
 `citewell COMMAND --help` has the arguments and examples of a command. Every setting can also
-come from the environment or from a .env file; docs/reference.md lists them.
+come from the environment or from the file that --env-file names; docs/reference.md lists them.
 exit codes: 0 done, 1 the work failed, 2 wrong usage or setting, 130 interrupted"""
 
 
@@ -133,10 +135,18 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit as stop:
         # argparse leaves this way after --help, --version and usage errors.
         return cast("int", stop.code)
-    names = {field.name for field in fields(Settings)}
+    return _load(arguments.command).run(arguments, _load_settings(arguments))
+
+
+def _load_settings(arguments: argparse.Namespace) -> Settings:
+    names = {field.name for field in setting_fields()}
     flags = {name: value for name, value in vars(arguments).items() if name in names}
     settings = load_settings(flags, env_file=getattr(arguments, "env_file", None))
-    return _load(arguments.command).run(arguments, settings)
+    if arguments.command not in NEED_NO_DATABASE:
+        settings.refuse_problems({"database_url"})
+    for warning in (*settings.problems.values(), *explain_unknown_variables()):
+        sys.stderr.write(f"citewell: warning: {warning}\n")
+    return settings
 
 
 def _load(name: str) -> Command:
@@ -152,14 +162,14 @@ def _add_global_options(parser: argparse.ArgumentParser) -> None:
         dest="database_url",
         metavar="URL",
         default=argparse.SUPPRESS,
-        help="where the index is, as sqlite:///absolute/path.db (DATABASE_URL)",
+        help="database to use, such as sqlite:///absolute/path.db (CITEWELL_DATABASE_URL)",
     )
     group.add_argument(
         "--env-file",
         type=Path,
         metavar="FILE",
         default=argparse.SUPPRESS,
-        help="read settings from FILE instead of .env",
+        help="read settings from FILE (CITEWELL_ENV_FILE)",
     )
     group.add_argument(
         "--verbose",

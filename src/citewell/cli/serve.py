@@ -15,12 +15,12 @@ DESCRIPTION = """\
 Run the MCP server. Over stdio (the default) a client such as Claude Desktop starts it and talks
 to it through stdin and stdout. Over streamable-http it listens at /mcp; it binds 127.0.0.1
 unless told otherwise, and refuses to bind elsewhere without a key (`citewell keys create`),
-MCP_AUTH_TOKEN or BILLING_URL."""
+CITEWELL_MCP_AUTH_TOKEN or CITEWELL_BILLING_URL."""
 
 EXAMPLES = """\
   citewell serve
   citewell serve --transport streamable-http --port 8765
-  MCP_AUTH_TOKEN=… citewell serve --transport streamable-http --host 0.0.0.0
+  CITEWELL_MCP_AUTH_TOKEN=… citewell serve --transport streamable-http --host 0.0.0.0
   citewell config claude-desktop        # what to paste into the client"""
 
 
@@ -30,23 +30,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--transport",
         dest="mcp_transport",
         metavar="NAME",
-        help="stdio or streamable-http (MCP_TRANSPORT)",
+        help="stdio or streamable-http (CITEWELL_MCP_TRANSPORT)",
     )
     parser.add_argument(
-        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (MCP_HOST)"
+        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (CITEWELL_MCP_HOST)"
     )
-    parser.add_argument("--port", dest="mcp_port", metavar="PORT", help="port to bind (MCP_PORT)")
+    parser.add_argument(
+        "--port", dest="mcp_port", metavar="PORT", help="port to bind (CITEWELL_MCP_PORT)"
+    )
     parser.add_argument(
         "--toolsets",
         dest="mcp_toolsets",
         metavar="NAMES",
-        help="toolsets to list, comma-separated: default, all, or names (MCP_TOOLSETS)",
+        help="toolsets to list, comma-separated: default, all, or names (CITEWELL_MCP_TOOLSETS)",
     )
     parser.add_argument(
         "--log-level",
         dest="mcp_log_level",
         metavar="LEVEL",
-        help="DEBUG, INFO, WARNING or ERROR (MCP_LOG_LEVEL)",
+        help="DEBUG, INFO, WARNING or ERROR (CITEWELL_MCP_LOG_LEVEL)",
     )
 
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
-Show how many calls each key has made of each tool, what they cost in units (TOOL_PRICES), and how
-many tokens and seconds they took: this month, another one (UTC), or all of them."""
+Show how many calls each key has made of each tool, what they cost in units
+(CITEWELL_TOOL_PRICES), and how many tokens and seconds they took: this month, another one (UTC),
+or all of them."""
 
 EXAMPLES = """\
   citewell usage

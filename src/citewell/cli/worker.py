@@ -22,10 +22,9 @@ logger = logging.getLogger(__name__)
 
 DESCRIPTION = """\
 Do the background work of the library: websites that were added with --background or by a server,
-sites that are half read, refreshes that are due (ingest), vectors that others left to be made
-(embed), and pages that servers with RENDER_IN=workers want shown in a browser (render). Several
-workers and servers share the work of one database. SIGINT or SIGTERM ends it; what is not finished
-by then is handed back."""
+unfinished crawls and due refreshes (ingest), missing vectors (embed), and pages that servers with
+CITEWELL_RENDER_IN=workers want rendered in a browser (render). Several workers and servers share
+the work of one database. SIGINT or SIGTERM ends it; unfinished work is handed back."""
 
 EXAMPLES = """\
   citewell worker
@@ -41,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--concurrency",
         dest="jobs_concurrency",
         metavar="N",
-        help="jobs done at once (JOBS_CONCURRENCY)",
+        help="jobs done at once (CITEWELL_JOBS_CONCURRENCY)",
     )
     parser.add_argument(
         "--kinds",
         dest="jobs_kinds",
         metavar="KIND,…",
-        help="do only such work: ingest, embed, render (JOBS_KINDS)",
+        help="do only such work: ingest, embed, render (CITEWELL_JOBS_KINDS)",
     )
     parser.add_argument(
         "--until-idle", action="store_true", help="end when nothing is due any more"

@@ -120,7 +120,7 @@ class AddressRefused(FetchError):
     code = "INVALID_ARGUMENT"
     suggestion = (
         "Only public http and https addresses are fetched. "
-        "To allow a private host, name it in WEB_ALLOWED_PRIVATE_HOSTS."
+        "To allow a private host, name it in CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS."
     )
 
 
@@ -134,7 +134,7 @@ class FetchTimeout(FetchError):
     """The site did not answer in time."""
 
     code = "TIMEOUT"
-    suggestion = "Try again later, or raise WEB_TIMEOUT_SECONDS."
+    suggestion = "Try again later, or raise CITEWELL_WEB_TIMEOUT_SECONDS."
 
 
 class HttpStatusError(FetchError):
@@ -160,14 +160,14 @@ class RobotsDisallowed(FetchError):
     """The site's robots.txt does not allow this page to be fetched."""
 
     code = "SCOPE_VIOLATION"
-    suggestion = "Use another page, or set WEB_RESPECT_ROBOTS=false for a site of your own."
+    suggestion = "Use another page; for your own site, set CITEWELL_WEB_RESPECT_ROBOTS=false."
 
 
 class PageTooLarge(FetchError):
     """The page is larger than the limit, counted after decompression."""
 
     code = "BUDGET_EXCEEDED"
-    suggestion = "Use a smaller page, or raise WEB_MAX_PAGE_BYTES."
+    suggestion = "Use a smaller page, or raise CITEWELL_WEB_MAX_PAGE_BYTES."
 
 
 class UnsupportedContent(FetchError):
@@ -231,7 +231,7 @@ class StoreError(CitewellError):
 
     code = "BACKEND_UNAVAILABLE"
     type = "DatabaseError"
-    suggestion = "Check DATABASE_URL, free disk space and permissions."
+    suggestion = "Check CITEWELL_DATABASE_URL, free disk space and permissions."
 
 
 class StoreBusy(StoreError):
@@ -245,7 +245,7 @@ class WebSearchFailed(CitewellError):
 
     code: ClassVar[ErrorCode] = "BACKEND_UNAVAILABLE"
     type = "WebSearchError"
-    suggestion = "Try again later, or add another engine to WEB_SEARCH_ENGINES."
+    suggestion = "Try again later, or add another engine to CITEWELL_WEB_SEARCH_ENGINES."
 
 
 class WebSearchQuotaUsed(WebSearchFailed):
@@ -287,7 +287,7 @@ class BillingDown(BillingRefused):
     """The billing service could not be asked."""
 
     code = "BACKEND_UNAVAILABLE"
-    suggestion = "Try again later; BILLING_WHEN_DOWN says what the server does meanwhile."
+    suggestion = "Try again later; CITEWELL_BILLING_WHEN_DOWN says what the server does meanwhile."
 
 
 class ArchiveRefused(CitewellError):

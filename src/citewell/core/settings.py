@@ -1,4 +1,4 @@
-"""Every setting, read once: defaults < `.env` or settings file < environment < flags.
+"""Every setting, loaded once: defaults < bare names < settings file < CITEWELL_ names < flags.
 
 Nothing else looks at the environment. Stages get plain values, not `Settings`.
 """
@@ -6,21 +6,53 @@ Nothing else looks at the environment. Stages get plain values, not `Settings`.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from collections.abc import Collection, Mapping  # noqa: TC003 - annotations are evaluated
+from dataclasses import Field, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from citewell.core.errors import SettingsError
+from citewell.core.settings_sources import (
+    Origin,
+    RawValue,
+    find_env_file,
+    unknown_variables,
+    values_by_bare_name,
+    values_by_name,
+    values_of_file,
+    values_of_flags,
+    variable_name,
+)
+from citewell.core.settings_values import convert
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pathlib import Path
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 Environment = Literal["dev", "prod", "scratch"]
 Transport = Literal["stdio", "streamable-http"]
 
-_TRUE = frozenset({"1", "true", "yes", "on"})
-_FALSE = frozenset({"0", "false", "no", "off"})
+BARE_NAMES = (
+    "database_url",
+    "mcp_auth_token",
+    "mcp_enabled",
+    "mcp_host",
+    "mcp_kb_v2_enabled",
+    "mcp_log_level",
+    "mcp_max_search_results",
+    "mcp_port",
+    "mcp_rate_limit_requests",
+    "mcp_rate_limit_window",
+    "mcp_response_token_budget",
+    "mcp_snippet_length",
+    "mcp_structured_output_enabled",
+    "mcp_tool_timeout",
+    "mcp_transport",
+)
+"""Settings that the specifications name without CITEWELL_: the environment may hold either name.
+
+A settings file may not, since other programs use such names too.
+"""
+_DATABASES = ("sqlite://", "postgresql://", "postgres://")
 
 
 def _setting(
@@ -31,13 +63,13 @@ def _setting(
     at_most: float | None = None,
     secret: bool = False,
 ) -> Any:  # noqa: ANN401 - a dataclass field stands for its value
-    metadata = {"about": about, "at_least": at_least, "at_most": at_most, "secret": secret}
-    return field(default=default, metadata=metadata)
+    metadata = {"about": about, "at_least": at_least, "at_most": at_most}
+    return field(default=default, repr=not secret, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings; the name of a variable is its field in capitals."""
+    """All settings; a variable is CITEWELL_ and the field's name in capitals."""
 
     mcp_transport: Transport = _setting("stdio", "Transport of `citewell serve`.")
     mcp_host: str = _setting("127.0.0.1", "Address the HTTP server binds to.")
@@ -69,18 +101,12 @@ class Settings:
     mcp_response_token_budget: int = _setting(
         30_000, "Most tokens of one formatted answer.", at_least=200
     )
-    mcp_max_response_bytes: int = _setting(
-        400_000, "Most bytes of one tool result, both content forms together.", at_least=4_000
-    )
     mcp_kb_v2_enabled: bool = _setting(
         True, "List the `kb` tools; false hides them and lists the `legacy` ones instead."
     )
     mcp_tool_timeout: float = _setting(120.0, "Seconds a tool call may take.", at_least=0.1)
     mcp_log_level: LogLevel = _setting("INFO", "Verbosity of the log on stderr.")
     mcp_log_format: Literal["text", "json"] = _setting("text", "Form of a line of the log.")
-    mcp_shutdown_seconds: float = _setting(
-        20.0, "Seconds that running calls have to end when the HTTP server stops.", at_least=0
-    )
 
     tool_prices: tuple[str, ...] = _setting(
         ("*=1",), "Units a call costs, as `tool=units`; `*` is every other tool."
@@ -94,9 +120,6 @@ class Settings:
         "memory://", "Where requests are counted: `memory://` or `redis://host:port`."
     )
     billing_url: str | None = _setting(None, "OneAPI service that knows and charges tokens.")
-    billing_timeout_seconds: float = _setting(
-        5.0, "Seconds the billing service may take.", at_least=0.1
-    )
     billing_when_down: Literal["refuse", "allow"] = _setting(
         "refuse", "What becomes of calls when the billing service is down."
     )
@@ -134,13 +157,6 @@ class Settings:
         200, "Characters of a `search_docs` snippet.", at_least=20, at_most=2_000
     )
 
-    scratch_ttl_seconds: float = _setting(
-        1_800.0, "Seconds a passage is kept in memory for its caller.", at_least=1
-    )
-    scratch_max_bytes: int = _setting(
-        256_000_000, "Most bytes of all passages in memory.", at_least=1_000_000
-    )
-
     embedder: str = _setting(
         "granite",
         "`granite`, `none`, `fastembed:MODEL` or `openai:MODEL` (any compatible endpoint).",
@@ -167,7 +183,6 @@ class Settings:
     events: tuple[str, ...] = _setting(
         ("log",), "Where events go: `log`, `otel`, a file of JSON lines, a webhook URL; or `none`."
     )
-    events_source_app: str = _setting("citewell", "`source_app` of each event.")
     events_webhook_token: str | None = _setting(
         None, "Bearer token that webhooks get.", secret=True
     )
@@ -182,10 +197,6 @@ class Settings:
     web_timeout_seconds: float = _setting(20.0, "Seconds one page may take to fetch.", at_least=0.1)
     web_max_page_bytes: int = _setting(
         20_000_000, "Most bytes of one page, counted after decompression.", at_least=1_000
-    )
-    web_max_redirects: int = _setting(8, "Most redirects followed.", at_least=0, at_most=30)
-    web_max_retries: int = _setting(
-        2, "Retries after 429, 5xx or a broken connection.", at_least=0, at_most=10
     )
     web_respect_robots: bool = _setting(True, "Obey robots.txt.")
     web_host_concurrency: int = _setting(4, "Most requests to one host at once.", at_least=1)
@@ -208,25 +219,10 @@ class Settings:
     )
     render_browser_path: str = _setting("", "Chromium to render with; unset: the one on PATH.")
     render_max_pages: int = _setting(2, "Most pages rendered at once.", at_least=1, at_most=32)
-    render_timeout_seconds: float = _setting(
-        20.0, "Seconds one page may take to render.", at_least=3
-    )
-    render_max_memory_mb: int = _setting(
-        1_000, "Most megabytes one rendered page may hold.", at_least=100, at_most=4_000
-    )
     render_no_sandbox: bool = _setting(
         False, "Run Chromium without its sandbox, as it always runs for root."
     )
 
-    extract_max_materials_bytes: int = _setting(
-        400_000,
-        "Most bytes of `materials` in one call of `extract_key_info`.",
-        at_least=1_000,
-        at_most=400_000,
-    )
-    extract_kept_bytes: int = _setting(
-        20_000_000, "Most bytes of materials kept for one caller.", at_least=0
-    )
     extract_with_caller_key: bool = _setting(
         False, "Embed materials at EMBEDDER_ENDPOINT with the caller's own bearer token."
     )
@@ -242,22 +238,12 @@ class Settings:
     web_search_urls: tuple[str, ...] = _setting(
         (), "`engine=URL` for engines whose API stands at another address."
     )
-    web_search_cache_seconds: float = _setting(
-        3_600.0, "Seconds for which the same search is not sent again.", at_least=0
-    )
 
-    answer_max_blocks: int = _setting(12, "Most blocks of evidence in one answer.", at_least=1)
     answer_max_expansion_depth: int = _setting(
         2, "How many links away from the given pages `answer` may go.", at_least=0, at_most=10
     )
-    answer_pages_per_round: int = _setting(
-        4, "Linked pages fetched at once in one round of following.", at_least=1, at_most=10
-    )
     answer_max_followed_pages: int = _setting(
         8, "Most linked pages one answer may fetch.", at_least=0, at_most=100
-    )
-    answer_full_context_tokens: int = _setting(
-        600, "Pages of fewer tokens than this in all are shown whole.", at_least=0
     )
     people_answer_timeout_seconds: float = _setting(
         300.0, "Seconds that `ask_user` waits for an answer.", at_least=0.1, at_most=86_400
@@ -278,6 +264,36 @@ class Settings:
         30.0, "Days after which `answer` fetches a stored page again.", at_least=0
     )
 
+    origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
+    """Where each value that is not a default came from."""
+    problems: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Why the bare name of a setting was ignored."""
+
+    def is_explicit(self, name: str) -> bool:
+        """Return whether the value of `name` was meant for Citewell, as a bare name may not be."""
+        return self.origins.get(name) != "bare name"
+
+    def refuse_problems(self, names: Collection[str] = BARE_NAMES) -> None:
+        """Refuse bare names that were ignored although the command needs them.
+
+        Raises:
+            SettingsError: one of `names` was ignored.
+        """
+        for name, problem in self.problems.items():
+            if name in names:
+                raise SettingsError(problem)
+
+
+def setting_fields() -> list[Field[Any]]:
+    """Return the settings as they are declared, in order."""
+    return [each for each in fields(Settings) if "about" in each.metadata]
+
+
+def explain_unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Return a sentence about each variable that begins with CITEWELL_ and sets nothing."""
+    names = [each.name for each in setting_fields()]
+    return unknown_variables(names, os.environ if environment is None else environment)
+
 
 def load_settings(
     flags: Mapping[str, object] | None = None,
@@ -288,100 +304,41 @@ def load_settings(
     """Return the settings of this process.
 
     `flags` holds what the command line gave, by field name; None values count as not given.
-    The file is `env_file`, else the one named by CITEWELL_ENV_FILE, else `.env` where it exists.
+    A file is read only where `env_file` or CITEWELL_ENV_FILE names it. A bare name whose value
+    cannot be used may belong to another program: it is ignored and told in `problems`.
 
     Raises:
-        SettingsError: a value is of the wrong type or out of range.
+        SettingsError: a value is of the wrong type or out of range, or the file cannot be used.
     """
     env = os.environ if environment is None else environment
-    given: dict[str, object] = {}
-    given.update(_known(_read_env_file(_env_file(env_file, env))))
-    given.update(_known(env))
-    given.update({name: value for name, value in (flags or {}).items() if value is not None})
-    hints = get_type_hints(Settings)
-    values = {
-        f.name: _convert(f.name, given[f.name], hints[f.name], f.metadata)
-        for f in fields(Settings)
-        if f.name in given
+    declared = {each.name: each for each in setting_fields()}
+    file = find_env_file(env_file, env)
+    given = {
+        **values_by_bare_name(BARE_NAMES, env),
+        **(values_of_file(declared, file) if file is not None else {}),
+        **values_by_name(declared, env),
+        **values_of_flags(flags or {}),
     }
-    return Settings(**values)
+    hints = get_type_hints(Settings)
+    values: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    for name, raw in given.items():
+        try:
+            _refuse_foreign_database(name, raw)
+            values[name] = convert(
+                raw.written_as, raw.value, hints[name], limits=declared[name].metadata
+            )
+        except SettingsError as error:
+            if raw.origin != "bare name":
+                raise
+            problems[name] = f"{error.message}; to override it, set {variable_name(name)}"
+    origins = {name: given[name].origin for name in values}
+    return Settings(**values, origins=origins, problems=problems)
 
 
-def _env_file(named: Path | None, env: Mapping[str, str]) -> Path:
-    if named is not None or env.get("CITEWELL_ENV_FILE"):
-        path = named or Path(env["CITEWELL_ENV_FILE"])
-        if not path.is_file():
-            raise SettingsError(f"settings file {path} does not exist")
-        return path
-    return Path(".env")
-
-
-def _known(source: Mapping[str, str]) -> dict[str, object]:
-    return {f.name: source[f.name.upper()] for f in fields(Settings) if f.name.upper() in source}
-
-
-def _read_env_file(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        return {}
-    values: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        plain = line.strip().removeprefix("export ").strip()
-        if not plain or plain.startswith("#"):
-            continue
-        name, equals, value = plain.partition("=")
-        if not equals:
-            raise SettingsError(f"{path} line {number} is not NAME=value")
-        values[name.strip()] = _unquote(value.strip())
-    return values
-
-
-def _unquote(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return value.split(" #")[0].rstrip()
-
-
-def _convert(name: str, value: object, hint: Any, metadata: Mapping[str, Any]) -> Any:  # noqa: ANN401 - checked here
-    result = _parse(name.upper(), value, hint)
-    if isinstance(result, int | float) and not isinstance(result, bool):
-        low, high = metadata["at_least"], metadata["at_most"]
-        if low is not None and result < low:
-            raise SettingsError(f"{name.upper()} must be at least {low}, not {result}")
-        if high is not None and result > high:
-            raise SettingsError(f"{name.upper()} must be at most {high}, not {result}")
-    return result
-
-
-def _parse(name: str, value: object, hint: Any) -> object:  # noqa: ANN401 - a type read from annotations
-    text = str(value).strip()
-    options = get_args(hint)
-    if get_origin(hint) is Literal:
-        match = [option for option in options if str(option).lower() == text.lower()]
-        if not match:
-            listed = ", ".join(map(str, options))
-            raise SettingsError(f"{name} must be one of {listed}, not {text!r}")
-        return match[0]
-    if get_origin(hint) is tuple:
-        parts = value if isinstance(value, list | tuple) else text.split(",")
-        return tuple(str(part).strip() for part in parts if str(part).strip())
-    if hint is bool:
-        return _parse_bool(name, text)
-    if hint in (int, float):
-        return _parse_number(name, text, hint)
-    return text or None if type(None) in options else text
-
-
-def _parse_bool(name: str, text: str) -> bool:
-    if text.lower() in _TRUE:
-        return True
-    if text.lower() in _FALSE:
-        return False
-    raise SettingsError(f"{name} must be true or false, not {text!r}")
-
-
-def _parse_number(name: str, text: str, kind: type[int] | type[float]) -> int | float:
-    try:
-        return kind(text.replace("_", ""))
-    except ValueError as error:
-        article = "a whole number" if kind is int else "a number"
-        raise SettingsError(f"{name} must be {article}, not {text!r}") from error
+def _refuse_foreign_database(name: str, raw: RawValue) -> None:
+    is_foreign = not str(raw.value).strip().startswith(_DATABASES)
+    if name == "database_url" and raw.origin == "bare name" and is_foreign:
+        raise SettingsError(
+            f"{raw.written_as} in the environment is not a SQLite or PostgreSQL URL"
+        )

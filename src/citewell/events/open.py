@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
     from citewell.events.emitter import Events, Sink
 
+SOURCE_APP = "citewell"
+"""`source_app` of every event."""
+
 
 def open_events(
-    sinks: tuple[str, ...], *, source_app: str, webhook_token: str | None = None
+    sinks: tuple[str, ...], *, source_app: str = SOURCE_APP, webhook_token: str | None = None
 ) -> AbstractAsyncContextManager[Events]:
     """Return the way in to sinks: `log`, `otel`, the path of a file, or an http(s) URL.
 
@@ -44,7 +47,7 @@ def _open_telemetry() -> Sink:
         from citewell.events.telemetry import TelemetrySink
     except ImportError as error:
         raise SettingsError(
-            "EVENTS names otel, but OpenTelemetry is not installed",
-            suggestion="Install citewell[telemetry], or take otel out of EVENTS.",
+            "CITEWELL_EVENTS names otel, but OpenTelemetry is not installed",
+            suggestion="Install citewell[telemetry], or take otel out of CITEWELL_EVENTS.",
         ) from error
     return TelemetrySink()

@@ -39,7 +39,7 @@ def _checked(url: str) -> str:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise SettingsError("a URL in EVENTS cannot be read") from error
+        raise SettingsError("a URL in CITEWELL_EVENTS cannot be read") from error
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise SettingsError("a webhook in EVENTS must start with http:// or https://")
+        raise SettingsError("a webhook in CITEWELL_EVENTS must start with http:// or https://")
     return url

@@ -100,8 +100,7 @@ class RemoteRenderer:
         if outcome is None:
             raise FetchTimeout(
                 f"no worker has rendered {shown_url(start)} within {self._wait_seconds:.0f} s",
-                suggestion="Try again later; more workers with --kinds render, or a higher "
-                "RENDER_TIMEOUT_SECONDS, leave less waiting.",
+                suggestion="Try again later, or start more workers with --kinds render.",
             )
         if len(outcome.html) > self._max_page_bytes:
             raise PageTooLarge(f"{shown_url(start)} is larger than {self._max_page_bytes} bytes")
@@ -120,7 +119,7 @@ class RemoteRenderer:
                 raise RenderingUnavailable(
                     "no worker that renders is running",
                     suggestion="Start one on a machine with Chromium: citewell worker "
-                    "--kinds render; or set RENDER_IN=here.",
+                    "--kinds render; or set CITEWELL_RENDER_IN=here.",
                 )
             if state == "gone":
                 where = shown_url(request.url)

@@ -59,11 +59,12 @@ class Parts:
 class Limits:
     """How far a run may go."""
 
-    max_blocks: int
-    max_depth: int
-    pages_per_round: int
-    max_pages: int
-    full_context_tokens: int
+    max_blocks: int = 12
+    max_depth: int = 2
+    pages_per_round: int = 4
+    max_pages: int = 8
+    full_context_tokens: int = 600
+    """Pages of fewer tokens than this in all are shown whole."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -73,9 +73,9 @@ def check_binding(settings: Settings, *, has_keys: bool = False) -> None:
     if is_loopback(settings.mcp_host) or guarded or settings.mcp_allow_anonymous:
         return
     raise SettingsError(
-        f"MCP_HOST={settings.mcp_host} is reachable from the network but no token is asked for: "
-        "set MCP_AUTH_TOKEN, make a key with `citewell keys create NAME`, set BILLING_URL, "
-        "or set MCP_ALLOW_ANONYMOUS=true to serve anyone"
+        f"CITEWELL_MCP_HOST={settings.mcp_host} is reachable from the network but no token is "
+        "required: set CITEWELL_MCP_AUTH_TOKEN, make a key with `citewell keys create NAME`, "
+        "set CITEWELL_BILLING_URL, or set CITEWELL_MCP_ALLOW_ANONYMOUS=true to serve anyone"
     )
 
 

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from citewell.app.docs_folder import base_url, require_docs, with_base_url
 from citewell.core.errors import CitewellError
+from citewell.core.settings import BARE_NAMES
 from citewell.server.docs_late_app import LateApp
 from citewell.server.docs_mcp import DocsMcpEndpoint
 from citewell.server.docs_routes import docs_routes
@@ -51,6 +52,7 @@ def serve_docs(settings: Settings, *, watch: bool = False) -> None:
         SettingsError: there is no such folder, or the port cannot be bound.
     """
     configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
+    settings.refuse_problems(set(BARE_NAMES) - {"database_url"})
     with bind(settings.mcp_host, settings.mcp_port) as listener:
         bound = with_base_url(replace(settings, mcp_port=listener.getsockname()[1]))
         folder = require_docs(bound)

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+DRAIN_SECONDS = 20.0
+"""For running calls to end after a stop signal."""
 # For connections to close once nothing runs on them; streams without an end are cut after it.
 _CLOSING_SECONDS = 3
 # Longer than proxies keep a connection, so that none sends a request into one just closed.
@@ -89,8 +91,8 @@ async def _run_uvicorn(
     logger.info("server started: transport streamable-http, host %s, port %d", host, port)
     if is_unspecified(settings.mcp_host) and not settings.mcp_allowed_hosts:
         logger.warning(
-            "MCP_ALLOWED_HOSTS is empty: requests that name this host other than as localhost "
-            "are refused"
+            "CITEWELL_MCP_ALLOWED_HOSTS is empty: requests that name this host other than as "
+            "localhost are refused"
         )
     config = uvicorn.Config(
         app,
@@ -107,7 +109,7 @@ async def _run_uvicorn(
     # uvicorn wakes up ten times a second, so the event is seen at once.
     with on_stop_signal(signalled.set):
         async with anyio.create_task_group() as tasks:
-            stop = partial(_stop, server, draining, seconds=settings.mcp_shutdown_seconds)
+            stop = partial(_stop, server, draining, seconds=DRAIN_SECONDS)
             tasks.start_soon(_do_when_set, signalled, stop)
             await server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
@@ -142,5 +144,5 @@ async def _stop(server: PatientServer, draining: Draining, *, seconds: float) ->
     with anyio.move_on_after(seconds):
         await draining.drain()
     if draining.running:
-        logger.warning("%d calls did not end within MCP_SHUTDOWN_SECONDS", draining.running)
+        logger.warning("%d calls did not end within %g seconds", draining.running, seconds)
     server.should_exit = True

@@ -17,7 +17,9 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listening = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        message = f"cannot listen on MCP_HOST={host} MCP_PORT={port}: {error.strerror}"
+        message = (
+            f"cannot listen on CITEWELL_MCP_HOST={host} CITEWELL_MCP_PORT={port}: {error.strerror}"
+        )
         raise SettingsError(message) from error
     # Connections inherit it; asyncio sets it only on sockets that name their protocol. Without it
     # every answer on a kept connection waits 40 ms for the headers to be acknowledged.

@@ -8,6 +8,7 @@ import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
+from citewell.core.settings import BARE_NAMES
 from citewell.server.logging_setup import configure_logging
 from citewell.server.stdio_channel import claimed_stdio
 from citewell.server.stdio_front import Handover, answer_until_unknown, load_prepared_answers
@@ -28,6 +29,7 @@ def serve(settings: Settings) -> None:
         CitewellError: a setting is wrong, or what it names cannot be opened.
     """
     configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
+    settings.refuse_problems({"mcp_transport"} if settings.mcp_transport == "stdio" else BARE_NAMES)
     if settings.mcp_transport == "stdio":
         _serve_stdio(settings)
     else:

@@ -46,7 +46,7 @@ def migrate(target: MigrationTarget, package: str) -> None:
     if applied > steps[-1].version:
         raise StoreError(
             "the database was made by a later version of citewell",
-            suggestion="Upgrade citewell, or set DATABASE_URL to another file.",
+            suggestion="Upgrade citewell, or set CITEWELL_DATABASE_URL to another file.",
             database_version=applied,
             known_version=steps[-1].version,
         )

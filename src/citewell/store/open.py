@@ -46,7 +46,7 @@ async def _open_postgres(address: str, *, model: str | None, timeout_seconds: fl
         from citewell.store.postgres.store import open_postgres_store
     except ImportError as error:
         raise SettingsError(
-            "DATABASE_URL names PostgreSQL, whose driver is not installed: "
+            "CITEWELL_DATABASE_URL names PostgreSQL, whose driver is not installed: "
             "pip install 'citewell[postgres]'"
         ) from error
     return await open_postgres_store(address, model=model, busy_timeout_seconds=timeout_seconds)
@@ -58,8 +58,8 @@ def _sqlite_path(address: str) -> Path | None:
         return user_data_path("citewell") / "citewell.db"
     if not address.startswith(_SQLITE):
         raise SettingsError(
-            "DATABASE_URL must be sqlite:///absolute/path.db or postgresql://…",
-            suggestion="Correct DATABASE_URL, or leave it unset to use the user's data directory.",
+            "CITEWELL_DATABASE_URL must be sqlite:///absolute/path.db or postgresql://…",
+            suggestion="Correct it, or leave it unset to use the user's data directory.",
         )
     place = unquote(address.removeprefix(_SQLITE))
     if place in _MEMORY:
@@ -68,7 +68,7 @@ def _sqlite_path(address: str) -> Path | None:
     path = Path(place[1:] if place[2:3] == ":" else place)
     if not path.is_absolute():
         raise SettingsError(
-            "DATABASE_URL must name the file by its absolute path",
+            "CITEWELL_DATABASE_URL must name the file by its absolute path",
             suggestion="Write sqlite:/// followed by the path without its first slash.",
         )
     return path

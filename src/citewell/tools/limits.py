@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.tools.registry import AfterCall, Tool
 
+MAX_RESPONSE_BYTES = 400_000
+"""Of one tool result, both content forms together."""
+
 # Citations, sources and statistics, which the budget of a brief's evidence does not count.
 _TOKENS_BESIDE_EVIDENCE = 10_000
 
@@ -29,6 +32,6 @@ def limited_registry(
         unavailable=unavailable,
         after_call=after_call,
         timeout_seconds=settings.mcp_tool_timeout,
-        max_response_bytes=settings.mcp_max_response_bytes,
+        max_response_bytes=MAX_RESPONSE_BYTES,
         max_response_tokens=settings.mcp_response_token_budget + _TOKENS_BESIDE_EVIDENCE,
     )

@@ -91,7 +91,7 @@ def choose_tools(
     for name in toolsets:
         if name not in known | {"default", "all"}:
             listed = ", ".join(["default", "all", *sorted(known)])
-            raise SettingsError(f"MCP_TOOLSETS names {name!r}; the toolsets are {listed}")
+            raise SettingsError(f"CITEWELL_MCP_TOOLSETS names {name!r}; the toolsets are {listed}")
     replacing = None if kb_v2 else "legacy"
     return [
         tool
@@ -125,7 +125,7 @@ def spell_name(name: str, *, dotted: bool) -> str:
 
 
 def _lacks_docs(settings: Settings) -> str | None:
-    return None if settings.docs_root else "No docs folder is served; DOCS_ROOT names one."
+    return None if settings.docs_root else "No docs folder is served; CITEWELL_DOCS_ROOT names one."
 
 
 _FIND_LACK: dict[Requirement, Callable[[Settings], str | None]] = {

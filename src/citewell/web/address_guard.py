@@ -115,7 +115,9 @@ class AddressGuard:
         allowed_private_hosts: Iterable[str] = (),
         resolve: Resolve | None = None,
     ) -> None:
-        self._ports = frozenset(_parse_port(port, "WEB_ALLOWED_PORTS") for port in allowed_ports)
+        self._ports = frozenset(
+            _parse_port(port, "CITEWELL_WEB_ALLOWED_PORTS") for port in allowed_ports
+        )
         self._exceptions = [_parse_exception(entry) for entry in allowed_private_hosts]
         self._resolve = resolve or resolve_by_system
 
@@ -135,7 +137,7 @@ class AddressGuard:
         if any(is_public(address) for address in found):
             raise AddressRefused(
                 f"port {port} of {host} is not one that may be fetched",
-                suggestion="Use the site's usual address, or name the port in WEB_ALLOWED_PORTS.",
+                suggestion="Use the usual address, or add the port to CITEWELL_WEB_ALLOWED_PORTS.",
                 host=host,
                 port=port,
             )
@@ -230,11 +232,13 @@ def _parse_exception(entry: str) -> _Exception:
     except ValueError:
         host, colon, port_text = entry.rpartition(":")
     if colon:
-        port = _parse_port(port_text, "WEB_ALLOWED_PRIVATE_HOSTS")
+        port = _parse_port(port_text, "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS")
     else:
         host, port = entry, None
     if not _HOST.fullmatch(host):
-        raise SettingsError(f"WEB_ALLOWED_PRIVATE_HOSTS: {entry!r} is not host[:port] or CIDR")
+        raise SettingsError(
+            f"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS: {entry!r} is not host[:port] or CIDR"
+        )
     address = _as_address(host.strip("[]"))
     if address is not None:
         return _Exception(network=ip_network(address), port=port)

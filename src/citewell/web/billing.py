@@ -33,7 +33,7 @@ class BillingService:
 
     def __init__(self, url: str, *, timeout_seconds: float) -> None:
         if not url.startswith(("http://", "https://")):
-            raise SettingsError("BILLING_URL must start with http:// or https://")
+            raise SettingsError("CITEWELL_BILLING_URL must start with http:// or https://")
         self._url = url.rstrip("/")
         self._timeout_seconds = timeout_seconds
         self._opened: httpx2.AsyncClient | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx2
 from tests.server.shelf import Shelf
@@ -17,7 +18,7 @@ DIRECTIVES = "/mcp/tools/get_user_requests"
 
 
 @asynccontextmanager
-async def console(**settings: object) -> AsyncIterator[httpx2.AsyncClient]:
+async def console(**settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
     """Serve a shelf; gives an HTTP client of it."""
     shelf = Shelf(**settings)
     async with (

@@ -147,7 +147,7 @@ async def test_what_cannot_be_read_says_why() -> None:
         "NOT_FOUND",
     ]
     assert "login form" in failed["/login"]["message"]
-    assert "WEB_RENDER" in failed["/app"]["suggestion"]
+    assert "CITEWELL_WEB_RENDER" in failed["/app"]["suggestion"]
     assert private["error"]["code"] == "INVALID_ARGUMENT"
 
 
@@ -183,4 +183,4 @@ async def test_a_server_that_must_render_but_cannot_does_not_start() -> None:
             pass
 
     assert "Install Chromium" in failure.value.message
-    assert "RENDER_BROWSER_PATH" in failure.value.message
+    assert "CITEWELL_RENDER_BROWSER_PATH" in failure.value.message

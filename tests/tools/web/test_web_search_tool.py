@@ -73,4 +73,4 @@ async def test_without_an_engine_the_call_names_the_setting() -> None:
         result = await Library(app=app, parts=await app.open()).call("web_search", query="herons")
 
     assert result["error"]["message"].startswith("web search is not configured")
-    assert "WEB_SEARCH_ENGINES" in str(result["error"])
+    assert "CITEWELL_WEB_SEARCH_ENGINES" in str(result["error"])

@@ -184,7 +184,7 @@ async def test_a_refresh_says_which_sections_changed() -> None:
 
 
 async def test_a_failed_refresh_keeps_the_page_and_says_so() -> None:
-    async with open_websites(web_max_retries=0) as websites:
+    async with open_websites() as websites:
         source_id = (await websites.process("/backend"))["source_id"]
         websites.site.pages["/backend"] = Response(status=403)
         refreshed = await websites.call("rag_refresh_website", source_id=source_id)

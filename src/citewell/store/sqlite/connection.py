@@ -305,7 +305,7 @@ def _refuse_foreign_file(connection: sqlite3.Connection) -> None:
     if found["tables"] and found["application_id"] != _APPLICATION_ID:
         raise StoreError(
             "the database belongs to another program",
-            suggestion="Set DATABASE_URL to a new file, or to one that citewell made.",
+            suggestion="Set CITEWELL_DATABASE_URL to a new file, or to one that citewell made.",
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.access.rate_limit import RateLimiter
 from citewell.app.parts import Parts
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
+from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.registry import Registry, Tool
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class DocsFront:
         self._registry = Registry(
             DOCS_TOOLS,
             timeout_seconds=settings.mcp_tool_timeout,
-            max_response_bytes=settings.mcp_max_response_bytes,
+            max_response_bytes=MAX_RESPONSE_BYTES,
             max_response_tokens=settings.mcp_response_token_budget,
             logs_tokens=False,
         )

@@ -19,5 +19,5 @@ def served_docs(call: Call) -> DocsFolder:
     """
     folder = call.parts.docs
     if folder is None:
-        raise NotConfigured("No docs folder is served; DOCS_ROOT names one.")
+        raise NotConfigured("No docs folder is served; CITEWELL_DOCS_ROOT names one.")
     return folder

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     Vector = npt.NDArray[np.float32]
 
 MAX_CONTEXTS = 20
+MAX_MATERIALS_BYTES = 400_000
+"""In one call."""
+MAX_KEPT_BYTES = 20_000_000
+"""Of materials kept for one caller."""
 _MAX_QUERY_CHARACTERS = 10_000
 _DEFAULT_TASK = "default"
 
@@ -57,7 +61,7 @@ async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
         BudgetExceeded: they are larger than the server takes.
         InferenceError: the caller's own embedding endpoint fails.
     """
-    _check_size(given.materials, max_bytes=call.settings.extract_max_materials_bytes)
+    _check_size(given.materials)
     async with _opened_embedder(call) as embedder:
         material = await _find_or_keep(given.materials, call, embedder)
         query_vector, vectors = await _embed(given.query, material, call, embedder)
@@ -68,14 +72,14 @@ async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
     )
 
 
-def _check_size(materials: str, *, max_bytes: int) -> None:
+def _check_size(materials: str) -> None:
     if not materials.strip():
         raise InvalidArgument("materials cannot be empty", suggestion="Give the text to search.")
     size = len(materials.encode("utf-8", "surrogatepass"))
-    if size > max_bytes:
+    if size > MAX_MATERIALS_BYTES:
         raise BudgetExceeded(
-            f"The materials are {size:,} bytes; at most {max_bytes:,} are taken.",
-            suggestion="Send a part of the text, or raise EXTRACT_MAX_MATERIALS_BYTES.",
+            f"The materials are {size:,} bytes; at most {MAX_MATERIALS_BYTES:,} are accepted.",
+            suggestion="Send a part of the text.",
         )
 
 
@@ -116,7 +120,7 @@ async def _find_or_keep(text: str, call: Call, embedder: Embedder | None) -> Mat
         task=task,
         text_hash=text_hash,
         pieces=split_material(text),
-        max_bytes=call.settings.extract_kept_bytes,
+        max_bytes=MAX_KEPT_BYTES,
         now=now,
     )
 

@@ -53,8 +53,8 @@ _SWITCHES = (
     "--mute-audio",
 )
 _START_HINT = (
-    "Check RENDER_BROWSER_PATH; where the system allows no sandbox (as in many containers), "
-    "set RENDER_NO_SANDBOX=true."
+    "Check CITEWELL_RENDER_BROWSER_PATH; where the system allows no sandbox (as in many "
+    "containers), set CITEWELL_RENDER_NO_SANDBOX=true."
 )
 
 

@@ -64,7 +64,7 @@ def what_rendering_lacks(browser_path: str = "") -> RenderingUnavailable | None:
         return RenderingUnavailable(
             where or "no Chromium is installed",
             suggestion="Install Chromium (Debian: apt install chromium), "
-            "or name a browser in RENDER_BROWSER_PATH.",
+            "or name a browser in CITEWELL_RENDER_BROWSER_PATH.",
         )
     return None
 

@@ -92,11 +92,11 @@ class PageLoad:
         if self._has_crashed:
             raise RenderFailed(
                 f"the browser gave up {shown_url(self._url)}: it may need too much memory",
-                suggestion="Use another page, or raise RENDER_MAX_MEMORY_MB.",
+                suggestion="Use another page.",
             )
         raise FetchTimeout(
             f"{shown_url(self._url)} was not rendered within {seconds:g} seconds",
-            suggestion="Try again later, or raise RENDER_TIMEOUT_SECONDS.",
+            suggestion="Try again later.",
             timeout_seconds=seconds,
         )
 

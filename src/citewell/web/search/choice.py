@@ -46,10 +46,12 @@ def chosen_engines(names: Sequence[str], access: EngineAccess) -> list[str]:
     for name in names:
         if name not in NEEDS:
             listed = ", ".join(NEEDS)
-            raise SettingsError(f"WEB_SEARCH_ENGINES names {name!r}; the engines are {listed}")
+            raise SettingsError(
+                f"CITEWELL_WEB_SEARCH_ENGINES names {name!r}; the engines are {listed}"
+            )
         if missing := _missing(name, access):
-            settings = " and ".join(f"WEB_SEARCH_{need.upper()}" for need in missing)
-            raise SettingsError(f"WEB_SEARCH_ENGINES names {name}: set {settings}")
+            settings = " and ".join(f"CITEWELL_WEB_SEARCH_{need.upper()}" for need in missing)
+            raise SettingsError(f"CITEWELL_WEB_SEARCH_ENGINES names {name}: set {settings}")
     return list(dict.fromkeys(names))
 
 

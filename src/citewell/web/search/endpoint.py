@@ -163,4 +163,4 @@ def _advice(status: int, engine: str) -> str:
     # 422 is what Brave says to a key that it does not know.
     if status in (400, 401, 403, 422):
         return f"Check the key and the settings of {engine}."
-    return f"{engine} is failing; try again later or add another engine to WEB_SEARCH_ENGINES."
+    return f"{engine} is failing; try again later, or add one to CITEWELL_WEB_SEARCH_ENGINES."

@@ -65,6 +65,6 @@ def _own_urls(given: Sequence[str]) -> dict[str, str]:
     for entry in given:
         name, _, url = entry.partition("=")
         if name not in NEEDS or not url.startswith(("http://", "https://")):
-            raise SettingsError("WEB_SEARCH_URLS must be engine=URL, comma-separated")
+            raise SettingsError("CITEWELL_WEB_SEARCH_URLS must be engine=URL, comma-separated")
         urls[name] = url
     return urls
