@@ -184,7 +184,7 @@ def test_an_index_that_cannot_be_opened_is_an_error_with_both_forms(
 
 def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "citewell", "--verbose", "status", *shell.options],
+        [sys.executable, "-m", "citewell", "--verbose", "search", "herons", *shell.options],
         capture_output=True,
         encoding="utf-8",
         timeout=30,
@@ -192,7 +192,7 @@ def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
     )
 
     assert result.returncode == 0
-    assert "tool call status" in result.stderr
+    assert "tool call search" in result.stderr
     assert "tool call" not in result.stdout
 
 

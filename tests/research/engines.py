@@ -9,7 +9,8 @@ from pathlib import Path
 
 from tests.hashing_embedder import HashingEmbedder
 
-from citewell.core.results import OrchestrationResult, Progress, Question
+from citewell.core.progress import Progress
+from citewell.core.results import OrchestrationResult, Question
 from citewell.ingest.pipeline import Ingester
 from citewell.research.engine import Engine
 from citewell.research.run import Limits, Parts

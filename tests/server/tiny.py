@@ -14,8 +14,8 @@ from citewell.app.corpus import open_store_part
 from citewell.app.open import App, open_app
 from citewell.app.parts import Assembly, Opener, PartName
 from citewell.core.errors import NotFound, StoreError
+from citewell.core.progress import Progress
 from citewell.core.records import Caller
-from citewell.core.results import Progress
 from citewell.core.settings import Settings
 from citewell.server.http_app import build_http_app
 from citewell.server.listener import bind

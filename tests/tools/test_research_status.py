@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from tests.drafts import draft
 from tests.tools.library import open_library
 
+from citewell.app.corpus_status import MAX_LISTED_PAGES
 from citewell.core.tokens import count_tokens
-from citewell.tools.research.status import MAX_LISTED_PAGES
 
 
 async def test_a_large_library_is_listed_a_screen_at_a_time() -> None:

@@ -5,56 +5,69 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedPage:
-    """What the status tells of one page."""
+class PageStatus:
+    """One indexed page."""
 
+    source_id: int
     title: str
     url: str
     chunks: int
     tokens: int
+    embedded_chunks: int
+    language: str
     fetched_at: datetime
     is_stale: bool
 
 
-def format_corpus_status(
-    *,
-    documents: int,
-    chunks: int,
-    tokens: int,
-    waiting: int,
-    pages: Sequence[ListedPage] | None,
-    next_cursor: int | None,
-) -> str:
-    """Return counts and, unless `pages` is None, that part of the list of indexed URLs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusStatus:
+    """How much is indexed, and which pages."""
+
+    documents: int
+    chunks: int
+    tokens: int
+    embedded_chunks: int
+    pages: tuple[PageStatus, ...] | None
+    """None when they were not asked for."""
+    next_cursor: int | None
+
+
+def format_corpus_status(status: CorpusStatus) -> str:
+    """Return counts and, unless `pages` is None, that part of the list of indexed URLs.
+
+    The words of pages are marked; a `Boundary` draws the brackets around them.
+    """
     lines = [
         "[CORPUS STATUS]",
-        f"Documents indexed: {documents}",
-        f"Total chunks: {chunks:,}",
-        f"Total tokens: {tokens:,}",
+        f"Documents indexed: {status.documents}",
+        f"Total chunks: {status.chunks:,}",
+        f"Total tokens: {status.tokens:,}",
     ]
+    waiting = status.chunks - status.embedded_chunks
     if waiting:
         lines.append(f"Chunks found by words only so far: {waiting:,}")
-    if pages is not None:
-        listed = "\n".join(_page_line(page) for page in pages)
-        lines += ["", "Indexed URLs:", *([NOTE_PLACE, enclose(listed)] if pages else ["(none)"])]
-        if next_cursor is not None:
+    if status.pages is not None:
+        listed = "\n".join(_page_line(page) for page in status.pages)
+        shown = [NOTE_PLACE, enclose(listed)] if status.pages else ["(none)"]
+        lines += ["", "Indexed URLs:", *shown]
+        if status.next_cursor is not None:
             lines.append(
-                f"… there are more: ask with cursor {next_cursor} for the next, or with "
+                f"… there are more: ask with cursor {status.next_cursor} for the next, or with "
                 "source_url for one of them."
             )
     return "\n".join(lines)
 
 
-def _page_line(page: ListedPage) -> str:
+def _page_line(page: PageStatus) -> str:
     fetched = page.fetched_at.strftime("%Y-%m-%d %H:%M UTC")
     stale = ", stale: answer or ingest fetches it again" if page.is_stale else ""
     counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, fetched {fetched}{stale}"
-    return f"- {page.title or 'Untitled'} — {page.url}\n  ({counts})"
+    title = mark(label(page.title)) or "Untitled"
+    return f"- {title} — {mark(page.url)}\n  ({counts})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from citewell.core.results import OnProgress, no_progress
+from citewell.core.progress import OnProgress, no_progress
 
 if TYPE_CHECKING:
     from citewell.app.client_port import ClientPort

@@ -1,4 +1,4 @@
-"""The stored pages, and the passages that callers have been shown."""
+"""The stored pages, the secret that their database keeps, and the passages callers were shown."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from citewell.app.scratch import ScratchStore
 from citewell.core.errors import StoreError
+from citewell.inference.names import vector_model
 from citewell.store.open import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from citewell.app.parts import Assembly
+    from citewell.app.scratch import ScratchStore
     from citewell.store.protocol import Store
 
 logger = logging.getLogger(__name__)
@@ -57,9 +58,11 @@ async def open_secret(assembly: Assembly) -> AsyncIterator[bytes]:
 @asynccontextmanager
 async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
     """Give the passages that callers have been shown, as far as they fit into memory."""
+    # Its sealing takes longer to import than a command that reads the store takes.
+    from citewell.app.scratch import ScratchStore
+
     yield ScratchStore(secret=(await assembly.open("secret")).secret)
 
 
 async def _open_at(address: str, assembly: Assembly) -> Store:
-    embedder = (await assembly.open("embedder")).embedder
-    return await open_store(address, model=embedder.name if embedder is not None else None)
+    return await open_store(address, model=vector_model(assembly.settings.embedder))

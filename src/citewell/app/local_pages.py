@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from citewell.app.page_sync import Corpus, OwnPage, SyncReport, sync_pages
 from citewell.core.errors import CitewellError
-from citewell.core.results import OnProgress, no_progress
+from citewell.core.progress import OnProgress, no_progress
 from citewell.ingest.local_files import file_url, find_local_pages, folder_url, read_local_page
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import anyio
 
 from citewell.core.errors import CitewellError
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageInfo, SearchFilter
-from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.pipeline import PARALLEL_PAGES
 
 if TYPE_CHECKING:

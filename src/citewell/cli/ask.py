@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from citewell.cli.local_paths import local_paths
-from citewell.cli.tool_call import add_json_option, call_tool
+from citewell.cli.tool_call import call_tool
+from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
 from citewell.core.records import Intent
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from citewell.app.open import App
-    from citewell.core.results import OnProgress
+    from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\

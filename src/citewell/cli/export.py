@@ -12,7 +12,7 @@ import anyio
 
 from citewell.cli.open_index import open_index
 from citewell.cli.terminal import print_text, showing_progress
-from citewell.cli.tool_call import add_json_option
+from citewell.cli.work import add_json_option
 from citewell.ingest.archive.write import write_archive
 
 if TYPE_CHECKING:

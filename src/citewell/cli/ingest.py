@@ -6,18 +6,15 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from citewell.cli.library_command import (
-    Outcome,
-    add_crawl_options,
-    crawl_options,
-    run_library_command,
-)
+from citewell.app.websites import CHANGE_NEEDS
+from citewell.cli.crawl_options import add_crawl_options, crawl_options
 from citewell.cli.local_paths import local_paths
 from citewell.cli.sites import add_websites
-from citewell.cli.tool_call import add_json_option, call_tool
+from citewell.cli.tool_call import call_tool
+from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InferenceError
 from citewell.core.library import WebsiteDraft
-from citewell.core.results import Progress
+from citewell.core.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
     from citewell.app.open import App
     from citewell.app.parts import Parts
-    from citewell.core.results import OnProgress
+    from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
     from citewell.tools.results import ToolResult
 
@@ -67,17 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages, or the sites, and print a line for each."""
     if arguments.site:
-        return run_library_command(
-            partial(_ingest_sites, arguments), arguments, settings, needs=("library",)
-        )
+        return run_work(partial(_ingest_sites, arguments), arguments, settings)
     paths = local_paths(arguments.urls)
     if paths:
-        return run_library_command(
-            partial(_ingest_files, paths, arguments),
-            arguments,
-            settings,
-            needs=("store", "ingester", "embedder"),
-        )
+        return run_work(partial(_ingest_files, paths, arguments), arguments, settings)
     given = {"url": arguments.urls, "force": arguments.force, "tags": arguments.tag}
     return call_tool(
         "ingest", given, arguments=arguments, settings=settings, afterwards=_make_vectors
@@ -85,9 +75,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _ingest_sites(
-    arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress
+    arguments: argparse.Namespace, app: App, on_progress: OnProgress
 ) -> Outcome:
-    settings = parts.settings
+    settings = app.settings
     drafts = [
         WebsiteDraft(
             url=url,
@@ -98,6 +88,7 @@ async def _ingest_sites(
         )
         for url in arguments.urls
     ]
+    parts = await app.open(*CHANGE_NEEDS)
     return await add_websites(parts, drafts, on_progress, force=arguments.force)
 
 
@@ -113,10 +104,12 @@ async def _make_vectors(app: App, result: ToolResult, on_progress: OnProgress) -
 async def _ingest_files(
     paths: Sequence[Path],
     arguments: argparse.Namespace,
-    parts: Parts,
+    app: App,
     on_progress: OnProgress,
 ) -> Outcome:
     from citewell.app.local_pages import index_path
+
+    parts = await app.open("store", "ingester", "embedder")
 
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []

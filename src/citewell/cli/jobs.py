@@ -6,18 +6,18 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
-from citewell.cli.library_command import Outcome, run_library_command
 from citewell.cli.library_shapes import job_shape, jobs_table
-from citewell.cli.tool_call import add_json_option
-from citewell.core.errors import InvalidArgument, NotFound
+from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.core.errors import InvalidArgument
 from citewell.core.jobs import JobState
+from citewell.jobs.website_status import get_job
 
 if TYPE_CHECKING:
     import argparse
 
-    from citewell.app.parts import Parts
+    from citewell.app.open import App
     from citewell.core.jobs import Job
-    from citewell.core.results import OnProgress
+    from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
@@ -53,12 +53,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.action != "list" and not arguments.job_ids:
         raise InvalidArgument(f"jobs {arguments.action} needs the number of a job")
     work = {"list": _list, "show": _show, "cancel": _cancel, "retry": _retry}
-    return run_library_command(partial(work[arguments.action], arguments), arguments, settings)
+    return run_work(partial(work[arguments.action], arguments), arguments, settings)
 
 
-async def _list(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
-    jobs = await parts.store.jobs.list_jobs(
-        project=parts.settings.project, states=arguments.state, limit=max(1, arguments.limit)
+async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    store = (await app.open("store")).store
+    jobs = await store.jobs.list_jobs(
+        project=app.settings.project, states=arguments.state, limit=max(1, arguments.limit)
     )
     return Outcome(
         text=jobs_table(jobs) if jobs else "No jobs.",
@@ -66,13 +67,11 @@ async def _list(arguments: argparse.Namespace, parts: Parts, on_progress: OnProg
     )
 
 
-async def _show(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
-    jobs: list[Job] = []
-    for job_id in arguments.job_ids:
-        job = await parts.store.jobs.get_job(job_id)
-        if job is None or job.project != parts.settings.project:
-            raise NotFound(f"there is no job {job_id}", suggestion="`citewell jobs` shows them.")
-        jobs.append(job)
+async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    store = (await app.open("store")).store
+    jobs = [
+        await get_job(store, job_id, project=app.settings.project) for job_id in arguments.job_ids
+    ]
     shapes = [job_shape(job) for job in jobs]
     text = "\n\n".join(
         "\n".join(f"{name:<12}  {_plain(value)}" for name, value in shape.items() if value)
@@ -81,15 +80,15 @@ async def _show(arguments: argparse.Namespace, parts: Parts, on_progress: OnProg
     return Outcome(text=text, structured={"jobs": shapes})
 
 
-async def _cancel(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
-    project = parts.settings.project
-    jobs = [await parts.library.cancel_job(job_id, project=project) for job_id in arguments.job_ids]
+async def _cancel(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    library, project = (await app.open("library")).library, app.settings.project
+    jobs = [await library.cancel_job(job_id, project=project) for job_id in arguments.job_ids]
     return _ended(jobs, wanted="cancelled")
 
 
-async def _retry(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
-    project = parts.settings.project
-    jobs = [await parts.library.retry_job(job_id, project=project) for job_id in arguments.job_ids]
+async def _retry(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    library, project = (await app.open("library")).library, app.settings.project
+    jobs = [await library.retry_job(job_id, project=project) for job_id in arguments.job_ids]
     return _ended(jobs, wanted="waiting")
 
 

@@ -12,7 +12,7 @@ import anyio
 
 from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
 from citewell.cli.terminal import print_text
-from citewell.cli.tool_call import add_json_option
+from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
 from citewell.store.open import open_store
 from citewell.tools.toolsets import Toolset

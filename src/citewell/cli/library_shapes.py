@@ -12,21 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from citewell.app.websites import WebsiteView
     from citewell.core.jobs import Job
     from citewell.core.library import ChangeReport, Website
 
 _MARKS = {"added": "+", "removed": "-", "edited": "~", "changed": "~", "failed": "!"}
 
 
-def website_shape(website: Website, *, is_stale: bool) -> dict[str, Any]:
+def website_shape(view: WebsiteView) -> dict[str, Any]:
     """Return a website as plain values."""
+    website = view.website
     shape = asdict(website)
     for name in ("fetched_at", "refresh_due_at", "created_at", "updated_at"):
         shape[name] = _iso(getattr(website, name))
     shape["last_change"] = (
         None if website.last_change is None else report_shape(website.last_change)
     )
-    return shape | {"is_stale": is_stale}
+    return shape | {"is_stale": view.is_stale}
 
 
 def report_shape(report: ChangeReport) -> dict[str, Any]:
@@ -92,8 +94,9 @@ def progress_text(job: Job) -> str:
     return f"{progress.stage} {progress.pages_done}/{total} pages{percent}"
 
 
-def website_text(website: Website, *, is_stale: bool, job: Job | None) -> str:
-    """Return all that is to say of a website."""
+def website_text(view: WebsiteView) -> str:
+    """Return everything about a website."""
+    website, job = view.website, view.job
     every = "never" if website.refresh_seconds is None else f"every {website.refresh_seconds:g} s"
     lines = {
         "id": str(website.source_id),
@@ -104,16 +107,16 @@ def website_text(website: Website, *, is_stale: bool, job: Job | None) -> str:
         "problem": website.error_message,
         "pages": f"{website.pages:,} with {website.chunks:,} chunks",
         "language": website.language or "-",
-        "fetched": _day(website.fetched_at) + (" (stale)" if is_stale else ""),
+        "fetched": _day(website.fetched_at) + (" (stale)" if view.is_stale else ""),
         "tags": ", ".join(website.tags),
         "refreshed": every,
         "work": None if job is None else f"job {job.job_id}, {job.state}, {progress_text(job)}",
     }
     width = max(map(len, lines))
-    told = [f"{name:<{width}}  {value}" for name, value in lines.items() if value]
+    shown = [f"{name:<{width}}  {value}" for name, value in lines.items() if value]
     if website.last_change is not None:
-        told += ["", report_text(website.last_change)]
-    return "\n".join(told)
+        shown += ["", report_text(website.last_change)]
+    return "\n".join(shown)
 
 
 def report_text(report: ChangeReport) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.cli.terminal import print_text, showing_progress
-from citewell.cli.tool_call import add_json_option
+from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
 from citewell.inference.open import open_embedder
 from citewell.ingest.archive.copy import copy_library

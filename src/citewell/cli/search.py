@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from citewell.cli.tool_call import add_json_option, call_tool
+from citewell.cli.tool_call import call_tool
+from citewell.cli.work import add_json_option
 from citewell.core.records import Intent
 
 if TYPE_CHECKING:

@@ -5,14 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
-from citewell.cli.library_command import (
+from citewell.app.websites import (
+    CHANGE_NEEDS,
+    READ_NEEDS,
+    delete_website,
+    find_website,
+    list_websites,
+    process_website,
+    refresh_website,
+    view_website,
+)
+from citewell.cli.crawl_options import (
     CONTENT_TYPES,
-    Outcome,
     add_crawl_options,
     crawl_options,
-    find_website,
     parse_duration,
-    run_library_command,
 )
 from citewell.cli.library_shapes import (
     job_shape,
@@ -22,18 +29,19 @@ from citewell.cli.library_shapes import (
     website_text,
     websites_table,
 )
-from citewell.cli.tool_call import add_json_option
+from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
-from citewell.core.results import Progress
+from citewell.core.progress import Progress
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from citewell.app.open import App
     from citewell.app.parts import Parts
     from citewell.core.library import Website
-    from citewell.core.results import OnProgress
+    from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
     from citewell.jobs.library import Processed
 
@@ -50,6 +58,8 @@ EXAMPLES = """\
   citewell sites refresh --stale
   citewell sites show https://blog.example/post
   citewell sites delete 42"""
+
+_CALLER = "citewell sites"
 
 ACTIONS = ("list", "add", "refresh", "delete", "show")
 
@@ -93,7 +103,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.every is not None:
         parse_duration(arguments.every)
     work = {"list": _list, "add": _add, "refresh": _refresh, "delete": _delete, "show": _show}
-    return run_library_command(partial(work[arguments.action], arguments), arguments, settings)
+    return run_work(partial(work[arguments.action], arguments), arguments, settings)
 
 
 async def add_websites(
@@ -105,27 +115,28 @@ async def add_websites(
     background: bool = False,
 ) -> Outcome:
     """Add websites and, unless in the background, wait until all of them have been read."""
-    begun = [await parts.library.process(draft, force=force, wait_seconds=0) for draft in drafts]
-    for number, each in enumerate(begun, start=1):
-        if background or each.job is None:
+    begun = [await process_website(parts, draft, caller=_CALLER, force=force) for draft in drafts]
+    for number, processed in enumerate(begun, start=1):
+        if background or processed.job is None:
             continue
-        await parts.library.wait_for(each.job.job_id, on_progress=on_progress)
+        await parts.library.wait_for(processed.job.job_id, on_progress=on_progress)
         if len(begun) > 1:
-            told = Progress(phase="waiting", message="Websites done", done=number, total=len(begun))
-            await on_progress(told)
+            done = Progress(phase="waiting", message="Websites done", done=number, total=len(begun))
+            await on_progress(done)
     return await _added(parts, begun, background=background)
 
 
 async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) -> Outcome:
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
-    for each in begun:
-        status = await parts.library.status(each.website.source_id, project=each.website.project)
-        website = status.website
-        shape = website_shape(website, is_stale=parts.library.is_stale(website))
-        shape |= {"is_cached": each.is_cached, "job": status.job and job_shape(status.job)}
+    for processed in begun:
+        website = processed.website
+        view = await view_website(parts, website.source_id, project=website.project)
+        shape = website_shape(view)
+        shape |= {"is_cached": processed.is_cached, "job": view.job and job_shape(view.job)}
         shapes.append(shape)
-        lines.append(_line(website, "kept" if each.is_cached else website.status))
+        state = "kept" if processed.is_cached else view.website.status
+        lines.append(_line(view.website, state))
     failed = [shape for shape in shapes if shape["status"] == "failed"]
     if background:
         lines.append("A running server or `citewell worker` does the work; see `citewell jobs`.")
@@ -140,9 +151,10 @@ def _line(website: Website, state: str) -> str:
     )
 
 
-async def _add(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+async def _add(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     every = None if arguments.every is None else parse_duration(arguments.every)
-    settings = parts.settings
+    settings = app.settings
+    parts = await app.open(*CHANGE_NEEDS)
     drafts = [
         WebsiteDraft(
             url=url,
@@ -166,9 +178,9 @@ async def _add(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgr
     return outcome
 
 
-async def _list(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     query = WebsiteQuery(
-        project=parts.settings.project,
+        project=app.settings.project,
         content_type=arguments.type,
         status=arguments.status,
         order_by=arguments.order,
@@ -176,33 +188,37 @@ async def _list(arguments: argparse.Namespace, parts: Parts, on_progress: OnProg
         limit=max(1, arguments.limit),
         offset=max(0, arguments.offset),
     )
-    found = await parts.store.library.list_websites(query)
-    shapes = [
-        website_shape(website, is_stale=parts.library.is_stale(website))
-        for website in found.websites
-    ]
+    listing = await list_websites(await app.open(*READ_NEEDS), query)
     text = "No websites. Add one with `citewell sites add URL`."
-    if found.websites:
-        shown = query.offset + len(found.websites)
-        text = f"{websites_table(found.websites)}\n\n{shown} of {found.total} websites"
-    return Outcome(text=text, structured={"websites": shapes, "total_count": found.total})
+    if listing.websites:
+        shown = query.offset + len(listing.websites)
+        table = websites_table([view.website for view in listing.websites])
+        text = f"{table}\n\n{shown} of {listing.total} websites"
+    shapes = [website_shape(view) for view in listing.websites]
+    return Outcome(text=text, structured={"websites": shapes, "total_count": listing.total})
 
 
-async def _refresh(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
-    websites = [await find_website(parts, target) for target in arguments.targets]
+async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    parts, project = await app.open(*CHANGE_NEEDS), app.settings.project
+    websites = [await find_website(parts, name, project=project) for name in arguments.targets]
     if arguments.stale:
-        websites += await parts.library.list_stale(project=parts.settings.project)
+        websites += await parts.library.list_stale(project=project)
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
     has_failed = False
     for website in websites:
         wait = 0 if arguments.background else None
-        done = await parts.library.refresh(
-            website.source_id, project=website.project, wait_seconds=wait, on_progress=on_progress
+        done = await refresh_website(
+            parts,
+            website.source_id,
+            project=project,
+            caller=_CALLER,
+            wait_seconds=wait,
+            on_progress=on_progress,
         )
         has_failed = has_failed or done.job.state == "failed"
         report = done.report
-        shape = website_shape(done.website, is_stale=parts.library.is_stale(done.website))
+        shape = website_shape(await view_website(parts, website.source_id, project=project))
         shapes.append(shape | {"report": report and report_shape(report)})
         lines.append(_line(done.website, "queued" if arguments.background else done.website.status))
         lines += [report_text(report)] if report is not None else []
@@ -210,36 +226,36 @@ async def _refresh(arguments: argparse.Namespace, parts: Parts, on_progress: OnP
     return Outcome(text=text, structured={"websites": shapes}, has_failed=has_failed)
 
 
-async def _delete(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
-    websites = [await find_website(parts, target) for target in arguments.targets]
-    removed = [
-        await parts.library.delete(website.source_id, project=website.project)
+async def _delete(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    parts, project = await app.open(*CHANGE_NEEDS), app.settings.project
+    websites = [await find_website(parts, name, project=project) for name in arguments.targets]
+    deleted = [
+        await delete_website(parts, website.source_id, project=project, caller=_CALLER)
         for website in websites
     ]
     lines = [
-        f"deleted: {each.url} (id {each.source_id}, {each.pages} pages, {each.chunks} chunks)"
-        for each in removed
+        f"deleted: {gone.url} (id {gone.source_id}, {gone.pages} pages, {gone.chunks} chunks)"
+        for gone in deleted
     ]
     shapes = [
         {
-            "source_id": each.source_id,
-            "url": each.url,
-            "pages": each.pages,
-            "chunks_deleted": each.chunks,
+            "source_id": gone.source_id,
+            "url": gone.url,
+            "pages": gone.pages,
+            "chunks_deleted": gone.chunks,
         }
-        for each in removed
+        for gone in deleted
     ]
     return Outcome(text="\n".join(lines), structured={"deleted": shapes})
 
 
-async def _show(arguments: argparse.Namespace, parts: Parts, on_progress: OnProgress) -> Outcome:
+async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     texts: list[str] = []
     shapes: list[dict[str, Any]] = []
-    for target in arguments.targets:
-        website = await find_website(parts, target)
-        status = await parts.library.status(website.source_id, project=website.project)
-        is_stale = parts.library.is_stale(website)
-        texts.append(website_text(website, is_stale=is_stale, job=status.job))
-        shape = website_shape(website, is_stale=is_stale)
-        shapes.append(shape | {"job": status.job and job_shape(status.job)})
+    parts, project = await app.open(*READ_NEEDS), app.settings.project
+    for name in arguments.targets:
+        website = await find_website(parts, name, project=project)
+        view = await view_website(parts, website.source_id, project=project)
+        texts.append(website_text(view))
+        shapes.append(website_shape(view) | {"job": view.job and job_shape(view.job)})
     return Outcome(text="\n\n".join(texts), structured={"websites": shapes})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from citewell.cli.tool_call import add_json_option, call_tool
+from citewell.cli.work import Outcome, add_json_option, run_work
 
 if TYPE_CHECKING:
     import argparse
 
+    from citewell.app.open import App
+    from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
@@ -31,9 +34,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the counts and the pages."""
-    given = {
-        "source_url": arguments.url,
-        "include_urls": not arguments.no_urls,
-        "cursor": arguments.cursor,
-    }
-    return call_tool("status", given, arguments=arguments, settings=settings)
+    return run_work(partial(_status, arguments), arguments, settings)
+
+
+async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    from citewell.answer.corpus_status import format_corpus_status
+    from citewell.app.corpus_status import STATUS_NEEDS, corpus_status, page_status, status_json
+    from citewell.core.boundary import Boundary
+
+    parts = await app.open(*STATUS_NEEDS)
+    if arguments.url is not None:
+        status = await page_status(parts, arguments.url, project=app.settings.project)
+    else:
+        status = await corpus_status(
+            parts,
+            project=app.settings.project,
+            lists_pages=not arguments.no_urls,
+            after_source_id=arguments.cursor or 0,
+        )
+    text = Boundary().draw(format_corpus_status(status))
+    return Outcome(text=text, structured=status_json(status))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Task
 
-    from citewell.core.results import OnProgress, Phase, Progress
+    from citewell.core.progress import OnProgress, Phase, Progress
 
 _HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
 # A page could otherwise move the cursor, retitle the window or hide what stands above.

@@ -6,7 +6,7 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from citewell.core.results import OnProgress, no_progress
+from citewell.core.progress import OnProgress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,7 +11,7 @@ import anyio
 
 from citewell.app.usage import owner_of_key, usage_csv, usage_summary, usage_text
 from citewell.cli.terminal import print_text
-from citewell.cli.tool_call import add_json_option
+from citewell.cli.work import add_json_option
 from citewell.store.open import open_store
 
 if TYPE_CHECKING:

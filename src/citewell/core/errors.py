@@ -44,7 +44,7 @@ CitewellError
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 ErrorCode = Literal[
     "INVALID_ARGUMENT",
@@ -76,6 +76,16 @@ class CitewellError(Exception):
         self.details = details
         if suggestion is not None:
             self.suggestion = suggestion
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the error as every transport and the shell show it."""
+        return {
+            "code": self.code,
+            "type": self.type,
+            "message": self.message,
+            "details": self.details,
+            "suggestion": self.suggestion,
+        }
 
 
 class InvalidArgument(CitewellError):

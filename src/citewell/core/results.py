@@ -1,14 +1,15 @@
-"""What a research run brings back, and how it tells of its progress."""
+"""What a research run is asked, and what it brings back."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.records import SearchFilter
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from citewell.core.records import Block, Intent, Quote
 
 Mode = Literal["chunk", "full_context"]
@@ -24,37 +25,6 @@ StopReason = Literal[
     "expansion is off",
     "search does not follow links",
 ]
-
-Phase = Literal[
-    "ingest",
-    "embed",
-    "analysis",
-    "retrieval",
-    "reranking",
-    "expansion",
-    "locality",
-    "merge",
-    "waiting",
-    "export",
-    "import",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """One step of long work, told while it goes on."""
-
-    phase: Phase
-    message: str
-    done: int | None = None
-    total: int | None = None
-
-
-OnProgress = Callable[[Progress], Awaitable[None]]
-
-
-async def no_progress(progress: Progress) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.language import cjk_share
 from citewell.inference.local import LocalEmbedder
+from citewell.inference.names import GRANITE_NAME
 
 if TYPE_CHECKING:
     from citewell.inference.local import TextModel
@@ -17,7 +18,7 @@ _MOST_CJK = 0.3
 def granite_embedder(*, threads: int) -> LocalEmbedder:
     """Return the embedder; its weights, onnxruntime and tokenizer are loaded on first use."""
     return LocalEmbedder(
-        "granite-30m-en-int8",
+        GRANITE_NAME,
         dimensions=384,
         load=_load,
         threads=threads,

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SettingsError
+from citewell.inference.names import vector_model
 
 if TYPE_CHECKING:
     from citewell.inference.local import TextModel
     from citewell.inference.protocols import Embedder, Reranker, Synthesizer
 
-EMBEDDERS = ("granite", "none", "onnx:FOLDER", "fastembed:MODEL", "openai:MODEL")
 RERANKERS = ("calibrated", "none", "fastembed:MODEL", "endpoint:MODEL")
 SYNTHESIZERS = ("none", "openai:MODEL", "anthropic:MODEL")
 
@@ -20,34 +20,33 @@ SYNTHESIZERS = ("none", "openai:MODEL", "anthropic:MODEL")
 def open_embedder(
     name: str, *, endpoint: str, api_key: str | None, threads: int
 ) -> Embedder | None:
-    """Return the named embedder, or None for "none"; no model is loaded before its first use.
+    """Return the named embedder; no model is loaded before its first use.
 
+    None means that searches use words only: for "none", and where the weights are not installed.
     `threads` 0 means one for each core; `endpoint` and `api_key` serve remote models only.
 
     Raises:
         SettingsError: there is no such embedder.
         InferenceError: the package it needs is not installed.
     """
+    stored_as = vector_model(name)
+    if stored_as is None:
+        return None
     threads = threads or _cores()
     kind, _, model = name.partition(":")
-    match kind, bool(model):
-        case "none", False:
-            return None
-        case "granite", False:
-            from citewell.inference.granite import granite_embedder
+    if kind == "granite":
+        from citewell.inference.granite import granite_embedder
 
-            return granite_embedder(threads=threads)
-        case "onnx", True:
-            return _open_onnx_folder(Path(model), threads=threads)
-        case "fastembed", True:
-            from citewell.inference.fastembed import fastembed_embedder
+        return granite_embedder(threads=threads)
+    if kind == "onnx":
+        return _open_onnx_folder(Path(model), name=stored_as, threads=threads)
+    if kind == "fastembed":
+        from citewell.inference.fastembed import fastembed_embedder
 
-            return fastembed_embedder(model, threads=threads)
-        case "openai", True:
-            from citewell.inference.remote import RemoteEmbedder
+        return fastembed_embedder(model, threads=threads)
+    from citewell.inference.remote import RemoteEmbedder
 
-            return RemoteEmbedder(model, endpoint=endpoint, api_key=api_key)
-    raise _unknown("embedder", name, EMBEDDERS)
+    return RemoteEmbedder(model, endpoint=endpoint, api_key=api_key)
 
 
 def open_reranker(
@@ -95,7 +94,7 @@ def open_synthesizer(name: str, *, endpoint: str, api_key: str | None) -> Synthe
     raise _unknown("synthesis", name, SYNTHESIZERS)
 
 
-def _open_onnx_folder(folder: Path, *, threads: int) -> Embedder:
+def _open_onnx_folder(folder: Path, *, name: str, threads: int) -> Embedder:
     from citewell.inference.local import LocalEmbedder
 
     if not folder.is_dir():
@@ -106,7 +105,7 @@ def _open_onnx_folder(folder: Path, *, threads: int) -> Embedder:
 
         return load_folder(folder)
 
-    return LocalEmbedder(f"onnx:{folder.resolve().name}", load=load, threads=threads)
+    return LocalEmbedder(name, load=load, threads=threads)
 
 
 def _unknown(what: str, name: str, choices: tuple[str, ...]) -> SettingsError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.errors import InferenceError, StoreError
-from citewell.core.results import OnProgress, Progress, no_progress
+from citewell.core.progress import OnProgress, Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ import anyio
 from anyio import to_thread
 
 from citewell.core.errors import CitewellError, FetchError
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
-from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.embed import EmbeddingQueue
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.reading import PageReader

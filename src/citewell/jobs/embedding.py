@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.results import Progress
+    from citewell.core.progress import Progress
     from citewell.ingest.pipeline import Ingester
     from citewell.jobs.work import Work
 

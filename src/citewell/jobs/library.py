@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from citewell.core.errors import NotFound
 from citewell.core.jobs import JobDraft
 from citewell.core.library import WebsiteDraft, WebsiteQuery
-from citewell.core.results import OnProgress, no_progress
+from citewell.core.progress import OnProgress, no_progress
 from citewell.jobs.handlers import library_handlers
 from citewell.jobs.runner import JobRunner, Pace
+from citewell.jobs.website_status import get_job, is_stale, no_such_website, website_status
 from citewell.store.library_json import report_from_json
 from citewell.web.urls import canonical_url
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from citewell.core.records import PageInfo
     from citewell.ingest.library_pages import LibraryParts
     from citewell.jobs.handlers import Emit
+    from citewell.jobs.website_status import Status
 
 # Longer than this, and the caller is told to come back.
 PATIENCE_SECONDS = 5.0
@@ -75,14 +76,6 @@ class Refreshed:
     """Why the last attempt failed; what was stored is kept, and another attempt may follow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
-    """A website with the last work on it."""
-
-    website: Website
-    job: Job | None
-
-
 class Library:
     """The websites that somebody keeps, and the work that keeps them."""
 
@@ -90,7 +83,7 @@ class Library:
         self._parts = parts
         self._store = parts.store
         self._runner = runner
-        self._stale_after = timedelta(days=stale_after_days)
+        self._stale_after_days = stale_after_days
 
     async def process(
         self,
@@ -174,11 +167,7 @@ class Library:
         Raises:
             NotFound: there is no such website or page.
         """
-        website = await self._store.library.get_website(source_id, project=project)
-        if website is None:
-            raise _no_such(source_id)
-        job = await self._store.jobs.last_job(str(source_id), project=project)
-        return Status(website=website, job=job)
+        return await website_status(self._store, source_id, project=project)
 
     async def delete(self, source_id: int, *, project: str) -> RemovedWebsite:
         """Remove a website with its pages; work on it that goes on is stopped.
@@ -191,7 +180,7 @@ class Library:
             await self._runner.cancel(job.job_id)
         removed = await self._store.library.delete_website(source_id, project=project)
         if removed is None:
-            raise _no_such(source_id)
+            raise no_such_website(source_id)
         return removed
 
     async def keep_pages(self, pages: Iterable[PageInfo], *, tags: tuple[str, ...] = ()) -> None:
@@ -209,10 +198,10 @@ class Library:
         Raises:
             NotFound: there is no such job of the project.
         """
-        job = await self._job(job_id, project=project)
+        job = await get_job(self._store, job_id, project=project)
         if await self._runner.cancel(job_id):
             await self._note_stop(job)
-        return await self._job(job_id, project=project)
+        return await get_job(self._store, job_id, project=project)
 
     async def retry_job(self, job_id: int, *, project: str) -> Job:
         """Let a failed or cancelled job wait to be done again.
@@ -220,10 +209,10 @@ class Library:
         Raises:
             NotFound: there is no such job of the project.
         """
-        await self._job(job_id, project=project)
+        await get_job(self._store, job_id, project=project)
         if await self._store.jobs.retry_job(job_id, now=self._parts.clock()):
             self._runner.wake()
-        return await self._job(job_id, project=project)
+        return await get_job(self._store, job_id, project=project)
 
     async def wait_for(self, job_id: int, *, on_progress: OnProgress = no_progress) -> Job:
         """Have the job done, here or elsewhere, and return it once it has ended."""
@@ -261,8 +250,7 @@ class Library:
 
     def is_stale(self, website: Website) -> bool:
         """Return whether the website was fetched too long ago to be trusted as it is."""
-        fetched_at = website.fetched_at
-        return fetched_at is not None and self._parts.clock() - fetched_at > self._stale_after
+        return is_stale(website, after_days=self._stale_after_days, now=self._parts.clock())
 
     async def _renew(self, website: Website, draft: WebsiteDraft, *, force: bool) -> Website:
         """Take over what a second call says of a website that is there."""
@@ -298,14 +286,8 @@ class Library:
     async def _get(self, website: Website) -> Website:
         found = await self._store.library.get_website(website.source_id, project=website.project)
         if found is None:
-            raise _no_such(website.source_id)
+            raise no_such_website(website.source_id)
         return found
-
-    async def _job(self, job_id: int, *, project: str) -> Job:
-        job = await self._store.jobs.get_job(job_id)
-        if job is None or job.project != project:
-            raise NotFound(f"there is no job {job_id}", suggestion="List the jobs.")
-        return job
 
     async def _note_stop(self, job: Job) -> None:
         found = await self._store.library.get_website(int(job.key), project=job.project)
@@ -371,11 +353,3 @@ class Chores:
             )
             await store.jobs.add_job(draft, now=now)
         await store.jobs.prune_jobs(before=now - timedelta(days=_KEPT_JOBS_DAYS))
-
-
-def _no_such(source_id: int) -> NotFound:
-    return NotFound(
-        f"there is no website with source_id {source_id}",
-        suggestion="List the websites to see their ids: rag_list_websites, or `citewell sites`.",
-        source_id=source_id,
-    )

@@ -14,7 +14,7 @@ import anyio
 
 from citewell.core.errors import CitewellError, NotFound, StoreError, error_of_kind
 from citewell.core.ids import new_nonce
-from citewell.core.results import OnProgress, Progress, no_progress
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.library_pages import Clock, utc_now
 from citewell.jobs.retry import MAX_ATTEMPTS, wait_before_retry
 from citewell.jobs.work import Work

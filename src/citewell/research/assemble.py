@@ -6,14 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from citewell.answer.quote import pick_quotes, refuse_inexact
-from citewell.core.results import (
-    FailedUrl,
-    OpenLink,
-    OrchestrationResult,
-    PageChecked,
-    Progress,
-    Timing,
-)
+from citewell.core.progress import Progress
+from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
 from citewell.research.evidence import choose_blocks
 from citewell.research.excerpt import shorten_blocks
 from citewell.research.frontier import Need

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.errors import ToolTimeout
-from citewell.core.results import OnProgress, OrchestrationResult, Progress, no_progress
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.research.analyse import analyse_query
 from citewell.research.assemble import assemble
 from citewell.research.run import Limits, Parts, ResearchRun
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from citewell.core.errors import CitewellError
-    from citewell.core.results import Question
+    from citewell.core.results import OrchestrationResult, Question
     from citewell.ingest.pipeline import IngestOutcome
 
 logger = logging.getLogger(__name__)

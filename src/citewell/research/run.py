@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.errors import CitewellError
-from citewell.core.results import ExpansionStep, Progress
+from citewell.core.progress import OnProgress, Phase, Progress
+from citewell.core.results import ExpansionStep, Question, StopReason
 from citewell.core.text import one_line
-from citewell.ingest.pipeline import IngestOutcome
+from citewell.ingest.pipeline import Ingester, IngestOutcome
 from citewell.research.evidence import weigh_blocks
 from citewell.research.frontier import Frontier, Need
 from citewell.research.judge import KNOWN_MODEL, judge
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.records import Block, RankedChunk, SearchFilter
-    from citewell.core.results import OnProgress, Phase, Question, StopReason
     from citewell.inference.protocols import Embedder, Reranker
-    from citewell.ingest.pipeline import Ingester
     from citewell.research.analyse import QueryAnalysis
     from citewell.research.frontier import Lead
     from citewell.research.judge import Judgement

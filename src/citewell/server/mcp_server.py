@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from citewell.app.call import Call
     from citewell.app.parts import OpensParts
-    from citewell.core.results import Progress
+    from citewell.core.progress import Progress
     from citewell.core.settings import Settings
     from citewell.server.departure import Departure
     from citewell.server.metrics import Metrics

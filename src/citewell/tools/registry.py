@@ -23,7 +23,7 @@ from citewell.core.errors import (
     ScopeViolation,
     ToolTimeout,
 )
-from citewell.core.results import OnProgress, no_progress
+from citewell.core.progress import OnProgress, no_progress
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
 from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of

@@ -43,13 +43,7 @@ def error_result(
     URLs in it that the caller did not name, such as the target of a redirect, count as page words.
     """
     known = json.dumps(arguments or {}, default=str, ensure_ascii=False)
-    body: dict[str, Any] = {
-        "code": error.code,
-        "type": error.type,
-        "message": error.message,
-        "details": error.details,
-        "suggestion": error.suggestion,
-    }
+    body = error.as_json()
     in_words = format_research_error if tool in EXPLAINED_AT_LENGTH else format_error
     text = mark_urls(in_words(error), known=known)
     foreign = [name for name in body if mark_urls(str(body[name]), known=known) != str(body[name])]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.errors import CopyIncomplete
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import SearchFilter
-from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.archive.read import Imported, import_page, import_website
 from citewell.ingest.archive.write import page_record, website_records
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anyio import to_thread
 
 from citewell.core.errors import ArchiveRefused, SuppliedTextRefused
-from citewell.core.results import OnProgress, Progress, no_progress
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.archive.format import WEBSITES, check_parts, read_manifest, read_part
 from citewell.ingest.archive.page_records import (
     origin_of,

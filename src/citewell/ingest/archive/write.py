@@ -12,8 +12,8 @@ from anyio import to_thread
 from citewell import __version__
 from citewell.core.errors import ArchiveRefused
 from citewell.core.library import WebsiteQuery
+from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import SearchFilter
-from citewell.core.results import OnProgress, Progress, no_progress
 from citewell.ingest.archive.format import PAGES_A_PART, WEBSITES, ArchiveWriter, Manifest
 from citewell.ingest.archive.page_records import page_to_record, website_to_record
 

@@ -9,7 +9,7 @@ import anyio
 from pydantic import Field
 
 from citewell.core.errors import AnswerTimeout, CitewellError, QuestionClosed
-from citewell.core.results import Progress
+from citewell.core.progress import Progress
 from citewell.tools.people.party import party_of, show_moment
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.untrusted import OwnText

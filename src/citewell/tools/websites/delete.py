@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from citewell.app.websites import CHANGE_NEEDS, delete_website
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.untrusted import OwnText, PageUrl
 from citewell.tools.websites.arguments import SourceId
@@ -30,13 +31,8 @@ async def run(given: DeleteInput, call: Call) -> DeleteOutput:
     Raises:
         NotFound: there is no such website.
     """
-    removed = await call.parts.library.delete(given.source_id, project=call.caller.project)
-    call.parts.events.emit(
-        "WebsiteDeleted",
-        tool_name=TOOL_NAME,
-        source_id=removed.source_id,
-        url=removed.url,
-        chunks_deleted=removed.chunks,
+    removed = await delete_website(
+        call.parts, given.source_id, project=call.caller.project, caller=TOOL_NAME
     )
     return DeleteOutput(
         source_id=removed.source_id,
@@ -69,7 +65,7 @@ TOOL = Tool(
     input_model=DeleteInput,
     output_model=DeleteOutput,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
-    needs=("library", "events"),
+    needs=CHANGE_NEEDS,
     run=run,
     shape=as_is,
     render=render,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from citewell.app.websites import READ_NEEDS, list_websites
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import WebsiteQuery
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
@@ -13,7 +14,7 @@ from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import ContentTypeFilter, Status, iso, shown_title
 
 if TYPE_CHECKING:
-    from citewell.core.library import Website
+    from citewell.app.websites import WebsiteView
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
@@ -58,7 +59,8 @@ class ListOutput(ToolOutput):
 
 async def run(given: ListInput, call: Call) -> ListOutput:
     """List the websites of the caller's project."""
-    listed = await call.parts.store.library.list_websites(
+    listed = await list_websites(
+        call.parts,
         WebsiteQuery(
             project=call.caller.project,
             content_type=given.content_type,
@@ -67,10 +69,10 @@ async def run(given: ListInput, call: Call) -> ListOutput:
             descending=given.order == "DESC",
             limit=given.limit,
             offset=given.offset,
-        )
+        ),
     )
     return ListOutput(
-        websites=[_shape(website, call) for website in listed.websites],
+        websites=[_shape(view) for view in listed.websites],
         total_count=listed.total,
         limit=given.limit,
         offset=given.offset,
@@ -78,7 +80,8 @@ async def run(given: ListInput, call: Call) -> ListOutput:
     )
 
 
-def _shape(website: Website, call: Call) -> WebsiteShape:
+def _shape(view: WebsiteView) -> WebsiteShape:
+    website = view.website
     return WebsiteShape(
         id=website.source_id,
         url=website.url,
@@ -88,7 +91,7 @@ def _shape(website: Website, call: Call) -> WebsiteShape:
         fetch_timestamp=iso(website.fetched_at),
         processing_status=website.status,
         chunks_count=website.chunks,
-        is_stale=call.parts.library.is_stale(website),
+        is_stale=view.is_stale,
         error_message=website.error_message,
         pages=website.pages if website.kind == "site" else None,
     )
@@ -131,7 +134,7 @@ TOOL = Tool(
     input_model=ListInput,
     output_model=ListOutput,
     annotations=Annotations(read_only=True),
-    needs=("store", "library"),
+    needs=READ_NEEDS,
     run=run,
     shape=as_is,
     render=render,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.content_fields import ContentType
-from citewell.core.errors import CitewellError
 from citewell.core.library import CrawlOptions, Discovery, WebsiteDraft
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
@@ -74,31 +74,9 @@ async def run(given: ProcessInput, call: Call) -> ProcessOutput:
         FetchError: the page cannot be had.
     """
     clock = Stopwatch()
-    emit = call.parts.events.emit
-    emit(
-        "WebsiteProcessingStart",
-        tool_name=TOOL_NAME,
-        url=given.url,
-        content_type=given.content_type,
-    )
-    try:
-        processed = await _process(given, call)
-    except CitewellError as error:
-        emit("WebsiteProcessingFailed", tool_name=TOOL_NAME, url=given.url, error=error.message)
-        raise
-    # How the work itself ends is told by the library, which may be after this call.
+    processed = await _process(given, call)
     if processed.error is not None and not processed.is_going_on:
         raise with_fetch_details(processed.error, url=given.url)
-    if processed.is_cached:
-        emit(
-            "WebsiteProcessingComplete",
-            tool_name=TOOL_NAME,
-            url=processed.website.url,
-            source_id=processed.website.source_id,
-            chunks_created=processed.website.chunks,
-            processing_time_ms=clock.ms,
-            is_cached=True,
-        )
     return _shape(processed, took_ms=clock.ms)
 
 
@@ -119,8 +97,10 @@ async def _process(given: ProcessInput, call: Call) -> Processed:
             language=given.language,
         ),
     )
-    return await call.parts.library.process(
+    return await process_website(
+        call.parts,
         draft,
+        caller=TOOL_NAME,
         force=given.force_refresh,
         wait_seconds=call.settings.jobs_patience_seconds,
         on_progress=call.on_progress,
@@ -197,7 +177,7 @@ TOOL = Tool(
     input_model=ProcessInput,
     output_model=ProcessOutput,
     annotations=Annotations(read_only=False, open_world=True),
-    needs=("store", "library", "events"),
+    needs=CHANGE_NEEDS,
     run=run,
     shape=as_is,
     render=render,

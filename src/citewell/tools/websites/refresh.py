@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from citewell.app.websites import CHANGE_NEEDS, refresh_website
 from citewell.core.boundary import path_label
-from citewell.core.errors import CitewellError
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import SourceId, Stopwatch
@@ -50,30 +50,20 @@ class RefreshOutput(ToolOutput):
 
 
 async def run(given: RefreshInput, call: Call) -> RefreshOutput:
-    """Fetch the website again; only what changed is written and embedded anew.
+    """Fetch the website again; only what changed is written and embedded again.
 
     Raises:
         NotFound: there is no such website.
     """
     clock = Stopwatch()
-    emit = call.parts.events.emit
-    emit("WebsiteRefreshStart", tool_name=TOOL_NAME, source_id=given.source_id)
-    try:
-        # How the work itself ends is told by the library, which may be after this call.
-        refreshed = await call.parts.library.refresh(
-            given.source_id,
-            project=call.caller.project,
-            wait_seconds=WAIT_SECONDS,
-            on_progress=call.on_progress,
-        )
-    except CitewellError as error:
-        emit(
-            "WebsiteRefreshFailed",
-            tool_name=TOOL_NAME,
-            source_id=given.source_id,
-            error=error.message,
-        )
-        raise
+    refreshed = await refresh_website(
+        call.parts,
+        given.source_id,
+        project=call.caller.project,
+        caller=TOOL_NAME,
+        wait_seconds=WAIT_SECONDS,
+        on_progress=call.on_progress,
+    )
     return _shape(refreshed, took_ms=clock.ms)
 
 
@@ -164,7 +154,7 @@ TOOL = Tool(
     input_model=RefreshInput,
     output_model=RefreshOutput,
     annotations=Annotations(read_only=False, open_world=True),
-    needs=("library", "events"),
+    needs=CHANGE_NEEDS,
     run=run,
     shape=as_is,
     render=render,

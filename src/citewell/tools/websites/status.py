@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import WithJsonSchema
 
+from citewell.app.websites import READ_NEEDS, view_website
 from citewell.core.boundary import enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -66,7 +67,7 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
     Raises:
         NotFound: there is no such website.
     """
-    status = await call.parts.library.status(given.source_id, project=call.caller.project)
+    status = await view_website(call.parts, given.source_id, project=call.caller.project)
     website = status.website
     running = status.job if status.job is not None and not status.job.is_finished else None
     return StatusOutput(
@@ -81,7 +82,7 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
         content_type=website.content_type,
         language=website.language,
         pages=website.pages,
-        is_stale=call.parts.library.is_stale(website),
+        is_stale=status.is_stale,
         progress=_progress(running) if running is not None else None,
         fields=shape_fields(website.fields),
     )
@@ -154,7 +155,7 @@ TOOL = Tool(
     input_model=StatusInput,
     output_model=StatusOutput,
     annotations=Annotations(read_only=True),
-    needs=("library",),
+    needs=READ_NEEDS,
     run=run,
     shape=as_is,
     render=render,

@@ -1,0 +1,166 @@
+"""What tools and the shell do with the websites of the library, and the events that tell of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import CitewellError, NotFound
+from citewell.core.progress import OnProgress, no_progress
+from citewell.jobs.website_status import is_stale, website_status
+
+if TYPE_CHECKING:
+    from citewell.app.parts import PartName, Parts
+    from citewell.core.jobs import Job
+    from citewell.core.library import RemovedWebsite, Website, WebsiteDraft, WebsiteQuery
+    from citewell.jobs.library import Processed, Refreshed
+
+READ_NEEDS: tuple[PartName, ...] = ("store",)
+CHANGE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebsiteView:
+    """A website, its age, and the last work on it."""
+
+    website: Website
+    is_stale: bool
+    job: Job | None = None
+    """None in lists, and where nothing was ever done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebsiteListing:
+    """Some of the websites that a query matches."""
+
+    websites: tuple[WebsiteView, ...]
+    total: int
+
+
+async def list_websites(parts: Parts, query: WebsiteQuery) -> WebsiteListing:
+    """Return the websites that the query matches, in its order."""
+    listed = await parts.store.library.list_websites(query)
+    views = tuple(_view(website, parts) for website in listed.websites)
+    return WebsiteListing(websites=views, total=listed.total)
+
+
+async def view_website(parts: Parts, source_id: int, *, project: str) -> WebsiteView:
+    """Return a website (or a stored page) with the last work on it.
+
+    Raises:
+        NotFound: there is no such website or page.
+    """
+    status = await website_status(parts.store, source_id, project=project)
+    return _view(status.website, parts, job=status.job)
+
+
+async def find_website(parts: Parts, name: str, *, project: str) -> Website:
+    """Return the website that an id or a URL names.
+
+    Raises:
+        NotFound: there is none.
+    """
+    library = parts.store.library
+    if name.isdecimal():
+        website = await library.get_website(int(name), project=project)
+    else:
+        # Its URL parser takes longer to import than most commands of the library.
+        from citewell.web.urls import canonical_url
+
+        website = await library.find_website(canonical_url(name), project=project)
+    if website is None:
+        raise NotFound(
+            f"there is no website {name}", suggestion="`citewell sites list` shows them."
+        )
+    return website
+
+
+async def process_website(
+    parts: Parts,
+    draft: WebsiteDraft,
+    *,
+    caller: str,
+    force: bool = False,
+    wait_seconds: float | None = 0,
+    on_progress: OnProgress = no_progress,
+) -> Processed:
+    """Add a website and have it read; `caller` is the tool or command that asks for it.
+
+    See `Library.process` for what is waited for.
+
+    Raises:
+        NotAUrl: it is not an HTTP or HTTPS URL.
+        CitewellError: it cannot be added.
+    """
+    emit, started = parts.events.emit, monotonic()
+    told = {"tool_name": caller, "url": draft.url}
+    emit("WebsiteProcessingStart", **told, content_type=draft.content_type)
+    try:
+        processed = await parts.library.process(
+            draft, force=force, wait_seconds=wait_seconds, on_progress=on_progress
+        )
+    except CitewellError as error:
+        emit("WebsiteProcessingFailed", **told, error=error.message)
+        raise
+    # The library reports the end of the work itself, which may come after this call.
+    if processed.is_cached:
+        emit(
+            "WebsiteProcessingComplete",
+            tool_name=caller,
+            url=processed.website.url,
+            source_id=processed.website.source_id,
+            chunks_created=processed.website.chunks,
+            processing_time_ms=round((monotonic() - started) * 1000),
+            is_cached=True,
+        )
+    return processed
+
+
+async def refresh_website(
+    parts: Parts,
+    source_id: int,
+    *,
+    project: str,
+    caller: str,
+    wait_seconds: float | None,
+    on_progress: OnProgress = no_progress,
+) -> Refreshed:
+    """Fetch a website again; only what changed is written and embedded.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    emit = parts.events.emit
+    emit("WebsiteRefreshStart", tool_name=caller, source_id=source_id)
+    try:
+        return await parts.library.refresh(
+            source_id, project=project, wait_seconds=wait_seconds, on_progress=on_progress
+        )
+    except CitewellError as error:
+        emit("WebsiteRefreshFailed", tool_name=caller, source_id=source_id, error=error.message)
+        raise
+
+
+async def delete_website(
+    parts: Parts, source_id: int, *, project: str, caller: str
+) -> RemovedWebsite:
+    """Delete a website with its pages, chunks, vectors and words.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    removed = await parts.library.delete(source_id, project=project)
+    parts.events.emit(
+        "WebsiteDeleted",
+        tool_name=caller,
+        source_id=removed.source_id,
+        url=removed.url,
+        chunks_deleted=removed.chunks,
+    )
+    return removed
+
+
+def _view(website: Website, parts: Parts, *, job: Job | None = None) -> WebsiteView:
+    stale = is_stale(website, after_days=parts.settings.page_stale_days)
+    return WebsiteView(website=website, is_stale=stale, job=job)

@@ -1,0 +1,79 @@
+"""Runs the work of a command with an open application, and prints the outcome."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from citewell.app.open import App, open_app
+from citewell.cli.main import EXIT_TOOL_ERROR
+from citewell.cli.terminal import print_error, print_text, showing_progress
+from citewell.core.errors import CitewellError, SettingsError
+from citewell.core.progress import OnProgress
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a command prints: `text` for a person, `structured` for a program."""
+
+    text: str
+    structured: dict[str, Any]
+    has_failed: bool = False
+
+
+Work = Callable[[App, OnProgress], Awaitable[Outcome]]
+
+
+def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do the work, print its outcome and return the exit code.
+
+    Raises:
+        SettingsError: a setting is wrong.
+    """
+    configure_log(settings, verbose=getattr(arguments, "verbose", False))
+    try:
+        outcome = anyio.run(partial(_run, work, settings))
+    except SettingsError:
+        raise
+    except CitewellError as error:
+        outcome = Outcome(text="", structured={"error": error.as_json()}, has_failed=True)
+    if arguments.json:
+        print(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
+    elif "error" in outcome.structured:
+        print_error(outcome.structured["error"])
+    else:
+        print_text(outcome.text)
+    return EXIT_TOOL_ERROR if outcome.has_failed else 0
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Declare --json, which every command that prints a result has."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def configure_log(settings: Settings, *, verbose: bool) -> None:
+    """Write the log to stderr when `verbose`, else nowhere."""
+    if verbose:
+        from citewell.server.logging_setup import configure_logging
+
+        configure_logging(settings.mcp_log_level, form=settings.mcp_log_format)
+    else:
+        # Without any handler Python writes warnings to stderr, beside the progress bars.
+        logging.getLogger().handlers[:] = [logging.NullHandler()]
+
+
+async def _run(work: Work, settings: Settings) -> Outcome:
+    with showing_progress() as on_progress:
+        async with open_app(settings, role="command") as app:
+            return await work(app, on_progress)

@@ -1,0 +1,38 @@
+"""How long work reports its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Phase = Literal[
+    "ingest",
+    "embed",
+    "analysis",
+    "retrieval",
+    "reranking",
+    "expansion",
+    "locality",
+    "merge",
+    "waiting",
+    "export",
+    "import",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """One step of long work, reported while it goes on."""
+
+    phase: Phase
+    message: str
+    done: int | None = None
+    total: int | None = None
+
+
+OnProgress = Callable[[Progress], Awaitable[None]]
+
+
+async def no_progress(progress: Progress) -> None:
+    """Report to nobody."""

