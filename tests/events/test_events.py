@@ -76,6 +76,22 @@ async def test_an_event_has_the_fields_that_seed_b_names() -> None:
     assert sent["timestamp"].endswith("+00:00")
 
 
+async def test_an_event_holds_no_secret() -> None:
+    kept = Kept()
+
+    async with running_events([kept], source_app="citewell") as events:
+        events.emit(
+            "SemanticQueryStart",
+            query="Bearer wren-7",
+            filters={"urls": ["https://a.example/?token=wren-7&page=2"]},
+        )
+
+    assert "wren-7" not in str(kept.events[0].fields)
+    assert kept.events[0].fields["filters"] == {
+        "urls": ["https://a.example/?token=[redacted]&page=2"]
+    }
+
+
 async def test_a_sink_that_fails_loses_only_the_event_it_failed_on() -> None:
     kept, other = Kept(fails_on="b"), Kept()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import logging
+import subprocess
+import sys
 from datetime import datetime
 
 from citewell.server.logging_setup import JsonFormatter, TextFormatter
@@ -51,6 +53,30 @@ def test_a_line_of_json_names_the_request_and_holds_no_secret() -> None:
     assert (first["request_id"], "wren-7" in first["message"]) == ("order-66", False)
     assert (second["message"], "request_id" in second) == ("a line\nand another", False)
     assert third["exception"].endswith("ValueError: cannot reach https://[redacted]example.org/")
+
+
+def test_access_lines_and_uncaught_exceptions_of_a_process_hold_no_secret() -> None:
+    program = """
+import logging
+from citewell.server.logging_setup import configure_logging
+configure_logging("INFO")
+access = '%s - "%s %s HTTP/%s" %d'
+logging.getLogger("uvicorn.access").warning(access, "::1", "GET", "/?token=wren-7", "1.1", 200)
+raise ValueError("cannot reach https://a.example/?api_key=wren-7 with Bearer wren-7")
+"""
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+    assert ended.returncode == 1
+    assert "wren-7" not in ended.stderr
+    assert "GET /?token=[redacted] HTTP/1.1" in ended.stderr
+    assert "ValueError: cannot reach https://a.example/?api_key=[redacted]" in ended.stderr
 
 
 def test_a_line_of_text_begins_with_the_time_and_the_request() -> None:

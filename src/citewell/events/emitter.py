@@ -7,12 +7,14 @@ drops what comes next and counts it.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
+from citewell.core.redaction import redact
 from citewell.events.records import Event
 
 if TYPE_CHECKING:
@@ -58,14 +60,17 @@ class Events:
         return sum(queue.dropped for queue in self._queues)
 
     def emit(self, name: EventName, **fields: EventValue) -> None:
-        """Hand an event to every sink that has room for it; fields that are None are left out."""
+        """Hand an event to every sink that has room for it; fields that are None are left out.
+
+        Secrets in URLs and messages are redacted, as in the log.
+        """
         if not self._queues:
             return
         event = Event(
             name=name,
             source_app=self._source_app,
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            fields={key: value for key, value in fields.items() if value is not None},
+            fields={key: _redact(value) for key, value in fields.items() if value is not None},
         )
         for queue in self._queues:
             queue.put(event)
@@ -136,3 +141,13 @@ class _Queue:
             logger.warning(
                 "events for %s are lost, %d so far (%s)", self._sink.name, self.dropped, why
             )
+
+
+def _redact(value: EventValue) -> EventValue:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_redact(item) for item in value]
+    if isinstance(value, Mapping):
+        return {name: _redact(item) for name, item in value.items()}
+    return value

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from citewell.app.redaction import redact
+from citewell.core.redaction import redact
 from citewell.server.request_ids import request_id
 
 if TYPE_CHECKING:
+    from types import TracebackType
     from typing import Literal
 
     from citewell.core.settings import LogLevel
+
+logger = logging.getLogger(__name__)
 
 _TEXT_TIME = "%Y-%m-%d %H:%M:%S"
 _JSON_TIME = "%Y-%m-%dT%H:%M:%S%z"
@@ -34,6 +37,8 @@ def configure_logging(level: LogLevel, *, form: Literal["text", "json"] = "text"
     root.handlers[:] = [handler]
     root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
     logging.getLogger("citewell").setLevel(level)
+    # Python would write the traceback to stderr itself, with whatever secrets it holds.
+    sys.excepthook = _log_uncaught
     _leave_out_what_no_line_holds()
 
 
@@ -46,6 +51,14 @@ def _leave_out_what_no_line_holds() -> None:
     logging.logMultiprocessing = False
 
 
+def _log_uncaught(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    if issubclass(kind, KeyboardInterrupt):
+        return
+    logger.critical("uncaught exception", exc_info=(kind, error, trace))
+
+
 class TextFormatter(logging.Formatter):
     """A line for people; the name of the request stands before the message."""
 
@@ -54,10 +67,9 @@ class TextFormatter(logging.Formatter):
         name = request_id.get()
         request = "" if name is None else f"[{name}] "
         moment = f"{_tell_second(int(record.created), _TEXT_TIME)},{int(record.msecs):03d}"
-        message = redact(record.getMessage())
-        line = f"{moment} {record.levelname} {record.name}: {request}{message}"
-        trace = _trace_of(record)
-        return line if trace is None else f"{line}\n{trace}"
+        line = f"{moment} {record.levelname} {record.name}: {request}{record.getMessage()}"
+        trace = _format_trace(record)
+        return redact(line if trace is None else f"{line}\n{trace}")
 
 
 class JsonFormatter(logging.Formatter):
@@ -74,9 +86,9 @@ class JsonFormatter(logging.Formatter):
         name = request_id.get()
         if name is not None:
             line["request_id"] = name
-        trace = _trace_of(record)
+        trace = _format_trace(record)
         if trace is not None:
-            line["exception"] = trace
+            line["exception"] = redact(trace)
         return json.dumps(line, ensure_ascii=False)
 
 
@@ -86,7 +98,5 @@ def _tell_second(second: int, form: str) -> str:
     return time.strftime(form, time.localtime(second))
 
 
-def _trace_of(record: logging.LogRecord) -> str | None:
-    if not record.exc_info:
-        return None
-    return redact(logging.Formatter().formatException(record.exc_info))
+def _format_trace(record: logging.LogRecord) -> str | None:
+    return logging.Formatter().formatException(record.exc_info) if record.exc_info else None

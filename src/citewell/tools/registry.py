@@ -13,7 +13,6 @@ from typing_extensions import TypeVar
 
 from citewell.app.call import Call as Call
 from citewell.app.client_port import ClientMustAnswer
-from citewell.app.redaction import summarise_arguments
 from citewell.core.boundary import Boundary
 from citewell.core.errors import (
     BudgetExceeded,
@@ -24,6 +23,7 @@ from citewell.core.errors import (
     ToolTimeout,
 )
 from citewell.core.progress import OnProgress, no_progress
+from citewell.core.redaction import summarise_arguments
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
 from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of

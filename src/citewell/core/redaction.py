@@ -1,0 +1,102 @@
+"""What can stand in a log: no secrets, no long text.
+
+Every pattern runs in linear time: it starts at a fixed word, and what it repeats over stops before
+another match can start, or is consumed with the match.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+REDACTED = "[redacted]"
+_REPLACEMENT = rf"\g<name>{REDACTED}"
+
+_SECRET_WORDS = (
+    r"token|secret|pass(?:word|wd|phrase)|api[_-]?key|access[_-]?key|private[_-]?key|"
+    r"signature|credentials?|authorization|cookie"
+)
+_SECRET_NAME = re.compile(rf"(?:^|[_-])(?:(?:{_SECRET_WORDS})(?:$|[_-])|auth$)", re.IGNORECASE)
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+# Each pattern with substrings of which a text must hold one, in small letters: most lines of a
+# log hold none. The group `name` stays.
+_PATTERNS = (
+    (
+        ("authorization", "cookie", "api-key"),
+        re.compile(
+            r"(?P<name>(?:authorization|cookie|api-key)\s{0,3}[:=]\s{0,3})[^\r\n\"']+",
+            re.IGNORECASE,
+        ),
+    ),
+    (("bearer",), re.compile(r"(?P<name>\bbearer\s{1,3})(?!tokens?\b)[^\s\"',;]+", re.IGNORECASE)),
+    (
+        ("=", "%3d"),
+        re.compile(
+            rf"(?P<name>(?:{_SECRET_WORDS}|(?<![a-z])(?:sig|pwd|auth)|(?<=[?&])(?:key|code))"
+            r"(?:=|%3d))[^\s&#\"'<>,;)\]}]+",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        ('":', "':"),
+        re.compile(
+            rf"(?P<name>(?:{_SECRET_WORDS})[\"']\s{{0,2}}:\s{{0,2}}[\"'])(?:[^\"'\\\r\n]|\\.)+",
+            re.IGNORECASE,
+        ),
+    ),
+    (("@",), re.compile(r"(?P<name>(?<=://))[^/?#\s\"'<>]*@")),
+    (
+        ("akia", "asia", "gh", "glpat-", "npm_", "hf_", "xox", "sk", "k_", "cw-", "aiza", "ya29."),
+        re.compile(
+            r"(?P<name>(?<![\w-]))(?:(?:AKIA|ASIA)[0-9A-Z]{16}|gh[oprsu]_[A-Za-z0-9]{8,}"
+            r"|github_pat_\w{8,}|glpat-[\w-]{8,}|(?:npm|hf)_[A-Za-z0-9]{16,}|xox[abeoprs]-[\w-]{8,}"
+            r"|sk-[\w-]{8,}|[prs]k_(?:live|test)_\w{8,}|cw-[\w-]{16,}|AIza[\w-]{16,}"
+            r"|ya29\.[\w-]{8,})"
+        ),
+    ),
+    (("eyj",), re.compile(r"(?P<name>(?<![\w-]))eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?")),
+    (
+        ("private key-",),
+        re.compile(r"(?P<name>)-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*"),
+    ),
+)
+
+_MAX_CHARACTERS = 120
+_MAX_ARGUMENTS = 12
+# Made once: json.dumps would make one a call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
+
+def redact(text: str) -> str:
+    """Return `text` without tokens, passwords, signatures and well-known kinds of keys."""
+    small = text.lower()
+    for triggers, pattern in _PATTERNS:
+        if any(trigger in small for trigger in triggers):
+            text = pattern.sub(_REPLACEMENT, text)
+    return text
+
+
+def summarise_arguments(arguments: Mapping[str, object]) -> str:
+    """Return the arguments of a call as one short line of JSON."""
+    short = {
+        name[:40]: _summarise(name, value)
+        for name, value in list(arguments.items())[:_MAX_ARGUMENTS]
+    }
+    return _ENCODER.encode(short)
+
+
+def _summarise(name: str, value: object) -> object:
+    # A number is a limit such as `max_tokens`, not a secret.
+    if isinstance(value, int | float) or value is None:
+        return value
+    if _SECRET_NAME.search(_WORD_START.sub("_", name)):
+        return REDACTED
+    text = redact(value if isinstance(value, str) else _ENCODER.encode(value))
+    if len(text) <= _MAX_CHARACTERS:
+        return text
+    return f"{text[:_MAX_CHARACTERS]}… ({len(text)} characters)"

@@ -1,0 +1,108 @@
+"""Redaction: what a log may not hold, what it must keep, and how long that takes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from citewell.core.redaction import redact, summarise_arguments
+
+SECRETS = {
+    "bearer token": ("called with Bearer wren-7", "wren-7"),
+    "basic credentials": ("Authorization: Basic d3Jlbjo3", "d3Jlbjo3"),
+    "header in a dict": ("{'authorization': 'Token wren-7', 'x': 1}", "wren-7"),
+    "header in JSON": ('{"X-Api-Key": "wren-7"}', "wren-7"),
+    "cookie": ("Cookie: session=wren-7; theme=dark", "wren-7"),
+    "user of a URL": ("postgresql://app:wren-7@db.example/app", "wren-7"),
+    "password with an at sign": ("https://app:wr@en-7@db.example/", "en-7"),
+    "token in a query": ("GET /a?token=wren-7&x=1", "wren-7"),
+    "access token in a query": ("GET /a?x=1&access_token=wren-7", "wren-7"),
+    "API key in a query": ("https://a.example/?api_key=wren-7#x", "wren-7"),
+    "key in a query": ("https://a.example/?key=wren-7&q=1", "wren-7"),
+    "signature": ("https://s3.example/a?X-Amz-Signature=wren7&b=1", "wren7"),
+    "Azure signature": ("https://blob.example/a?sv=1&sig=wren%2F7", "wren%2F7"),
+    "encoded query": ("to=https%3A%2F%2Fa.example%3Ftoken%3Dwren-7", "wren-7"),
+    "client secret in a form": ("grant_type=x&client_secret=wren-7", "wren-7"),
+    "password in a DSN": ("host=db user=app password=wren-7 dbname=app", "wren-7"),
+    "password in JSON": (r'{"password": "wr\"en-7"}', "en-7"),
+    "AWS key": ("with AKIAIOSFODNN7EXAMPLE.", "AKIAIOSFODNN7EXAMPLE"),
+    "GitHub token": ("git clone with ghp_0123456789abcdefABCDEF", "0123456789abcdef"),
+    "fine-grained GitHub token": ("github_pat_11ABCDEFG0_abcdefghijklmnop", "11ABCDEFG0"),
+    "OpenAI key": ("key sk-proj-abcdef0123456789 refused", "abcdef0123456789"),
+    "Slack token": ("xoxb-123456789012-abcdef", "123456789012"),
+    "JWT": ("got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "c2lnbmF0dXJl"),
+    "our own key": ("key cw-0123456789abcdefghijklmnopqrstuvwxyz", "0123456789abcdef"),
+    "private key": (
+        "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+        "MIIEpAIBAAKCAQEA",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS.values(), ids=SECRETS)
+def test_a_secret_is_taken_out(text: str, secret: str) -> None:
+    assert secret in text
+    assert secret not in redact(text)
+    assert "[redacted]" in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max_tokens=900 token_budget=20 tokens: 12",
+        '{"max_tokens": 900, "query": "what is a bearer token?"}',
+        "write to wren@example.org, see https://example.org/@wren",
+        "https://example.org/npm-check-updates/sk-learn/asia/task-1?page=2&design=config",
+        "unexpected token: ')' at line 3",
+        "the keyboard monkey passed the password check",
+        "a basic example of authorization",
+    ],
+)
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_what_surrounds_a_secret_stays() -> None:
+    line = "GET https://wren:7@a.example/b?token=wren&page=2#c"
+
+    assert redact(line) == "GET https://[redacted]a.example/b?token=[redacted]&page=2#c"
+
+
+def test_arguments_are_redacted_by_their_names_but_limits_are_not() -> None:
+    arguments = {
+        "max_tokens": 900,
+        "token_budget": 30,
+        "query": "how do herons fish?",
+        "api_key": "wren-1",
+        "accessToken": "wren-2",
+        "headers": {"Authorization": "Bearer wren-3", "Accept": "*/*"},
+        "url": "https://a.example/?signature=wren-4",
+        "author": "Ardea",
+    }
+
+    summary = summarise_arguments(arguments)
+
+    assert "wren" not in summary
+    assert '"max_tokens": 900, "token_budget": 30, "query": "how do herons fish?"' in summary
+    assert '"author": "Ardea"' in summary
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "bearer ", "authorization", "token=", '"token":"', "://", "eyJ", "eyJaaaaa.", "sk-", "a@",
+        "-----BEGIN PRIVATE KEY-----", "authorization:   ", "://a@", 'token":"\\', "api_", "pass",
+    ],
+)  # fmt: skip
+def test_the_time_grows_with_the_length_only(attack: str) -> None:
+    tail = '@ = ": eyj private key- cw- bearer cookie'
+
+    def cpu_seconds(length: int) -> float:
+        text = attack * (length // len(attack)) + tail
+        started = time.process_time()
+        redact(text)
+        return time.process_time() - started
+
+    # Quadratic time would be 64 times as much, and seconds long.
+    assert cpu_seconds(400_000) < 24 * cpu_seconds(50_000) + 0.2
