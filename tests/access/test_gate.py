@@ -14,6 +14,7 @@ from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
 from citewell.core.errors import AccessRefused, BillingDown, InvalidArgument, NotFound, TokenMissing
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
+from citewell.core.records import Caller
 from citewell.store.access import AccessStore
 from citewell.store.open import open_store
 from citewell.web.billing import BillingService
@@ -37,7 +38,7 @@ def open_gate(
 ) -> Gate:
     return Gate(
         store,
-        project="default",
+        nobody=Caller(session=""),
         auth_token=auth_token,
         billing=billing,
         allow_when_billing_is_down=allow_when_down,
@@ -162,7 +163,7 @@ async def test_a_name_is_used_once_and_must_exist(store: AccessStore) -> None:
 
 async def test_what_was_found_is_remembered_for_a_moment_only(store: AccessStore) -> None:
     new = await create_key(store, "ann", KeyTerms())
-    patient = Gate(store, project="default", remember_seconds=60)
+    patient = Gate(store, nobody=Caller(session=""), remember_seconds=60)
     before = await is_let_in(patient, new.token)
 
     await revoke_key(store, "ann")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from citewell.core.errors import AccessRefused, TokenMissing
 from citewell.core.identity import Credentials
 
-_LONGEST_HEADER = 2_000
+# Signed tokens of large directories list every group of their user.
+_LONGEST_HEADER = 16_000
 _HINT_LENGTH = 4
 
 

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.access.bearer import hint_of, parse_bearer
-from citewell.core.errors import AccessRefused, BillingDown
+from citewell.core.errors import AccessRefused, BillingDown, GrantTooNarrow
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
 from citewell.core.records import Caller
 
 if TYPE_CHECKING:
+    from citewell.access.oauth import Grant, TokenVerifier
     from citewell.core.identity import Credentials
     from citewell.store.access import AccessStore
     from citewell.web.billing import BillingService
@@ -38,25 +39,27 @@ class _Remembered(NamedTuple):
 class Gate:
     """Turns an Authorization header into a caller; what it found out is good for a moment.
 
-    A token is looked for in this order: the configured one, the keys of the store, the billing
-    service. Where there is none of the three, everyone has `open_scopes`, and a token that is sent
-    all the same only says whose data is whose.
+    A token is tried in this order: the configured one, the keys of the store, the OAuth issuer,
+    the billing service. Where there is none of the four, everyone is `nobody`, and a token
+    that is sent all the same only separates one caller's data from another's.
     """
 
     def __init__(
         self,
         store: AccessStore,
         *,
-        project: str,
+        nobody: Caller,
         auth_token: str | None = None,
+        verifier: TokenVerifier | None = None,
         billing: BillingService | None = None,
         allow_when_billing_is_down: bool = False,
-        open_scopes: frozenset[str] = ALL_SCOPES,
         remember_seconds: float = 2.0,
     ) -> None:
         self._store = store
-        self._nobody = Caller(session="", project=project, scopes=open_scopes)
+        self.nobody = nobody
+        """The caller without a token, whose project everyone shares unless a key names another."""
         self._auth_token = None if auth_token is None else auth_token.encode()
+        self._verifier = verifier
         self._billing = billing
         self._allow_when_billing_is_down = allow_when_billing_is_down
         self._remember_seconds = remember_seconds
@@ -65,7 +68,7 @@ class Gate:
 
     async def is_guarded(self) -> bool:
         """Tell whether a token is asked for; a store whose keys are all revoked still is."""
-        if self._auth_token is not None or self._billing is not None:
+        if self._auth_token is not None or self._verifier is not None or self._billing is not None:
             return True
         return await self._store.has_keys()
 
@@ -73,8 +76,8 @@ class Gate:
         """Return who sent the header; `session` is left to the transport.
 
         Raises:
-            AccessRefused: a token is asked for, and there is none or no valid one.
-            BillingDown: only the billing service could tell, and it does not answer.
+            AccessRefused: a token is required, and there is none or no valid one.
+            BillingDown, IssuerDown: the service that issued the token does not answer.
             StoreError: the keys cannot be read.
         """
         now = time.monotonic()
@@ -95,12 +98,13 @@ class Gate:
         try:
             given = parse_bearer(header)
         except AccessRefused:
-            return None if guarded else self._nobody
+            return None if guarded else self.nobody
         if not guarded:
             return self._known_by(given)
         return (
             self._configured(given, header)
             or await self._by_key(given)
+            or await self._by_oauth(given)
             or await self._by_billing(given)
         )
 
@@ -130,8 +134,34 @@ class Gate:
             key_hash=key.owner,
             scopes=key.scopes,
             toolsets=key.toolsets,
-            project=key.project or self._nobody.project,
+            project=key.project or self.nobody.project,
             monthly_units=key.monthly_units,
+        )
+
+    async def _by_oauth(self, given: Credentials) -> Caller | None:
+        if self._verifier is None:
+            return None
+        try:
+            return self.admit(await self._verifier.verify(given.token))
+        except GrantTooNarrow:
+            raise
+        except AccessRefused as error:
+            logger.info("an OAuth token was refused: %s", error.message)
+            return None
+
+    def admit(self, grant: Grant) -> Caller:
+        """Return the caller whom an OAuth grant stands for.
+
+        Data belongs to the subject, not to the token, so it outlives a renewed token. The token
+        itself is dropped: it was issued for this server and no other may see it.
+        """
+        return replace(
+            self.nobody,
+            user=grant.user,
+            agent=grant.client,
+            key_hash=content_hash(f"{grant.issuer}\n{grant.subject}"),
+            key_hint=hint_of(grant.subject),
+            scopes=grant.scopes,
         )
 
     async def _by_billing(self, given: Credentials) -> Caller | None:
@@ -160,7 +190,7 @@ class Gate:
 
     def _known_by(self, given: Credentials) -> Caller:
         return replace(
-            self._nobody,
+            self.nobody,
             user=given.user or _DEFAULT_IDENTITY,
             agent=given.agent or _DEFAULT_IDENTITY,
             key_hash=content_hash(given.token),

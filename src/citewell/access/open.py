@@ -12,6 +12,7 @@ from citewell.access.prices import PriceList
 from citewell.access.rate_limit import IN_MEMORY
 from citewell.access.rates import Rates
 from citewell.core.identity import ALL_SCOPES
+from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -68,11 +69,10 @@ async def open_access(store: AccessStore, terms: AccessTerms) -> AsyncIterator[A
         billing = BillingService(terms.billing_url, timeout_seconds=terms.billing_timeout_seconds)
     gate = Gate(
         store,
-        project=terms.project,
+        nobody=Caller(session="", project=terms.project, scopes=terms.open_scopes),
         auth_token=terms.auth_token,
         billing=billing,
         allow_when_billing_is_down=terms.allow_when_billing_is_down,
-        open_scopes=terms.open_scopes,
     )
     metering = open_meter(
         store,

@@ -28,7 +28,9 @@ CitewellError
 │   └── WebSearchQuotaUsed
 ├── NotConfigured              a tool lacks a setting that it needs
 ├── AccessRefused              the bearer token is not valid
-│   └── TokenMissing
+│   ├── TokenMissing
+│   └── GrantTooNarrow
+├── IssuerDown                 the OAuth authorization server could not be asked
 ├── BillingRefused             the billing service does not pay for the call
 │   └── BillingDown
 ├── ArchiveRefused             a file of a library cannot be read or written
@@ -283,6 +285,20 @@ class AccessRefused(CitewellError):
 
 class TokenMissing(AccessRefused):
     """The caller sent no bearer token at all."""
+
+
+class GrantTooNarrow(AccessRefused):
+    """The caller's OAuth token is valid but lacks a scope that the server requires."""
+
+    suggestion = "Sign in again and grant the scopes that the server asks for."
+
+
+class IssuerDown(CitewellError):
+    """The OAuth authorization server could not be asked."""
+
+    code = "BACKEND_UNAVAILABLE"
+    type = "IssuerDown"
+    suggestion = "Try again later; the server's operator can check CITEWELL_OAUTH_ISSUER."
 
 
 class BillingRefused(CitewellError):

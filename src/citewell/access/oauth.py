@@ -1,0 +1,183 @@
+"""OAuth 2.1 access tokens: who signed in, and what they may do here (RFC 9068, 7662, 8707)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import jwt
+
+from citewell.core.errors import AccessRefused, GrantTooNarrow, IssuerDown
+from citewell.core.identity import ALL_SCOPES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from citewell.web.authorization_server import AuthorizationServer
+
+# Signatures by a key pair only: a shared secret could be signed by anyone who knows the client.
+_ALGORITHMS = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+_CLOCK_SKEW_SECONDS = 60
+_PREFIX = "citewell:"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthTerms:
+    """What a token must say to be accepted, and how its claims become scopes of Citewell."""
+
+    audiences: Sequence[str]
+    """One of them must be the token's audience."""
+    required_scopes: Sequence[str] = ()
+    access_claim: str = "scope"
+    """Path of the claim that grants access, such as `scope`, `roles` or `realm_access.roles`."""
+    access_values: Mapping[str, str] | None = None
+    """Scope of Citewell by value of the claim; None means `read`, `write`, `admin` themselves."""
+    default_access: frozenset[str] = frozenset({"read"})
+    """Granted to every valid token, whatever its claim says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """A verified token: whose it is and what it permits."""
+
+    issuer: str
+    subject: str
+    user: str
+    client: str
+    scopes: frozenset[str]
+    expires_at: float
+
+
+class TokenVerifier:
+    """Verifies signed tokens by the issuer's keys and opaque ones by introspection."""
+
+    def __init__(self, server: AuthorizationServer, terms: OAuthTerms) -> None:
+        self.server = server
+        self._terms = terms
+        self._audiences = [
+            form for name in terms.audiences for form in (name.rstrip("/"), f"{name.rstrip('/')}/")
+        ]
+
+    async def verify(self, token: str) -> Grant:
+        """Return what a token grants.
+
+        Raises:
+            AccessRefused: the token is not valid here.
+            GrantTooNarrow: it is valid but lacks a required scope.
+            IssuerDown: the authorization server cannot be asked.
+        """
+        if is_signed(token):
+            claims = await self._decode(token)
+        else:
+            claims = await self._introspect(token)
+        missing = set(self._terms.required_scopes) - set(_words(claims, "scope", "scp"))
+        if missing:
+            raise GrantTooNarrow(
+                f"The token lacks the scope {' '.join(sorted(missing))}.",
+                required=" ".join(self._terms.required_scopes),
+            )
+        return Grant(
+            issuer=self.server.issuer,
+            subject=str(claims["sub"]),
+            user=_first(claims, "preferred_username", "username", "email", "name", "sub"),
+            client=_first(claims, "client_id", "azp", "sub"),
+            scopes=self._granted(claims),
+            expires_at=float(claims["exp"]),
+        )
+
+    async def _decode(self, token: str) -> Mapping[str, Any]:
+        try:
+            header = jwt.get_unverified_header(token)
+            key = await self._find_key(header.get("kid"))
+            return jwt.decode(
+                token,
+                key,
+                algorithms=_ALGORITHMS,
+                audience=self._audiences,
+                issuer=[self.server.issuer, (await self.server.metadata()).issuer],
+                leeway=_CLOCK_SKEW_SECONDS,
+                options={"require": ["exp", "iss", "sub", "aud"]},
+            )
+        except (jwt.PyJWTError, ValueError, TypeError) as error:
+            raise AccessRefused(f"The access token is not valid: {error}.") from error
+
+    async def _find_key(self, key_id: object) -> jwt.PyJWK:
+        """Return the key a token names; a key unknown so far may have been added by rotation."""
+        for refetch in (False, True):
+            published = await self.server.signing_keys(refetch=refetch)
+            try:
+                keys = [key for key in jwt.PyJWKSet.from_dict(published).keys if _signs(key)]
+            except (jwt.PyJWTError, ValueError, TypeError, KeyError) as error:
+                raise IssuerDown("the authorization server publishes no usable key") from error
+            for key in keys:
+                if key.key_id == key_id or (key_id is None and len(keys) == 1):
+                    return key
+        raise AccessRefused("The access token is signed with an unknown key.")
+
+    async def _introspect(self, token: str) -> Mapping[str, Any]:
+        if not self.server.can_introspect:
+            raise AccessRefused("invalid authorization header")
+        claims = await self.server.introspect(token)
+        now = time.time()
+        is_ours = any(audience in self._audiences for audience in _words(claims, "aud"))
+        is_live = _number(claims.get("exp")) > now - _CLOCK_SKEW_SECONDS
+        is_begun = _number(claims.get("nbf", 0)) <= now + _CLOCK_SKEW_SECONDS
+        issuer = str(claims.get("iss", self.server.issuer))
+        is_issued = issuer.rstrip("/") == self.server.issuer.rstrip("/")
+        if claims.get("active") is not True or "sub" not in claims or not is_ours:
+            raise AccessRefused("The access token is not valid for this server.")
+        if not (is_live and is_begun and is_issued):
+            raise AccessRefused("The access token has expired or comes from another issuer.")
+        return claims
+
+    def _granted(self, claims: Mapping[str, Any]) -> frozenset[str]:
+        value: object = claims
+        for name in self._terms.access_claim.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        words = value.split() if isinstance(value, str) else value
+        values = [str(word) for word in words] if isinstance(words, list) else []
+        if self._terms.access_values is None:
+            named = {word.removeprefix(_PREFIX) for word in values} & ALL_SCOPES
+        else:
+            named = {scope for word, scope in self._terms.access_values.items() if word in values}
+        return _with_lower(self._terms.default_access | named)
+
+
+def is_signed(token: str) -> bool:
+    """Return whether a token has the form of a JWT; others are opaque."""
+    return token.count(".") == 2 and token.startswith("ey")
+
+
+def _with_lower(scopes: Iterable[str]) -> frozenset[str]:
+    """Return the scopes with those that they include: admin may write, write may read."""
+    order = ("read", "write", "admin")
+    highest = max((order.index(scope) for scope in scopes), default=-1)
+    return frozenset(order[: highest + 1])
+
+
+def _signs(key: jwt.PyJWK) -> bool:
+    return key.public_key_use in (None, "sig")
+
+
+def _words(claims: Mapping[str, Any], *names: str) -> list[str]:
+    words: list[str] = []
+    for name in names:
+        value = claims.get(name)
+        if isinstance(value, str):
+            words += value.split()
+        elif isinstance(value, list):
+            words += [str(word) for word in value]
+    return words
+
+
+def _first(claims: Mapping[str, Any], *names: str) -> str:
+    return next(value for name in names if isinstance(value := claims.get(name), str) and value)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -1,0 +1,116 @@
+"""An OAuth issuer on loopback that signs whatever a test wants, and answers introspection."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import ec
+from typing_extensions import override
+
+RESOURCE = "https://citewell.example/mcp"
+
+
+class Issuer:
+    """A running issuer; `keys` are those it publishes, the last one signs."""
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.keys: dict[str, ec.EllipticCurvePrivateKey] = {}
+        self.opaque: dict[str, dict[str, Any]] = {}
+        """What introspection says of opaque tokens."""
+        self.metadata_issuer = self.url
+        self.key_requests = 0
+        self.rotate("first")
+
+    def rotate(self, key_id: str) -> None:
+        """Publish and sign with a new key only."""
+        self.keys = {key_id: ec.generate_private_key(ec.SECP256R1())}
+
+    def token(self, *, headers: dict[str, Any] | None = None, **changes: object) -> str:
+        """Return a token of Ann's, with claims changed or (by None) left out."""
+        key_id, key = next(reversed(self.keys.items()))
+        return jwt.encode(
+            self.claims(**changes),
+            key,
+            algorithm="ES256",
+            headers={"kid": key_id, **(headers or {})},
+        )
+
+    def claims(self, **changes: object) -> dict[str, Any]:
+        claims = {
+            "iss": self.url,
+            "sub": "user-7",
+            "aud": RESOURCE,
+            "exp": time.time() + 300,
+            "scope": "openid read",
+            "client_id": "claude",
+            "preferred_username": "ann",
+            **changes,
+        }
+        return {name: value for name, value in claims.items() if value is not None}
+
+    def answer(self, path: str, form: str) -> dict[str, Any] | None:
+        if path == "/.well-known/openid-configuration":
+            return {
+                "issuer": self.metadata_issuer,
+                "authorization_endpoint": f"{self.url}/auth",
+                "token_endpoint": f"{self.url}/token",
+                "jwks_uri": f"{self.url}/jwks",
+                "introspection_endpoint": f"{self.url}/introspect",
+            }
+        if path == "/jwks":
+            self.key_requests += 1
+            return {"keys": [self._published(*entry) for entry in self.keys.items()]}
+        if path == "/introspect":
+            token = dict(pair.split("=", 1) for pair in form.split("&"))["token"]
+            return self.opaque.get(token, {"active": False})
+        return None
+
+    @staticmethod
+    def _published(key_id: str, key: ec.EllipticCurvePrivateKey) -> dict[str, Any]:
+        published: dict[str, Any] = jwt.algorithms.ECAlgorithm.to_jwk(
+            key.public_key(), as_dict=True
+        )
+        return {**published, "kid": key_id, "use": "sig", "alg": "ES256"}
+
+
+@contextmanager
+def running_issuer() -> Iterator[Issuer]:
+    """Run an issuer until leaving."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    issuer = Issuer(server.server_address[1])
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer("")
+
+        def do_POST(self) -> None:
+            self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+
+        def _answer(self, form: str) -> None:
+            answer = issuer.answer(self.path, form)
+            self.send_response(404 if answer is None else 200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        @override
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server.RequestHandlerClass = Handler
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield issuer
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
