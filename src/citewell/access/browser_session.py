@@ -53,26 +53,31 @@ class BrowserSession:
     caller: Caller
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What the authorization server knows of this server's consoles."""
+
+    client_id: str
+    resource: str
+    redirect_uri: str
+    scopes: str
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether browsers come by https, so that cookies are sent over nothing else."""
+        return self.redirect_uri.startswith("https://")
+
+
 class SignIn:
     """Signs people in at the same issuer that MCP clients use."""
 
     def __init__(
-        self,
-        verifier: TokenVerifier,
-        gate: Gate,
-        *,
-        secret: bytes,
-        client_id: str,
-        resource: str,
-        redirect_uri: str,
-        scopes: str,
+        self, verifier: TokenVerifier, gate: Gate, registration: Registration, *, secret: bytes
     ) -> None:
         self._verifier = verifier
         self._gate = gate
-        self._client_id = client_id
-        self._resource = resource
-        self._redirect_uri = redirect_uri
-        self._scopes = scopes
+        self._registration = registration
+        self.is_secure = registration.is_secure
         self._session_key = _derive(secret, b"console session")
         self._sign_in_key = _derive(secret, b"console sign-in")
 
@@ -85,10 +90,10 @@ class SignIn:
         verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
         query = {
             "response_type": "code",
-            "client_id": self._client_id,
-            "redirect_uri": self._redirect_uri,
-            "scope": self._scopes,
-            "resource": self._resource,
+            "client_id": self._registration.client_id,
+            "redirect_uri": self._registration.redirect_uri,
+            "scope": self._registration.scopes,
+            "resource": self._registration.resource,
             "state": state,
             "code_challenge": _challenge(verifier),
             "code_challenge_method": "S256",
@@ -101,7 +106,9 @@ class SignIn:
             cookie=_seal(claims, self._sign_in_key, SIGN_IN_SECONDS),
         )
 
-    async def finish(self, cookie: str | None, *, code: str, state: str) -> SignedIn:
+    async def finish(
+        self, cookie: str | None, *, code: str, state: str, issuer: str | None
+    ) -> SignedIn:
         """Exchange the code that the browser brought back for a session.
 
         Raises:
@@ -111,11 +118,13 @@ class SignIn:
         started = _unseal(cookie, self._sign_in_key)
         if started is None or not hmac.compare_digest(str(started["state"]), state):
             raise AccessRefused("This sign-in was not started in this browser, or took too long.")
+        if issuer is not None and issuer.rstrip("/") != self._verifier.server.issuer.rstrip("/"):
+            raise AccessRefused("The answer comes from another authorization server.")
         tokens = await self._verifier.server.exchange_code(
             code,
             verifier=str(started["verifier"]),
-            redirect_uri=self._redirect_uri,
-            resource=self._resource,
+            redirect_uri=self._registration.redirect_uri,
+            resource=self._registration.resource,
         )
         token = tokens.get("access_token")
         if not isinstance(token, str):

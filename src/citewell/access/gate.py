@@ -14,11 +14,11 @@ from citewell.access.bearer import hint_of, parse_bearer
 from citewell.core.errors import AccessRefused, BillingDown, GrantTooNarrow
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
-from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     from citewell.access.oauth import Grant, TokenVerifier
     from citewell.core.identity import Credentials
+    from citewell.core.records import Caller
     from citewell.store.access import AccessStore
     from citewell.web.billing import BillingService
 

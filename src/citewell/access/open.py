@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from citewell.access.gate import Gate
@@ -11,13 +11,43 @@ from citewell.access.meter import Meter, open_meter
 from citewell.access.prices import PriceList
 from citewell.access.rate_limit import IN_MEMORY
 from citewell.access.rates import Rates
+from citewell.core.errors import SettingsError
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from citewell.access.browser_session import SignIn
+    from citewell.access.oauth import TokenVerifier
     from citewell.store.access import AccessStore
+
+MCP_PATH = "/mcp"
+CALLBACK_PATH = "/auth/callback"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuerTerms:
+    """The OAuth authorization server whose tokens are accepted, and Citewell's place with it."""
+
+    issuer: str
+    public_url: str
+    """Where clients and browsers reach this server, without a path."""
+    audience: str | None = None
+    """What tokens must be issued for; None means the MCP endpoint's address."""
+    required_scopes: Sequence[str] = ()
+    access_claim: str = "scope"
+    access_values: Sequence[str] = ()
+    """`value=scope` pairs; empty means the claim holds `read`, `write` or `admin` themselves."""
+    default_access: str = "read"
+    client_id: str | None = None
+    """None means that nobody signs in to the consoles."""
+    client_secret: str | None = field(default=None, repr=False)
+
+    @property
+    def resource(self) -> str:
+        """The identifier of the MCP endpoint (RFC 8707)."""
+        return f"{self.public_url.rstrip('/')}{MCP_PATH}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +58,8 @@ class AccessTerms:
     auth_token: str | None = None
     open_scopes: frozenset[str] = ALL_SCOPES
     """What anyone may do where no token is asked for."""
+    issuer: IssuerTerms | None = None
+    """None means that no OAuth token is accepted."""
     tool_prices: Sequence[str] = ()
     billing_url: str | None = None
     billing_timeout_seconds: float = 5.0
@@ -46,10 +78,14 @@ class Access:
     gate: Gate
     meter: Meter
     rates: Rates
+    sign_in: SignIn | None = None
+    """None when people cannot sign in to the consoles."""
 
 
 @asynccontextmanager
-async def open_access(store: AccessStore, terms: AccessTerms) -> AsyncIterator[Access]:
+async def open_access(
+    store: AccessStore, terms: AccessTerms, *, secret: bytes
+) -> AsyncIterator[Access]:
     """Give the parts of access; what the meter still holds is written on leaving.
 
     Raises:
@@ -67,13 +103,18 @@ async def open_access(store: AccessStore, terms: AccessTerms) -> AsyncIterator[A
         from citewell.web.billing import BillingService
 
         billing = BillingService(terms.billing_url, timeout_seconds=terms.billing_timeout_seconds)
+    verifier = None if terms.issuer is None else _open_verifier(terms.issuer)
     gate = Gate(
         store,
         nobody=Caller(session="", project=terms.project, scopes=terms.open_scopes),
         auth_token=terms.auth_token,
+        verifier=verifier,
         billing=billing,
         allow_when_billing_is_down=terms.allow_when_billing_is_down,
     )
+    sign_in = None
+    if terms.issuer is not None and verifier is not None:
+        sign_in = _open_sign_in(terms.issuer, verifier, gate, secret)
     metering = open_meter(
         store,
         prices=prices,
@@ -83,7 +124,63 @@ async def open_access(store: AccessStore, terms: AccessTerms) -> AsyncIterator[A
     )
     try:
         async with metering as meter:
-            yield Access(gate=gate, meter=meter, rates=rates)
+            yield Access(gate=gate, meter=meter, rates=rates, sign_in=sign_in)
     finally:
+        if verifier is not None:
+            await verifier.server.aclose()
         if billing is not None:
             await billing.aclose()
+
+
+def _open_verifier(terms: IssuerTerms) -> TokenVerifier:
+    # As with billing: signatures and an HTTP client are slow to import, and rarely needed.
+    from citewell.access.oauth import OAuthTerms, TokenVerifier
+    from citewell.web.authorization_server import AuthorizationServer, ClientIdentity, is_secure_url
+
+    if not is_secure_url(terms.public_url):
+        raise SettingsError(
+            "CITEWELL_PUBLIC_URL must be an https URL (http only on loopback)",
+            public_url=terms.public_url,
+        )
+    client = None
+    if terms.client_id is not None:
+        client = ClientIdentity(client_id=terms.client_id, client_secret=terms.client_secret)
+    return TokenVerifier(
+        AuthorizationServer(terms.issuer, client=client),
+        OAuthTerms(
+            audiences=[terms.audience or terms.resource],
+            required_scopes=terms.required_scopes,
+            access_claim=terms.access_claim,
+            access_values=_parse_access_values(terms.access_values) or None,
+            default_access=frozenset({terms.default_access} - {"none"}),
+        ),
+    )
+
+
+def _parse_access_values(pairs: Sequence[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for pair in pairs:
+        value, _, scope = pair.rpartition("=")
+        if not value or scope not in ALL_SCOPES:
+            raise SettingsError(
+                f"CITEWELL_OAUTH_ACCESS_VALUES: {pair!r} is not VALUE=read, VALUE=write "
+                "or VALUE=admin"
+            )
+        values[value] = scope
+    return values
+
+
+def _open_sign_in(
+    terms: IssuerTerms, verifier: TokenVerifier, gate: Gate, secret: bytes
+) -> SignIn | None:
+    if terms.client_id is None:
+        return None
+    from citewell.access.browser_session import Registration, SignIn
+
+    registration = Registration(
+        client_id=terms.client_id,
+        resource=terms.audience or terms.resource,
+        redirect_uri=f"{terms.public_url.rstrip('/')}{CALLBACK_PATH}",
+        scopes=" ".join(dict.fromkeys(["openid", *terms.required_scopes])),
+    )
+    return SignIn(verifier, gate, registration, secret=secret)
