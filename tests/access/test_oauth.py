@@ -38,7 +38,7 @@ async def server(issuer: Issuer) -> AsyncIterator[AuthorizationServer]:
     await server.aclose()
 
 
-def verifier_of(server: AuthorizationServer, **terms: Any) -> TokenVerifier:  # noqa: ANN401
+def verifier_of(server: AuthorizationServer, **terms: Any) -> TokenVerifier:
     return TokenVerifier(server, OAuthTerms(audiences=[RESOURCE], **terms))
 
 
@@ -73,7 +73,7 @@ async def test_a_signed_token_says_who_calls_and_what_they_may_do(
     ids=lambda changes: "-".join(changes),
 )
 async def test_a_token_for_another_server_time_or_issuer_is_refused(
-    issuer: Issuer, server: AuthorizationServer, changes: dict[str, object]
+    issuer: Issuer, server: AuthorizationServer, changes: dict[str, Any]
 ) -> None:
     assert not await is_accepted(verifier_of(server), issuer.token(**changes))
 
@@ -89,7 +89,7 @@ async def test_a_forged_token_is_refused(issuer: Issuer, server: AuthorizationSe
     verifier = verifier_of(server)
     genuine = issuer.token()
     head, body, signature = genuine.split(".")
-    unsigned = jwt.encode(issuer.claims(), None, algorithm="none", headers={"kid": "first"})
+    unsigned = jwt.encode(issuer.claims(), "", algorithm="none", headers={"kid": "first"})
     shared = jwt.encode(
         issuer.claims(), "a secret that is long enough for HS256", headers={"kid": "first"}
     )
@@ -211,4 +211,4 @@ async def test_what_a_person_owns_outlives_the_token(
 
     assert first.owner == later.owner != other.owner
     assert first.token is None
-    assert (first.user, first.agent, first.scopes) == ("ann", "claude", {"read"})
+    assert (first.user, first.agent, first.scopes) == ("ann", "claude", frozenset({"read"}))

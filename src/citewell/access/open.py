@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.access.gate import Gate
@@ -13,6 +13,7 @@ from citewell.access.rate_limit import IN_MEMORY
 from citewell.access.rates import Rates
 from citewell.core.errors import SettingsError
 from citewell.core.identity import ALL_SCOPES
+from citewell.core.issuer import CALLBACK_PATH, IssuerTerms, parse_access_values
 from citewell.core.records import Caller
 
 if TYPE_CHECKING:
@@ -21,33 +22,6 @@ if TYPE_CHECKING:
     from citewell.access.browser_session import SignIn
     from citewell.access.oauth import TokenVerifier
     from citewell.store.access import AccessStore
-
-MCP_PATH = "/mcp"
-CALLBACK_PATH = "/auth/callback"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssuerTerms:
-    """The OAuth authorization server whose tokens are accepted, and Citewell's place with it."""
-
-    issuer: str
-    public_url: str
-    """Where clients and browsers reach this server, without a path."""
-    audience: str | None = None
-    """What tokens must be issued for; None means the MCP endpoint's address."""
-    required_scopes: Sequence[str] = ()
-    access_claim: str = "scope"
-    access_values: Sequence[str] = ()
-    """`value=scope` pairs; empty means the claim holds `read`, `write` or `admin` themselves."""
-    default_access: str = "read"
-    client_id: str | None = None
-    """None means that nobody signs in to the consoles."""
-    client_secret: str | None = field(default=None, repr=False)
-
-    @property
-    def resource(self) -> str:
-        """The identifier of the MCP endpoint (RFC 8707)."""
-        return f"{self.public_url.rstrip('/')}{MCP_PATH}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,23 +125,10 @@ def _open_verifier(terms: IssuerTerms) -> TokenVerifier:
             audiences=[terms.audience or terms.resource],
             required_scopes=terms.required_scopes,
             access_claim=terms.access_claim,
-            access_values=_parse_access_values(terms.access_values) or None,
+            access_values=parse_access_values(terms.access_values) or None,
             default_access=frozenset({terms.default_access} - {"none"}),
         ),
     )
-
-
-def _parse_access_values(pairs: Sequence[str]) -> dict[str, str]:
-    values: dict[str, str] = {}
-    for pair in pairs:
-        value, _, scope = pair.rpartition("=")
-        if not value or scope not in ALL_SCOPES:
-            raise SettingsError(
-                f"CITEWELL_OAUTH_ACCESS_VALUES: {pair!r} is not VALUE=read, VALUE=write "
-                "or VALUE=admin"
-            )
-        values[value] = scope
-    return values
 
 
 def _open_sign_in(
@@ -181,6 +142,6 @@ def _open_sign_in(
         client_id=terms.client_id,
         resource=terms.audience or terms.resource,
         redirect_uri=f"{terms.public_url.rstrip('/')}{CALLBACK_PATH}",
-        scopes=" ".join(dict.fromkeys(["openid", *terms.required_scopes])),
+        scopes=" ".join(["openid", *terms.scopes]),
     )
     return SignIn(verifier, gate, registration, secret=secret)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.access.open import Access, AccessTerms, open_access
 from citewell.core.hosts import is_loopback
 from citewell.core.identity import ALL_SCOPES
+from citewell.core.issuer import issuer_terms
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_access_part(assembly: Assembly) -> AsyncIterator[Access]:
     """Give the gate, the meter and the rate limits."""
-    store = (await assembly.open("store")).store
-    async with open_access(store.access, access_terms(assembly.settings)) as access:
+    parts = await assembly.open("store", "secret")
+    terms = access_terms(assembly.settings)
+    async with open_access(parts.store.access, terms, secret=parts.secret) as access:
         yield access
 
 
@@ -31,6 +33,7 @@ def access_terms(settings: Settings) -> AccessTerms:
         auth_token=settings.mcp_auth_token,
         # Anyone on this machine may also see how the server fares; anyone at all may not.
         open_scopes=ALL_SCOPES if is_loopback(settings.mcp_host) else ALL_SCOPES - {"admin"},
+        issuer=issuer_terms(settings),
         tool_prices=settings.tool_prices,
         billing_url=settings.billing_url,
         allow_when_billing_is_down=settings.billing_when_down == "allow",

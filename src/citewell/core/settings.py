@@ -77,6 +77,33 @@ class Settings:
     mcp_auth_token: str | None = _setting(
         None, "Bearer token that HTTP requests must carry.", secret=True
     )
+    public_url: str | None = _setting(
+        None, "Address at which clients reach the HTTP server, such as https://citewell.example."
+    )
+    oauth_issuer: str | None = _setting(
+        None, "OAuth 2.1 authorization server whose access tokens are accepted."
+    )
+    oauth_audience: str | None = _setting(
+        None, "Audience of accepted tokens; default: PUBLIC_URL with /mcp."
+    )
+    oauth_required_scopes: tuple[str, ...] = _setting(
+        (), "Scopes that every accepted token must have."
+    )
+    oauth_access_claim: str = _setting(
+        "scope", "Claim that grants access, such as `scope`, `roles` or `realm_access.roles`."
+    )
+    oauth_access_values: tuple[str, ...] = _setting(
+        (), "VALUE=read, VALUE=write or VALUE=admin for each value of the claim that counts."
+    )
+    oauth_default_access: Literal["none", "read", "write", "admin"] = _setting(
+        "read", "Access of a valid token whose claim grants none."
+    )
+    oauth_client_id: str | None = _setting(
+        None, "Client id for signing in to the consoles and for hosts without registration."
+    )
+    oauth_client_secret: str | None = _setting(
+        None, "Secret of that client, also for token introspection.", secret=True
+    )
     mcp_allow_anonymous: bool = _setting(
         False, "Allow binding beyond loopback without any authentication."
     )

@@ -9,20 +9,24 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
+from starlette.routing import Route
 
-from citewell.core.errors import AccessRefused, SettingsError, TokenMissing
+from citewell.core.errors import AccessRefused, GrantTooNarrow, SettingsError, TokenMissing
 from citewell.core.hosts import is_loopback, is_unspecified
+from citewell.core.issuer import MCP_PATH
 
 if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection
+    from starlette.requests import HTTPConnection, Request
     from starlette.responses import Response
 
     from citewell.app.parts import OpensParts
     from citewell.core.errors import CitewellError
+    from citewell.core.issuer import IssuerTerms
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
 
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
+METADATA_PATH = "/.well-known/oauth-protected-resource"
 _REALM = 'Bearer realm="citewell"'
 
 
@@ -47,20 +51,75 @@ def session_user(key_hash: str) -> AuthenticatedUser:
     return AuthenticatedUser(AccessToken(token="", client_id=key_hash, scopes=[]))
 
 
-def refuse_unidentified(error: CitewellError) -> Response:
-    """Return the answer to a request whose sender is not let in, or cannot be told."""
-    if not isinstance(error, AccessRefused):
-        body = {"error": "unavailable", "error_description": error.message, "code": error.code}
-        return JSONResponse(body, status_code=503, headers={"Retry-After": "5"})
-    is_missing = isinstance(error, TokenMissing)
-    challenge = _REALM if is_missing else f'{_REALM}, error="invalid_token"'
-    body = {"error": "unauthorized", "error_description": error.message}
-    return JSONResponse(body, status_code=401, headers={"WWW-Authenticate": challenge})
+class Challenges:
+    """How requests are turned away: what the caller lacks, and where to get it (RFC 6750, 9728)."""
+
+    def __init__(self, issuer: IssuerTerms | None) -> None:
+        self._issuer = issuer
+
+    def refuse(self, error: CitewellError) -> Response:
+        """Return the answer to a request whose sender is unknown or cannot be checked."""
+        if isinstance(error, GrantTooNarrow):
+            required = str(error.details.get("required", ""))
+            body = {"error": "insufficient_scope", "error_description": error.message}
+            return JSONResponse(body, status_code=403, headers=self.insufficient_scope(required))
+        if not isinstance(error, AccessRefused):
+            body = {"error": "unavailable", "error_description": error.message, "code": error.code}
+            return JSONResponse(body, status_code=503, headers={"Retry-After": "5"})
+        body = {
+            "error": "unauthorized",
+            "error_description": error.message,
+            "how_to_get_access": self._how_to_get_access(),
+        }
+        named = {} if isinstance(error, TokenMissing) else {"error": "invalid_token"}
+        return JSONResponse(body, status_code=401, headers=self._challenge(**named))
+
+    def insufficient_scope(self, scope: str) -> dict[str, str]:
+        """Return the headers of a 403 that name the missing scope."""
+        return self._challenge(error="insufficient_scope", scope=scope)
+
+    def _challenge(self, **parameters: str) -> dict[str, str]:
+        if self._issuer is not None:
+            parameters["resource_metadata"] = metadata_url(self._issuer)
+            if self._issuer.required_scopes:
+                parameters.setdefault("scope", " ".join(self._issuer.required_scopes))
+        named = "".join(f', {name}="{value}"' for name, value in parameters.items())
+        return {"WWW-Authenticate": f"{_REALM}{named}"}
+
+    def _how_to_get_access(self) -> str:
+        key = (
+            "Ask the operator of this server for a key (made with `citewell keys create NAME`) "
+            "and send it as `Authorization: Bearer KEY`."
+        )
+        if self._issuer is None:
+            return key
+        return f"Sign in with OAuth at {self._issuer.issuer}, or use a key. {key}"
 
 
-def insufficient_scope(scope: str) -> dict[str, str]:
-    """Return the headers of a 403 that say which scope is missing."""
-    return {"WWW-Authenticate": f'{_REALM}, error="insufficient_scope", scope="{scope}"'}
+def metadata_url(issuer: IssuerTerms) -> str:
+    """Return where the metadata of the MCP endpoint is published (RFC 9728 §3.1)."""
+    return f"{issuer.public_url.rstrip('/')}{METADATA_PATH}{MCP_PATH}"
+
+
+def metadata_routes(issuer: IssuerTerms | None) -> list[Route]:
+    """Return the protected resource metadata, at its path and at the root."""
+    if issuer is None:
+        return []
+    document = {
+        "resource": issuer.audience or issuer.resource,
+        "authorization_servers": [issuer.issuer],
+        "scopes_supported": issuer.scopes,
+        "bearer_methods_supported": ["header"],
+        "resource_name": "Citewell",
+    }
+
+    async def show_metadata(request: Request) -> Response:
+        # Any page may read it: it names no secret, and browser clients start here.
+        headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "public, max-age=3600"}
+        return JSONResponse(document, headers=headers)
+
+    paths = (f"{METADATA_PATH}{MCP_PATH}", METADATA_PATH)
+    return [Route(path, show_metadata, methods=["GET"]) for path in paths]
 
 
 def check_binding(settings: Settings, *, has_keys: bool = False) -> None:
@@ -69,13 +128,13 @@ def check_binding(settings: Settings, *, has_keys: bool = False) -> None:
     Raises:
         SettingsError: the host is beyond loopback and nothing guards it.
     """
-    guarded = settings.mcp_auth_token or settings.billing_url or has_keys
+    guarded = settings.mcp_auth_token or settings.oauth_issuer or settings.billing_url or has_keys
     if is_loopback(settings.mcp_host) or guarded or settings.mcp_allow_anonymous:
         return
     raise SettingsError(
         f"CITEWELL_MCP_HOST={settings.mcp_host} is reachable from the network but no token is "
         "required: set CITEWELL_MCP_AUTH_TOKEN, make a key with `citewell keys create NAME`, "
-        "set CITEWELL_BILLING_URL, or set CITEWELL_MCP_ALLOW_ANONYMOUS=true to serve anyone"
+        "set CITEWELL_OAUTH_ISSUER or CITEWELL_BILLING_URL, or set CITEWELL_MCP_ALLOW_ANONYMOUS=true to serve anyone"
     )
 
 

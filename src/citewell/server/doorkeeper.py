@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from citewell.core.errors import AccessRefused, CitewellError, ScopeViolation
-from citewell.server.auth import allowed_names, identify, insufficient_scope, refuse_unidentified
+from citewell.server.auth import allowed_names, identify
 from citewell.server.jsonrpc import INVALID_REQUEST, Fault
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from citewell.app.parts import OpensParts
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
+    from citewell.server.auth import Challenges
     from citewell.server.draining import Draining
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry
@@ -36,12 +37,14 @@ class Doorkeeper:
         app: OpensParts,
         *,
         settings: Settings,
+        challenges: Challenges,
         metrics: Metrics,
         draining: Draining,
     ) -> None:
         self._registry = registry
         self._app = app
         self._names = TransportSecurityMiddleware(allowed_names(settings))
+        self._challenges = challenges
         self._metrics = metrics
         self._draining = draining
 
@@ -65,7 +68,7 @@ class Doorkeeper:
         except CitewellError as error:
             is_refused = isinstance(error, AccessRefused)
             self._metrics.count_refusal("unauthorized" if is_refused else "unavailable")
-            return refuse_unidentified(error)
+            return self._challenges.refuse(error)
 
     async def recognise(self, connection: HTTPConnection) -> Caller | None:
         """Return who sent a further message of an admitted connection; None if no longer let in.
@@ -109,7 +112,7 @@ class Doorkeeper:
                 message=f"{error.message} {error.suggestion}",
                 request_id=message["id"],
                 status=403,
-                headers=insufficient_scope(tool.needed_scope),
+                headers=self._challenges.insufficient_scope(tool.needed_scope),
             )
         return None
 

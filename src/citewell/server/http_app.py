@@ -11,6 +11,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route, WebSocketRoute
 
+from citewell.core.issuer import issuer_terms
+from citewell.server.auth import Challenges, metadata_routes
 from citewell.server.console.routes import build_console
 from citewell.server.doorkeeper import AddressLimit, Doorkeeper
 from citewell.server.draining import Draining
@@ -45,12 +47,21 @@ def build_http_app(
     `draining` first.
     """
     metrics, draining = metrics or Metrics(), draining or Draining()
-    doorkeeper = Doorkeeper(registry, app, settings=settings, metrics=metrics, draining=draining)
+    issuer = issuer_terms(settings)
+    challenges = Challenges(issuer)
+    doorkeeper = Doorkeeper(
+        registry,
+        app,
+        settings=settings,
+        challenges=challenges,
+        metrics=metrics,
+        draining=draining,
+    )
     endpoint = McpEndpoint(
         server, doorkeeper, draining=draining, has_sessions=settings.mcp_sessions
     )
     websocket = McpWebSocket(server, doorkeeper, draining=draining)
-    operation = Operation(app, metrics=metrics, draining=draining)
+    operation = Operation(app, challenges=challenges, metrics=metrics, draining=draining)
     console = build_console(app, settings=settings, draining=draining)
 
     @asynccontextmanager
@@ -65,6 +76,7 @@ def build_http_app(
             Route("/mcp/", endpoint),
             WebSocketRoute("/mcp", websocket),
             WebSocketRoute("/mcp/", websocket),
+            *metadata_routes(issuer),
             *operation.routes(),
             *console.routes,
         ],

@@ -12,7 +12,7 @@ from citewell import __version__
 from citewell.app.vitals import READY_NEEDS, VITALS_NEEDS, check_ready, take_vitals
 from citewell.core.errors import AccessRefused, CitewellError
 from citewell.core.hosts import is_loopback
-from citewell.server.auth import identify, insufficient_scope, refuse_unidentified
+from citewell.server.auth import Challenges, identify
 from citewell.server.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
@@ -30,8 +30,16 @@ _READY_SECONDS = 2.0
 class Operation:
     """The endpoints that tell of the server itself."""
 
-    def __init__(self, app: OpensParts, *, metrics: Metrics, draining: Draining) -> None:
+    def __init__(
+        self,
+        app: OpensParts,
+        *,
+        challenges: Challenges,
+        metrics: Metrics,
+        draining: Draining,
+    ) -> None:
         self._app = app
+        self._challenges = challenges
         self._metrics = metrics
         self._draining = draining
 
@@ -64,18 +72,19 @@ class Operation:
                 return refusal
             body = self._metrics.render(await take_vitals(parts), self._draining)
         except CitewellError as error:
-            return refuse_unidentified(error)
+            return self._challenges.refuse(error)
         return Response(body, media_type=CONTENT_TYPE)
 
     async def _refuse(self, request: Request) -> Response | None:
         try:
             caller = await identify(request, self._app)
         except AccessRefused as error:
-            return refuse_unidentified(error)
+            return self._challenges.refuse(error)
         if "admin" in caller.scopes:
             return None
         body = {"error": "forbidden", "error_description": "The scope 'admin' is needed."}
-        return JSONResponse(body, status_code=403, headers=insufficient_scope("admin"))
+        headers = self._challenges.insufficient_scope("admin")
+        return JSONResponse(body, status_code=403, headers=headers)
 
 
 def _is_local(request: Request) -> bool:

@@ -32,18 +32,21 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from citewell.app.parts import OpensParts, PartName
+    from citewell.app.parts import OpensParts, PartName, Parts
+    from citewell.core.records import Caller
     from citewell.core.settings import Settings
 
     Handler = Callable[[Request, Call], Awaitable[Response]]
+    Greeting = Callable[[Request, Parts], Awaitable[Response]]
     Endpoint = Callable[[Request], Awaitable[Response]]
     Refuse = Callable[[Request, CitewellError], Response]
 
 logger = logging.getLogger(__name__)
 
-CONSOLE_NEEDS: tuple[PartName, ...] = (*EXPLORER_NEEDS, *DESK_NEEDS, "secret")
+CONSOLE_NEEDS: tuple[PartName, ...] = (*EXPLORER_NEEDS, *DESK_NEEDS, "access", "secret")
 
 FORM_TOKEN = "form_token"
+SESSION_COOKIE = "citewell_session"
 
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 # What a page of another site can send without asking, except that it cannot know the form token.
@@ -64,30 +67,34 @@ _STATUS_OF_CODE = {
 class Door:
     """Lets requests to the consoles in.
 
-    A request with a bearer token is meant: no browser adds one by itself. One without, on a server
-    that asks for none, must not come from the page of another site; a plain form also carries the
-    token that only this server's own pages show.
+    A request with a bearer token is meant: no browser adds one by itself. One without, by a session
+    cookie or on a server that requires no token, must not come from the page of another site; a
+    plain form also carries the token that only this server's own pages show to this session.
     """
 
     def __init__(self, app: OpensParts, *, settings: Settings) -> None:
         self._app = app
         self._names = TransportSecurityMiddleware(allowed_names(settings))
-        self.form_token = ""
-        """The same on every replica, as soon as the store is open."""
 
     def guard(self, handler: Handler, *, refuse: Refuse) -> Endpoint:
         """Return the endpoint that runs `handler` for those who may; others see `refuse`."""
+
+        async def identify_first(request: Request, parts: Parts) -> Response:
+            caller = replace(await _identify_person(request, self._app), session="console")
+            await self._check_meant(request)
+            return await handler(request, Call(parts=parts, caller=caller))
+
+        return self.greet(identify_first, refuse=refuse)
+
+    def greet(self, handler: Greeting, *, refuse: Refuse) -> Endpoint:
+        """Return the endpoint that runs `handler` for anyone who reached a name of this server."""
 
         async def endpoint(request: Request) -> Response:
             refusal = await self._names.validate_request(request, is_post=False)
             if refusal is not None:
                 return refusal
             try:
-                parts = await self._app.open(*CONSOLE_NEEDS)
-                self.form_token = hmac.digest(parts.secret, b"console form", "sha256").hex()
-                caller = replace(await identify(request, self._app), session="console")
-                await self._check_meant(request)
-                return await handler(request, Call(parts=parts, caller=caller))
+                return await handler(request, await self._app.open(*CONSOLE_NEEDS))
             except CitewellError as error:
                 return refuse(request, error)
             except Exception:
@@ -99,7 +106,7 @@ class Door:
     async def lets_in(self, request: Request) -> bool:
         """Tell whether the key of a request that was let in is still good."""
         try:
-            await identify(request, self._app)
+            await _identify_person(request, self._app)
         except AccessRefused:
             return False
         except CitewellError:
@@ -117,8 +124,30 @@ class Door:
             raise ScopeViolation("This request comes from the page of another site.")
         if _content_type(request) in _FORM_TYPES:
             given = str((await read_form(request)).get(FORM_TOKEN, ""))
-            if not hmac.compare_digest(given.encode(), self.form_token.encode()):
+            if not hmac.compare_digest(given.encode(), form_token(request).encode()):
                 raise ScopeViolation("The form is out of date; reload the page and send it again.")
+
+
+def form_token(request: Request) -> str:
+    """Return what forms of the page must carry; empty for who was not let in."""
+    return str(getattr(request.state, FORM_TOKEN, ""))
+
+
+async def _identify_person(request: Request, app: OpensParts) -> Caller:
+    """Return whose request it is, by its key or its session, and what its forms must carry.
+
+    Raises:
+        AccessRefused: neither is valid, and one is required.
+    """
+    parts = await app.open("access", "secret")
+    session = None
+    if parts.access.sign_in is not None and "authorization" not in request.headers:
+        session = parts.access.sign_in.recognise(request.cookies.get(SESSION_COOKIE))
+    # The same on every replica, and another for each session.
+    purpose = f"console form {session.id if session else ''}".encode()
+    request.state.form_token = hmac.digest(parts.secret, purpose, "sha256").hex()
+    request.state.signed_in_as = session.caller.user if session else None
+    return session.caller if session else await identify(request, app)
 
 
 def status_of(error: CitewellError) -> int:

@@ -17,6 +17,7 @@ from citewell.server.console.explorer import explorer_routes
 from citewell.server.console.inspector import inspector_routes
 from citewell.server.console.pages import STATIC, Pages
 from citewell.server.console.screen import Screen
+from citewell.server.console.sign_in import sign_in_routes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -45,7 +46,7 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
     """Return the explorer, the desk's two consoles and the inspector."""
     pages = Pages()
     door = Door(app, settings=settings)
-    screen = Screen(pages, door)
+    screen = Screen(pages, can_sign_in=settings.oauth_client_id is not None)
 
     async def send_file(request: Request) -> Response:
         return pages.send_file(request.path_params["name"])
@@ -58,6 +59,7 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
         *explorer_routes(door, screen),
         *desk_routes(door, screen, draining=draining),
         *inspector_routes(screen),
+        *sign_in_routes(door, screen),
         Route(f"{STATIC}/{{name}}", send_file, methods=["GET"]),
     ]
     bounded = [Middleware(RequestBodyLimitMiddleware, max_body_size=_MAX_BODY_BYTES)]

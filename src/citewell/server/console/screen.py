@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import AccessRefused
-from citewell.server.console.door import status_of
+from citewell.server.console.door import form_token, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,16 +14,15 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from citewell.core.errors import CitewellError
-    from citewell.server.console.door import Door
     from citewell.server.console.pages import Pages
 
 
 class Screen:
-    """Shows pages to whom the door has let in, and the form for the key to others."""
+    """Shows pages to whom the door has let in, and the ways to sign in to others."""
 
-    def __init__(self, pages: Pages, door: Door) -> None:
+    def __init__(self, pages: Pages, *, can_sign_in: bool) -> None:
         self._pages = pages
-        self._door = door
+        self._can_sign_in = can_sign_in
 
     def show(
         self,
@@ -35,7 +34,12 @@ class Screen:
         connect_to: str | None = None,
     ) -> Response:
         """Return a page, or its main part for a script of the page."""
-        shared = {"form_token": self._door.form_token, "locked": False}
+        shared = {
+            "form_token": form_token(request),
+            "locked": False,
+            "can_sign_in": self._can_sign_in,
+            "signed_in_as": getattr(request.state, "signed_in_as", None),
+        }
         return self._pages.show(
             request, template, {**shared, **values}, status=status, connect_to=connect_to
         )
@@ -54,6 +58,7 @@ class Screen:
             "message": error.message,
             "suggestion": error.suggestion,
             "tried": "authorization" in request.headers,
+            "return_to": request.url.path,
         }
         template = "locked.html" if is_locked else "error.html"
         shown = 200 if is_locked and not is_script else status
