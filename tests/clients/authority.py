@@ -70,7 +70,7 @@ def running_authority(
             client_id, client_secret = CONSOLE_CLIENT
             with http_server(
                 folder,
-                port=port,
+                MCP_PORT=str(port),
                 EMBEDDER="none",
                 OAUTH_ISSUER=issuer,
                 OAUTH_CLIENT_ID=client_id,
