@@ -70,12 +70,12 @@ def running_authority(
             client_id, client_secret = CONSOLE_CLIENT
             with http_server(
                 folder,
-                MCP_PORT=str(port),
-                EMBEDDER="none",
-                OAUTH_ISSUER=issuer,
-                OAUTH_CLIENT_ID=client_id,
-                OAUTH_CLIENT_SECRET=client_secret,
-                PUBLIC_URL=server,
+                CITEWELL_MCP_PORT=str(port),
+                CITEWELL_EMBEDDER="none",
+                CITEWELL_OAUTH_ISSUER=issuer,
+                CITEWELL_OAUTH_CLIENT_ID=client_id,
+                CITEWELL_OAUTH_CLIENT_SECRET=client_secret,
+                CITEWELL_PUBLIC_URL=server,
                 **settings,
             ):
                 yield Authority(

@@ -196,7 +196,7 @@ def narrow_token(authority: Authority) -> str:
 
 
 async def test_a_missing_scope_is_named_and_a_client_asks_for_it(tmp_path: Path) -> None:
-    with running_authority(tmp_path, OAUTH_REQUIRED_SCOPES="admin") as authority:
+    with running_authority(tmp_path, CITEWELL_OAUTH_REQUIRED_SCOPES="admin") as authority:
         headers = {"Authorization": f"Bearer {narrow_token(authority)}"}
         refused = httpx2.post(authority.mcp, json={}, headers=headers, timeout=30)
         memory = Memory()

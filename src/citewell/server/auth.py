@@ -134,7 +134,8 @@ def check_binding(settings: Settings, *, has_keys: bool = False) -> None:
     raise SettingsError(
         f"CITEWELL_MCP_HOST={settings.mcp_host} is reachable from the network but no token is "
         "required: set CITEWELL_MCP_AUTH_TOKEN, make a key with `citewell keys create NAME`, "
-        "set CITEWELL_OAUTH_ISSUER or CITEWELL_BILLING_URL, or set CITEWELL_MCP_ALLOW_ANONYMOUS=true to serve anyone"
+        "set CITEWELL_OAUTH_ISSUER or CITEWELL_BILLING_URL, or set "
+        "CITEWELL_MCP_ALLOW_ANONYMOUS=true to serve anyone"
     )
 
 
