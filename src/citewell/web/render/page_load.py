@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 
 _FOLDER = files("citewell.web.render")
 _SETTLE = (_FOLDER / "settle.js").read_text(encoding="utf-8")
+_REVEAL = (_FOLDER / "reveal.js").read_text(encoding="utf-8")
+_COLOURS = (_FOLDER / "colours.js").read_text(encoding="utf-8")
+_VISIBLE_TEXT = (_FOLDER / "visible_text.js").read_text(encoding="utf-8")
 _SHOWN_HTML = (_FOLDER / "shown_html.js").read_text(encoding="utf-8")
 
 # They hold no text, and make up most of a page's bytes.
@@ -190,7 +193,10 @@ class PageLoad:
         url = self._page.url
         if self._refusal is not None or not url.startswith(("http:", "https:")):
             raise self._explain(None)
-        html = await scripts.run(f"({_SHOWN_HTML})({self._max_bytes})")
+        await scripts.run(f"({_REVEAL})()")
+        html = await scripts.run(
+            f"({_SHOWN_HTML})({self._max_bytes}, ({_COLOURS})(), {_VISIBLE_TEXT})"
+        )
         if not isinstance(html, str):
             raise self._too_large()
         final_url = canonical_url(url)

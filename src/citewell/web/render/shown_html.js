@@ -1,6 +1,6 @@
 // Returns the document as HTML, as its reader sees it: shadow trees and frames of the same origin
-// stand where they are shown, what is not displayed is left out. Null when it is longer than `most`.
-(most) => {
+// stand where they are shown, what nobody can see is left out. Null when it is longer than `most`.
+(most, colours, judging) => {
   const NEVER_SHOWN = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE", "LINK", "CANVAS"]);
   const VOID = new Set(["BR", "HR", "IMG", "INPUT", "WBR", "SOURCE", "COL", "AREA", "EMBED", "TRACK"]);
   // Far deeper than any page that was written to be read; deeper trees would exhaust the stack.
@@ -8,7 +8,7 @@
   const NOTHING_SHOWN = 20;
   let out = [];
   let length = 0;
-  let honourStyles = true;
+  let { judgeDocument, childrenOf, isShown } = judging(colours, false);
 
   const write = (text) => {
     length += text.length;
@@ -19,21 +19,13 @@
   const attributes = (element) => {
     let text = "";
     for (const { name, value } of element.attributes) {
-      if (!/^[^\s"'<>\/=\u0000]+$/.test(name)) continue;
+      if (name === "style" || !/^[^\s"'<>\/=\u0000]+$/.test(name)) continue;
       text += ` ${name}="${value.replace(/&/g, "&amp;").replace(/"/g, "&quot;")}"`;
     }
     return text;
   };
   const kept = (element) =>
     element.localName === "script" && /^(application\/ld\+json|math\/tex)/i.test(element.type || "");
-  const childrenOf = (element) => {
-    if (element.shadowRoot) return element.shadowRoot.childNodes;
-    if (element.localName === "slot") {
-      const assigned = element.assignedNodes({ flatten: true });
-      if (assigned.length) return assigned;
-    }
-    return element.childNodes;
-  };
   const frameBody = (element) => {
     try {
       return element.contentDocument && element.contentDocument.body;
@@ -42,23 +34,20 @@
     }
   };
 
-  const writeElement = (element, depth, textShown) => {
+  const writeElement = (element, depth) => {
     const tag = element.localName;
     if (kept(element)) {
       write(`<script${attributes(element)}>${element.textContent.replace(/<\/script/gi, "")}</script>`);
       return;
     }
     if (NEVER_SHOWN.has(element.tagName)) return;
-    if (honourStyles) {
-      const style = element.ownerDocument.defaultView.getComputedStyle(element);
-      if (style.display === "none" || style.opacity === "0") return;
-      textShown = style.visibility === "visible";
-    }
+    if (!isShown(element)) return;
     if (tag === "iframe") {
       const body = element.offsetWidth > 2 && element.offsetHeight > 2 ? frameBody(element) : null;
       if (!body) return;
+      judgeDocument(body);
       write("<div>");
-      writeChildren(body, depth + 1, true);
+      writeChildren(body, depth + 1);
       write("</div>");
       return;
     }
@@ -66,22 +55,24 @@
     const name = tag === "slot" ? "span" : tag;
     write(`<${name}${attributes(element)}>`);
     if (VOID.has(element.tagName)) return;
-    if (depth > DEEPEST) write(escaped(element.textContent));
-    else writeChildren(element, depth + 1, textShown);
+    if (depth < DEEPEST) writeChildren(element, depth + 1);
     write(`</${name}>`);
   };
-  const writeChildren = (element, depth, textShown) => {
+  const writeChildren = (element, depth) => {
     for (const child of childrenOf(element)) {
       if (child.nodeType === Node.TEXT_NODE) {
-        if (textShown) write(escaped(child.data));
-      } else if (child.nodeType === Node.ELEMENT_NODE) writeElement(child, depth, textShown);
+        if (isShown(child)) write(escaped(child.data));
+      } else if (child.nodeType === Node.ELEMENT_NODE) writeElement(child, depth);
     }
   };
   const bodyHtml = () => {
     out = [];
     length = 0;
     write("<body>");
-    if (document.body) writeChildren(document.body, 0, true);
+    if (document.body) {
+      judgeDocument(document.body);
+      writeChildren(document.body, 0);
+    }
     write("</body>");
     return out.join("");
   };
@@ -97,7 +88,7 @@
     let body = bodyHtml();
     if (textLength(body) < NOTHING_SHOWN) {
       // A page that hides all of itself waits for something that is not loaded here, such as a font.
-      honourStyles = false;
+      ({ judgeDocument, childrenOf, isShown } = judging(colours, true));
       body = bodyHtml();
     }
     const language = document.documentElement.lang.replace(/[^\w-]/g, "");

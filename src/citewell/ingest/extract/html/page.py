@@ -42,7 +42,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     Raises:
         EmptyPage: no text that a reader could see.
     """
-    document = parse_document(fetched.text)
+    document = parse_document(fetched.text, is_rendered=fetched.rendered)
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()

@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from citewell.ingest.extract.characters import drop_invisible
+from citewell.ingest.extract.hiding.remove import remove_hidden
 from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS, Element
-from citewell.ingest.extract.html.visibility import (
-    HiddenNames,
-    hidden_names,
-    is_hidden,
-    is_hidden_by_sheet,
-)
+from citewell.ingest.extract.html.visibility import is_hidden
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -51,24 +47,26 @@ class Document:
     """Every element of the body in document order, the body first."""
 
 
-def parse_document(html: str) -> Document:
-    """Parse as a browser would and keep what its reader could see."""
+def parse_document(html: str, *, is_rendered: bool = False) -> Document:
+    """Parse as a browser would and keep what its reader could see.
+
+    A rendered page holds nothing hidden any more.
+    """
     # With scripting on, <noscript> holds text that no reader sees, but for image fallbacks.
     closed = _SELF_CLOSED_ANCHOR.sub(r"<a\1></a>", html)
     parsed = LexborHTMLParser(closed.encode("utf-8", "replace"), scripting=True)
+    if not is_rendered:
+        remove_hidden(parsed, closed)
     body = Element("body", {}, None)
     elements = [body]
     root = parsed.body
     if root is not None:
-        sheets = [style.text() for style in parsed.css("style")]
         body.attributes = root.attributes
-        _read_children(root, body, elements=elements, hidden=hidden_names(sheets))
+        _read_children(root, body, elements=elements)
     return Document(parsed=parsed, body=body, elements=elements)
 
 
-def _read_children(
-    root: LexborNode, into: Element, *, elements: list[Element], hidden: HiddenNames
-) -> None:
+def _read_children(root: LexborNode, into: Element, *, elements: list[Element]) -> None:
     stack: list[tuple[LexborNode, Element]] = []
     parent = into
     node = root.first_child
@@ -85,7 +83,7 @@ def _read_children(
             parent.children.append(text if text.isascii() else drop_invisible(text))
             node = node.next
             continue
-        element = _read_element(tag, node, parent, hidden=hidden) if tag else None
+        element = _read_element(tag, node, parent) if tag else None
         if element is None:
             if tag == "noscript":
                 _read_noscript_images(node, parent, elements)
@@ -116,30 +114,19 @@ def _tell_ancestors(block: Element) -> None:
             around = around.parent
 
 
-def _read_element(
-    tag: str, node: LexborNode, parent: Element, *, hidden: HiddenNames
-) -> Element | None:
+def _read_element(tag: str, node: LexborNode, parent: Element) -> Element | None:
     """Return the element, or None when no reader sees it; program text has its text already."""
     if (tag in _NEVER_READ and not _is_math(tag, node)) or tag[0] == "-":
         return None
     attributes = node.attributes
     element = Element(tag, attributes, parent)
-    if attributes and (is_hidden(element) or (hidden and _is_ruled_out(element, node, hidden))):
+    if attributes and is_hidden(element):
         return None
     if tag in _CODE_TAGS and not _MARKED_UP_CODE.search(node.inner_html or ""):
         # Highlighting takes one element per token: a third of all elements of a reference manual.
         text = node.text()
         element.children.append(text if text.isascii() else drop_invisible(text))
     return element
-
-
-def _is_ruled_out(element: Element, node: LexborNode, hidden: HiddenNames) -> bool:
-    """Return whether a rule of the page's style sheets hides the element for good."""
-    if not is_hidden_by_sheet(element, hidden):
-        return False
-    # What holds much of the page is hidden only until a script has run.
-    body = node.parser.body
-    return body is None or 4 * len(node.text_lexbor()) < len(body.text_lexbor())
 
 
 def _is_math(tag: str, node: LexborNode) -> bool:

@@ -1,0 +1,222 @@
+"""What an element's text looks like, computed from that of the element around it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.hiding.colours import (
+    BLACK,
+    WHITE,
+    Colour,
+    as_colour,
+    can_be_told_apart,
+    node_colour,
+)
+from citewell.ingest.extract.hiding.geometry import (
+    has_no_room,
+    is_clipped_away,
+    is_filtered_away,
+    is_out_of_window,
+    is_transformed_away,
+)
+from citewell.ingest.extract.hiding.values import (
+    ROOT_FONT_PIXELS,
+    WINDOW_HEIGHT,
+    Scale,
+    arguments,
+    as_factor,
+    as_pixels,
+    components,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LEAST_FONT_PIXELS = 3.0
+_LEAST_OPACITY = 0.1
+_FAR_INDENT = -400.0
+_VARIABLE = re.compile(r"var\(\s*(--[^\s,()]+)\s*(?:,([^()]*))?\)")
+_MAX_SUBSTITUTIONS = 20
+_MAX_VALUE_CHARACTERS = 2_000
+_FONT_WORDS = {"smaller": 0.83, "larger": 1.2}
+# Those that leave a property as it is around the element, as far as it is inherited.
+_AS_AROUND = frozenset({"inherit", "unset", "revert", "revert-layer"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Style:
+    """What descendants inherit of an element, or see it painted on."""
+
+    is_visible: bool = True
+    colour: Colour | None = BLACK
+    """None where it is not known, as with sheets from elsewhere."""
+    fill: Colour | None = None
+    """The colour that text is filled with, where it is not `colour`."""
+    backdrop: Colour | None = WHITE
+    """The colour behind the text; None where it is not known, as with pictures."""
+    has_own_backdrop: bool = False
+    """Whether an element other than the page itself paints it."""
+    font_pixels: float = ROOT_FONT_PIXELS
+    opacity: float = 1.0
+    height: float | None = None
+    is_text_moved_away: bool = False
+    is_cut_from_backdrop: bool = False
+    """Whether the background shows through the letters."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def hides_text(self) -> bool:
+        """Whether nobody can read text that stands right inside the element."""
+        if not self.is_visible or self.is_text_moved_away:
+            return True
+        if self.font_pixels < _LEAST_FONT_PIXELS:
+            return True
+        colour = self.fill or self.colour
+        if colour is None or self.is_cut_from_backdrop:
+            return False
+        if self.backdrop is None:
+            return colour.alpha < _LEAST_OPACITY
+        return not can_be_told_apart(colour, self.backdrop)
+
+
+def substitute(declared: Mapping[str, str], around: Style) -> dict[str, str]:
+    """Return declarations with the values of their custom properties."""
+    variables = dict(around.variables)
+    variables.update((name, value) for name, value in declared.items() if name.startswith("--"))
+    return {
+        name: _without_variables(value, variables)
+        for name, value in declared.items()
+        if not name.startswith("--")
+    }
+
+
+def compute(declared: Mapping[str, str], around: Style, *, is_page: bool) -> Style:
+    """Return the style of an element with declarations, custom properties substituted.
+
+    `is_page` is for html and body, whose background is the page's.
+    """
+    style = _with_text(declared, around)
+    style = _with_colours(declared, style, is_page=is_page)
+    opacity = as_factor(declared.get("opacity", ""))
+    if opacity is not None:
+        style = replace(style, opacity=around.opacity * min(max(opacity, 0.0), 1.0))
+    height = as_pixels(declared.get("height", ""), Scale(percent_of=WINDOW_HEIGHT))
+    return replace(style, height=height)
+
+
+def with_variables(declared: Mapping[str, str], style: Style) -> Style:
+    """Return the style with the custom properties that an element declares."""
+    own = {name: value for name, value in declared.items() if name.startswith("--")}
+    return replace(style, variables={**style.variables, **own}) if own else style
+
+
+def is_not_displayed(declared: Mapping[str, str]) -> bool:
+    """Return whether an element and all below it are not displayed."""
+    return declared.get("display") == "none" or declared.get("content-visibility") == "hidden"
+
+
+def is_box_hidden(declared: Mapping[str, str], style: Style, around: Style) -> bool:
+    """Return whether an element's box is displayed where, or so that, nobody sees it."""
+    if "opacity" in declared and style.opacity < _LEAST_OPACITY:
+        return True
+    if _is_behind_backdrop(declared, around):
+        return True
+    return (
+        is_transformed_away(declared)
+        or is_out_of_window(declared, style.font_pixels)
+        or is_clipped_away(declared)
+        or is_filtered_away(declared)
+        or has_no_room(declared, style.font_pixels, around.height)
+    )
+
+
+def _is_behind_backdrop(declared: Mapping[str, str], around: Style) -> bool:
+    depth = as_factor(declared.get("z-index", ""))
+    is_placed = declared.get("position", "static") not in ("static", "inherit", "initial")
+    return depth is not None and depth < 0 and is_placed and around.has_own_backdrop
+
+
+def _with_text(declared: Mapping[str, str], around: Style) -> Style:
+    style = around
+    visibility = declared.get("visibility")
+    if visibility is not None and visibility not in _AS_AROUND:
+        style = replace(style, is_visible=visibility not in ("hidden", "collapse"))
+    size = declared.get("font-size", "")
+    if size:
+        scale = Scale(font_pixels=around.font_pixels, percent_of=around.font_pixels)
+        pixels = as_pixels(size, scale)
+        if size in _FONT_WORDS:
+            pixels = around.font_pixels * _FONT_WORDS[size]
+        elif pixels is None and size not in _AS_AROUND:
+            # Words such as `small` stand for sizes that can be read.
+            pixels = ROOT_FONT_PIXELS
+        if pixels is not None:
+            style = replace(style, font_pixels=pixels)
+    spacing = as_pixels(declared.get("letter-spacing", ""), Scale(font_pixels=style.font_pixels))
+    if spacing is not None and spacing <= -style.font_pixels:
+        style = replace(style, is_text_moved_away=True)
+    indent = as_pixels(declared.get("text-indent", ""), Scale(font_pixels=style.font_pixels))
+    if indent is not None:
+        style = replace(style, is_text_moved_away=indent <= _FAR_INDENT)
+    if declared.get("-webkit-text-security", "none") != "none":
+        style = replace(style, is_text_moved_away=True)
+    return style
+
+
+def _with_colours(declared: Mapping[str, str], style: Style, *, is_page: bool) -> Style:
+    colour = declared.get("color")
+    if colour is not None and colour not in _AS_AROUND and colour != "currentcolor":
+        style = replace(style, colour=BLACK if colour == "initial" else as_colour(colour))
+    fill = declared.get("-webkit-text-fill-color")
+    if fill is not None and fill not in _AS_AROUND:
+        style = replace(style, fill=as_colour(fill))
+    own = declared.get("background-color", "transparent")
+    painted = style.colour if own == "currentcolor" else as_colour(own)
+    image = declared.get("background-image", "none")
+    if image != "none":
+        painted = _gradient_colour(image)
+        style = replace(style, backdrop=painted, has_own_backdrop=not is_page)
+    elif own == "currentcolor" and painted is None:
+        style = replace(style, backdrop=None)
+    elif painted is None:
+        # A colour that cannot be computed, or a word such as `inherit`.
+        style = replace(style, backdrop=None if "(" in own else style.backdrop)
+    elif painted.alpha > 0:
+        behind = style.backdrop
+        seen = (
+            painted.over(behind) if behind is not None else painted if painted.alpha >= 1 else None
+        )
+        style = replace(style, backdrop=seen, has_own_backdrop=not is_page)
+    if "background-clip" in declared:
+        style = replace(style, is_cut_from_backdrop="text" in declared["background-clip"])
+    return style
+
+
+def _gradient_colour(image: str) -> Colour | None:
+    """Return the colour of a gradient that has only one."""
+    nodes = components(image)
+    if len(nodes) != 1 or nodes[0].type != "function" or "gradient" not in nodes[0].lower_name:
+        return None
+    colours = {
+        colour
+        for part in arguments(nodes[0])
+        for piece in part
+        if (colour := node_colour(piece)) is not None
+    }
+    only = colours.pop() if len(colours) == 1 else None
+    return only if only is not None and only.alpha >= 1 else None
+
+
+def _without_variables(value: str, variables: Mapping[str, str]) -> str:
+    for _ in range(_MAX_SUBSTITUTIONS):
+        match = _VARIABLE.search(value)
+        if match is None:
+            break
+        own = variables.get(match[1])
+        inserted = own if own is not None else (match[2] or "")
+        value = f"{value[: match.start()]}{inserted.strip()}{value[match.end() :]}".strip()
+        if len(value) > _MAX_VALUE_CHARACTERS:
+            return ""
+    return value

@@ -1,0 +1,165 @@
+"""CSS values as numbers: lengths in pixels of a common window, factors and angles."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import tinycss2
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tinycss2.ast import Node
+
+WINDOW_WIDTH = 1280.0
+WINDOW_HEIGHT = 800.0
+ROOT_FONT_PIXELS = 16.0
+_MAX_CALC_DEPTH = 8
+
+_ABSOLUTE = {
+    "px": 1.0,
+    "cm": 96 / 2.54,
+    "mm": 9.6 / 2.54,
+    "q": 2.4 / 2.54,
+    "in": 96.0,
+    "pt": 96 / 72,
+    "pc": 16.0,
+    "rem": ROOT_FONT_PIXELS,
+}
+_OF_FONT = {"em": 1.0, "ex": 0.5, "ch": 0.5, "cap": 0.7, "ic": 1.0, "lh": 1.2, "rlh": 1.2}
+_OF_WINDOW = {
+    "vw": WINDOW_WIDTH / 100,
+    "vi": WINDOW_WIDTH / 100,
+    "vh": WINDOW_HEIGHT / 100,
+    "vb": WINDOW_HEIGHT / 100,
+    "vmin": WINDOW_HEIGHT / 100,
+    "vmax": WINDOW_WIDTH / 100,
+    "cqw": WINDOW_WIDTH / 100,
+    "cqh": WINDOW_HEIGHT / 100,
+}
+_TURNS = {"deg": 1 / 360, "grad": 1 / 400, "rad": 0.5 / math.pi, "turn": 1.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """What relative lengths are relative to."""
+
+    font_pixels: float = ROOT_FONT_PIXELS
+    percent_of: float = WINDOW_WIDTH
+
+
+@lru_cache(maxsize=4_096)
+def components(value: str) -> tuple[Node, ...]:
+    """Return the components of a value without white space and comments."""
+    return tuple(
+        node
+        for node in tinycss2.parse_component_value_list(value, skip_comments=True)
+        if node.type != "whitespace"
+    )
+
+
+def as_pixels(value: str, scale: Scale) -> float | None:
+    """Return a value of one length, percentage or calculation in pixels; None if it is none."""
+    nodes = components(value)
+    return _pixels(nodes[0], scale, 0) if len(nodes) == 1 else None
+
+
+def node_pixels(node: Node, scale: Scale) -> float | None:
+    """Return a length, percentage or calculation in pixels; None if it is none."""
+    return _pixels(node, scale, 0)
+
+
+def as_factor(value: str) -> float | None:
+    """Return a value of one number or percentage as a factor; None if it is none."""
+    nodes = components(value)
+    return node_factor(nodes[0]) if len(nodes) == 1 else None
+
+
+def node_factor(node: Node) -> float | None:
+    """Return a number or percentage as a factor; None if it is none."""
+    return _pixels(node, Scale(percent_of=1.0), 0)
+
+
+def node_turns(node: Node) -> float | None:
+    """Return an angle as a part of a full turn; None if it is none."""
+    if node.type == "dimension" and node.lower_unit in _TURNS:
+        return float(node.value) * _TURNS[node.lower_unit]
+    return 0.0 if node.type == "number" and node.value == 0 else None
+
+
+def arguments(function: Node) -> list[list[Node]]:
+    """Return the arguments of a function, apart at its commas, without white space."""
+    parts: list[list[Node]] = [[]]
+    for node in function.arguments:
+        if node.type == "literal" and node.value == ",":
+            parts.append([])
+        elif node.type not in ("whitespace", "comment"):
+            parts[-1].append(node)
+    return parts
+
+
+def _pixels(node: Node, scale: Scale, depth: int) -> float | None:
+    if node.type == "number":
+        return float(node.value)
+    if node.type == "percentage":
+        return float(node.value) * scale.percent_of / 100
+    if node.type == "dimension":
+        return _dimension(float(node.value), node.lower_unit, scale)
+    if node.type == "function" and depth < _MAX_CALC_DEPTH:
+        return _function(node, scale, depth)
+    if node.type == "() block" and depth < _MAX_CALC_DEPTH:
+        return _sum([part for part in node.content if part.type != "whitespace"], scale, depth)
+    return None
+
+
+def _dimension(number: float, unit: str, scale: Scale) -> float | None:
+    if unit in _ABSOLUTE:
+        return number * _ABSOLUTE[unit]
+    if unit in _OF_FONT:
+        return number * _OF_FONT[unit] * scale.font_pixels
+    # The small, large and dynamic window are the same here.
+    factor = _OF_WINDOW.get(unit) or _OF_WINDOW.get(unit[1:] if unit[:1] in ("s", "l", "d") else "")
+    return None if factor is None else number * factor
+
+
+def _function(node: Node, scale: Scale, depth: int) -> float | None:
+    values = [_sum(part, scale, depth + 1) for part in arguments(node)]
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    match node.lower_name:
+        case "calc" | "-webkit-calc":
+            return known[0]
+        case "min":
+            return min(known)
+        case "max":
+            return max(known)
+        case "clamp" if len(known) == 3:
+            return max(known[0], min(known[1], known[2]))
+        case _:
+            return None
+
+
+def _sum(nodes: Sequence[Node], scale: Scale, depth: int) -> float | None:
+    """Return what a calculation comes to: products first, then sums."""
+    total, product, sign, operator = 0.0, None, 1.0, ""
+    for node in nodes:
+        if node.type == "literal" and node.value in ("+", "-", "*", "/"):
+            if node.value in ("+", "-") and product is not None:
+                total, product = total + sign * product, None
+                sign = 1.0 if node.value == "+" else -1.0
+            operator = node.value
+            continue
+        value = _pixels(node, scale, depth)
+        if value is None:
+            return None
+        if product is None:
+            product = value
+        elif operator == "/":
+            product = product / value if value else 0.0
+        else:
+            product = product * value
+    return None if product is None else total + sign * product
