@@ -107,7 +107,8 @@ def _parse(nodes: Sequence[Node], parent: Selector | None, *, is_relative: bool)
             combinators.extend(parent.combinators)
             current = parent.compounds[-1]
             continue
-        if node.type == "function" and _has_combinator(node.arguments):
+        is_list = node.type == "function" and not node.lower_name.startswith("nth")
+        if is_list and _has_combinator(node.arguments):
             return None
         current += str(tinycss2.serialize([node]))
     if current:
