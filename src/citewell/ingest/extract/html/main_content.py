@@ -1,4 +1,4 @@
-"""Finding the main content of a page, on documentation sites and in articles."""
+"""Finding the main content of a page: everything but its furniture."""
 
 from __future__ import annotations
 
@@ -6,70 +6,43 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.ingest.extract.html.admonitions import read_admonition
-from citewell.ingest.extract.html.boilerplate import (
-    is_documentation_chrome,
-    is_surely_surrounding,
-    is_surrounding,
+from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.html.article import find_article
+from citewell.ingest.extract.html.article_evidence import is_article
+from citewell.ingest.extract.html.element import HEADING_TAGS, Element
+from citewell.ingest.extract.html.furniture import (
+    is_colophon,
+    is_colophon_text,
+    is_furniture,
+    is_known_chrome,
 )
-from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS
+from citewell.ingest.extract.html.measures import Measure, measure
+from citewell.ingest.extract.html.prune import select, take_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.html.tree import Document
 
-# Containers that generators write around the text of a documentation page, best first.
-_DOCUMENTATION_CONTAINERS = (
-    re.compile(r" (?:theme-doc-markdown|vp-doc|md-content__inner|markdown-section|bd-article) "),
-    re.compile(r" (?:rst-content|md-content|markdown-body|mw-parser-output|docs-content) "),
+# The share of a page's running text that its main element must hold to be believed.
+_MAIN_SHARE = 0.7
+# Containers that generators write around the text of a page that has no <main>.
+_CONTAINERS = re.compile(
+    r" (?:theme-doc-markdown|vp-doc|md-content__inner|markdown-section|bd-article|rst-content"
+    r"|md-content|markdown-body|mw-parser-output|docs-content) "
 )
-_SENTENCE_END = re.compile(r"[.!?…:;。！？][\"'”’»)\]]*(?:\s|$)|[。！？]")
-_LIST_TAGS = frozenset({"div", "section", "ul", "ol", "aside"})
-_RELATED_TAGS = HEADING_TAGS | {"p", "div", "span", "strong", "b", "li"}
-# How sites in the languages of the benchmarks lead over to other pages.
-_RELATED = re.compile(
-    r"(?:related|recommended|more (?:from|on|in|stories|articles|news)|read (?:more|also|next|this)"
-    r"|also read|see also:|you (?:may|might) (?:also )?(?:like|enjoy|be interested)|don't miss"
-    r"|most (?:read|popular)|popular (?:posts|articles)|latest (?:news|posts|articles)|trending"
-    r"|share (?:this|on|article)|tags?:?$|filed under|topics:?$|comments?$"
-    r"|leave a (?:reply|comment)"
-    r"|advertisement|advert$|sponsored|anzeige$|werbung$|previous article|next article|newsletter"
-    r"|mehr zum thema|(?:das )?könnte (?:sie|dich|euch) auch|auch interessant"
-    r"|ähnliche (?:beiträge|artikel)"
-    r"|weitere (?:artikel|themen|beiträge|informationen|meldungen)|lesen sie (?:auch|mehr)"
-    r"|schon gelesen"
-    r"|schlagw[oö]rte?r?|das thema könnte|teilen (?:mit|auf)|kommentare|weiterlesen|verwandte"
-    r"|lea (?:también|más|además)|lea:|te puede interesar|à lire aussi|lire aussi"
-    r"|sur le même (?:sujet|thème)"
-    r"|leggi anche|czytaj (?:także|też|również)|zobacz (?:także|też|również)|ezek is érdekelhetnek"
-    r"|関連記事|関連リンク|おすすめ記事|こちらも(?:おすすめ|読まれて)|читайте также|lees ook)",
+# Less than this beside headings is no page.
+_LEAST_CHARACTERS = 20
+_LABEL_CHARACTERS = 40
+_HOLDERS = frozenset("div section article main center form body".split())
+_CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
+_CONTENTS_SHARE = 0.85
+_MIN_CONTENTS_LINKS = 3
+_CONTENTS_TITLE = re.compile(
+    r"(?:table of )?contents|toc|on this page|in this (?:page|article|section|chapter)|page contents"
+    r"|inhalt(?:sverzeichnis)?|sommaire|table des matières|contenido|indice|índice|содержание"
+    r"|оглавление|目次|目录",
     re.IGNORECASE,
 )
-_DOMINANT_SHARE = 0.85
-_CONTAINER_TAGS = frozenset(
-    {"article", "center", "div", "form", "main", "section", "td", "table", "tbody", "tr"}
-)
-_ARTICLE_NAMES = re.compile(
-    r" (?:hentry|(?:entry|post|article|story|news|blog)[-_]?(?:content|body|text|main)|articlebody"
-    r"|storytext|main-?content|page-content) "
-)
-_TITLE_GROWTH = 1.3
-_MAX_RELATED_CHARACTERS = 200
-_COLONS = (":", "：")
-_MIN_PARAGRAPH_CHARACTERS = 25
-_MAX_LINK_DENSITY = 0.5
-
-
-@dataclass(slots=True)
-class _Measure:
-    """What lies inside an element."""
-
-    characters: int = 0
-    linked: int = 0
-    weight: float = 0.0
-    """Characters of paragraphs that read like text, links left out."""
+_NUMBERING = re.compile(r"^(?:(?:chapter|section|appendix)\s+)?[\dA-Z]{0,3}(?:\.\d+)*[.):]?\s+", re.I)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,269 +51,177 @@ class MainContent:
 
     element: Element
     is_article: bool
-    """Whether it was found by its running text, not by a documentation site's own names."""
+    """Whether the rules for articles were applied."""
+    furniture: tuple[Element, ...] = ()
+    contents: tuple[Element, ...] = ()
+    """Tables of contents that were taken out."""
 
 
 def find_main_content(document: Document) -> MainContent:
     """Return what a page is read for."""
-    container = _documentation_container(document)
-    if container is not None:
-        _prune(container, is_documentation_chrome)
-        return MainContent(element=container, is_article=False)
-    return MainContent(element=_article(document), is_article=True)
-
-
-def _documentation_container(document: Document) -> Element | None:
-    names = "".join(element.names for element in document.elements)
-    for pattern in _DOCUMENTATION_CONTAINERS:
-        if pattern.search(names):
-            return next(element for element in document.elements if pattern.search(element.names))
-    generator = document.parsed.css_first('meta[name="generator"]')
-    name = (generator.attributes.get("content") or "").lower() if generator is not None else ""
-    is_documentation = re.match(
-        r"sphinx|docutils|mkdocs|docusaurus|asciidoc|mdbook|docbook|javadoc|hugo-doc|vitepress|pdoc|doxygen|dblatex",
-        name,
-    )
-    for element in document.elements:
-        if element.attributes.get("role") == "main" and element.has_class("body", "document"):
-            return element
-    if not is_documentation and not document.parsed.css_matches(
-        ".sphinxsidebar, .sidebar-scrollbox, #mdbook-sidebar, .book-summary, .sig-object, dl.py"
-    ):
-        return None
-    for element in document.elements:
-        if element.tag == "main" or element.attributes.get("role") == "main":
-            return element
-    return document.body if is_documentation else None
-
-
-def _article(document: Document) -> Element:
+    if is_article(document):
+        return MainContent(element=find_article(document), is_article=True)
     body = document.body
-    measures = _measure(document.elements)
-    total = measures[body].weight
-    _prune(
+    measures = measure(document.elements)
+    furniture = _take_out_furniture(body, measures)
+    root = _main_region(document, measures)
+    contents = _take_out_contents(root, measures)
+    furniture.extend(_take_out_colophon(root, measures))
+    return MainContent(
+        element=root, is_article=False, furniture=tuple(furniture), contents=tuple(contents)
+    )
+
+
+def _take_out_furniture(body: Element, measures: dict[Element, Measure]) -> list[Element]:
+    total = measures[body].prose
+    furniture = select(
         body,
         lambda element: (
-            _is_outside(element, measures, total) or _is_teaser_list(element, measures, total)
+            is_furniture(element, measures[element]) or _is_side_column(element, measures, total)
         ),
     )
-    measures = _measure([body, *body.walk()])
-    container = _with_title(_dominant(body, measures), measures)
-    density = measures[container].linked / max(measures[container].characters, 1)
-    if density < _MAX_LINK_DENSITY:
-        announced = _announced_lists(container)
-        _prune(
-            container,
-            lambda element: element not in announced and _is_link_list(element, measures),
+    left = Measure()
+    left.add(measures[body])
+    for element in furniture:
+        left.add(measures[element], -1)
+    if left.characters - left.titled < _LEAST_CHARACTERS:
+        # Nothing but navigation: then that is what the page is for.
+        furniture = [element for element in furniture if is_known_chrome(element)]
+    for element in furniture:
+        _discount(element, measures)
+    take_out(furniture)
+    return furniture
+
+
+def _is_side_column(element: Element, measures: dict[Element, Measure], total: int) -> bool:
+    """Return whether a cell of links stands beside the cell with the page's text."""
+    own = measures[element]
+    if element.tag != "td" or own.links < _MIN_CONTENTS_LINKS or own.holds_content:
+        return False
+    row = measures.get(element.parent) if element.parent is not None else None
+    is_beside_text = row is not None and 0 < _MAIN_SHARE * total <= row.prose
+    return is_beside_text and own.link_share >= _CONTENTS_SHARE
+
+
+def _discount(element: Element, measures: dict[Element, Measure]) -> None:
+    for above in element.ancestors():
+        measures[above].add(measures[element], -1)
+
+
+def _main_region(document: Document, measures: dict[Element, Measure]) -> Element:
+    """Return the element that holds the page's text by its own account, or the body."""
+    body = document.body
+    total = measures[body]
+    for element in document.elements:
+        is_main = (
+            element.tag == "main"
+            or element.attributes.get("role") == "main"
+            or bool(element.names and _CONTAINERS.search(element.names))
         )
-        _drop_related(container, measures)
-    return container
-
-
-def _is_teaser_list(element: Element, measures: dict[Element, _Measure], total: float) -> bool:
-    """Return whether the element lists other pages, each by a heading that is a link."""
-    if element.tag not in _LIST_TAGS or not element.has_heading:
-        return False
-    if measures[element].weight > 0.4 * total:
-        return False
-    linked = unlinked = 0
-    for below in element.walk():
-        if below.tag in HEADING_TAGS and measures[below].characters:
-            if 2 * measures[below].linked > measures[below].characters or _inside_link(below):
-                linked += 1
-            else:
-                unlinked += 1
-    return linked >= 2 and linked > unlinked
-
-
-def _inside_link(element: Element) -> bool:
-    return any(parent.tag == "a" for _, parent in zip(range(3), element.ancestors(), strict=False))
-
-
-def _drop_related(container: Element, measures: dict[Element, _Measure]) -> None:
-    """Take out headings such as "Related articles" with what follows them."""
-    for heading in list(container.walk()):
-        if heading.tag not in _RELATED_TAGS or heading.parent is None:
+        own = measures[element]
+        if not is_main or not own.characters:
             continue
-        if not 0 < measures[heading].characters <= _MAX_RELATED_CHARACTERS:
-            continue
-        words = " ".join(heading.text().split())
-        has_link = heading.tag in ("p", "li", "div") and heading.find("a") is not None
-        if len(words) > (_MAX_RELATED_CHARACTERS if has_link else 60) or not _RELATED.match(words):
-            continue
-        siblings = heading.parent.children
-        at = siblings.index(heading)
-        end = at + 1
-        if heading.tag in HEADING_TAGS or words.endswith((":", "…", "?")):
-            while end < len(siblings):
-                sibling = siblings[end]
-                if not isinstance(sibling, str) and not _is_after_related(sibling):
-                    break
-                end += 1
-        heading.parent.children = siblings[:at] + siblings[end:]
+        if own.characters - own.linked >= _MAIN_SHARE * (total.characters - total.linked):
+            _bring_title(element, document, measures)
+            return element
+    return body
 
 
-def _is_after_related(sibling: Element) -> bool:
-    """Return whether an element after such a heading still belongs to it."""
-    if sibling.tag in HEADING_TAGS:
-        return False
-    text = len("".join(sibling.text().split()))
-    linked = sum(len("".join(e.text().split())) for e in sibling.walk() if e.tag == "a")
-    return not text or linked > 0.5 * text or sibling.tag == "a"
+def _bring_title(root: Element, document: Document, measures: dict[Element, Measure]) -> None:
+    """Move the page's title to the start of its main element when it stands before it."""
+    if root.find("h1") is not None:
+        return
+    for element in document.elements:
+        if element is root:
+            break
+        if element.tag == "h1" and measures[element].characters and not _is_out(element, document):
+            element.remove()
+            element.parent = root
+            root.children.insert(0, element)
+            return
 
 
-def _is_outside(element: Element, measures: dict[Element, _Measure], total: float) -> bool:
-    if not is_surrounding(element):
-        return False
-    measure = measures[element]
-    if measure.weight > (0.7 if is_surely_surrounding(element) else 0.25) * total:
-        return False
-    # A wrapper named after the sidebar beside the text holds the text as well.
-    if measure.weight > 0.4 * total and element.find("h1", "main") is not None:
-        return False
-    if "teaser" in element.names and not measure.linked:
-        return False
-    return read_admonition(element) is None or element.tag in ("nav", "footer")
+def _is_out(element: Element, document: Document) -> bool:
+    """Return whether the element or one around it was taken out."""
+    top = element
+    while top.parent is not None:
+        if not any(child is top for child in top.parent.children):
+            return True
+        top = top.parent
+    return top is not document.body
 
 
-def _dominant(body: Element, measures: dict[Element, _Measure]) -> Element:
-    """Return the smallest element that holds nearly all of the page's running text."""
-    at = _named_container(body, measures) or body
-    while measures[at].weight and not _is_named(at):
-        children = [child for child in at.elements() if child.tag in _CONTAINER_TAGS]
-        best = max(children, key=lambda child: measures[child].weight, default=None)
-        if best is None or measures[best].weight < _DOMINANT_SHARE * measures[at].weight:
-            return at
-        at = best
-    return at
-
-
-def _with_title(container: Element, measures: dict[Element, _Measure]) -> Element:
-    """Return the ancestor that also holds the title, unless it adds much else.
-
-    Leads and summaries stand between the title and the body of an article.
-    """
-    titled = {
-        ancestor for element in measures if element.tag == "h1" for ancestor in element.ancestors()
+def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[Element]:
+    """Take out lists of the page's own headings, with the label above them."""
+    headings = {
+        _plain(element.text())
+        for element in root.walk()
+        if element.tag in HEADING_TAGS or element.tag in ("dt", "caption")
     }
-    if container in titled:
-        return container
-    most = _TITLE_GROWTH * measures[container].weight
-    for ancestor in container.ancestors():
-        if measures[ancestor].weight > most:
-            return container
-        if ancestor in titled:
-            return ancestor
-    return container
+    contents = select(root, lambda element: _is_contents(element, measures[element], headings))
+    for element in contents:
+        _discount(element, measures)
+        _take_out_label(element, measures)
+    take_out(contents)
+    return contents
 
 
-def _named_container(body: Element, measures: dict[Element, _Measure]) -> Element | None:
-    """Return the outermost element called an article that holds most of the running text."""
-    total = measures[body].weight
-    for is_named, share in ((_is_article, 0.7), (_is_named, 0.7)):
-        found = [
-            element
-            for element in measures
-            if is_named(element) and measures[element].weight >= share * total
-        ]
-        if found and total:
-            return found[0]
-    return None
-
-
-def _is_article(element: Element) -> bool:
-    return element.tag == "article" or bool(element.names and " hentry " in element.names)
-
-
-def _is_named(element: Element) -> bool:
-    return element.tag in _CONTAINER_TAGS and (
-        element.tag == "article"
-        or element.attributes.get("itemprop") == "articleBody"
-        or bool(element.names and _ARTICLE_NAMES.search(element.names))
-    )
-
-
-def _is_link_list(element: Element, measures: dict[Element, _Measure]) -> bool:
-    """Return whether the element is a list or box of links rather than text with links."""
-    measure = measures[element]
-    if element.tag not in _LIST_TAGS or not measure.characters:
+def _is_contents(element: Element, own: Measure, headings: set[str]) -> bool:
+    if element.tag not in _CONTENTS_TAGS or own.links < _MIN_CONTENTS_LINKS:
         return False
-    share = measure.linked / measure.characters
-    return share > 0.6 and measure.weight < 120
+    if own.has_code or own.prose or own.local < _CONTENTS_SHARE * (own.characters - own.titled):
+        return False
+    if own.headings > 1:
+        return False
+    links = [_plain(below.text()) for below in element.walk() if below.tag == "a"]
+    return 2 * sum(words in headings for words in links) > len(links)
 
 
-def _announced_lists(container: Element) -> set[Element]:
-    """Return the lists that follow text ending with a colon: they are part of it."""
-    announced: set[Element] = set()
-    for parent in (container, *container.walk()):
-        before = ""
-        for child in parent.children:
-            if not isinstance(child, str) and child.tag in ("ul", "ol") and before in _COLONS:
-                announced.add(child)
-            before = _last_letter(child) or before
-    return announced
+def _take_out_label(contents: Element, measures: dict[Element, Measure]) -> None:
+    parent = contents.parent
+    if parent is None:
+        return
+    before: Element | None = None
+    for sibling in parent.elements():
+        if sibling is contents:
+            break
+        before = sibling
+    if before is not None and measures[before].characters <= _LABEL_CHARACTERS:
+        if _CONTENTS_TITLE.fullmatch(collapse_spaces(before.text()).rstrip(":¶ ")):
+            _discount(before, measures)
+            before.remove()
 
 
-def _last_letter(node: Element | str) -> str:
-    """Return the last letter of a node; "" when only white space ends it."""
-    while not isinstance(node, str):
-        if not node.children:
-            return ""
-        node = node.children[-1]
-    return node.rstrip()[-1:]
+def _plain(words: str) -> str:
+    line = collapse_spaces(words).rstrip("¶#§ ").lower()
+    return _NUMBERING.sub("", line)
 
 
-def _measure(elements: Iterable[Element]) -> dict[Element, _Measure]:
-    """Measure elements given in document order."""
-    ordered = list(elements)
-    measures = {element: _Measure() for element in ordered}
-    for element in reversed(ordered):
-        measure = measures[element]
-        own = "".join(child for child in element.children if isinstance(child, str))
-        measure.characters += len(own.strip())
-        if element.tag == "a":
-            measure.linked = measure.characters
-        if element.tag in BLOCK_TAGS and not measure.weight and not element.has_block:
-            measure.weight = _paragraph_weight(element, measure)
-        elif element.has_block and len(own) > 80:
-            measure.weight += _text_weight(own, len(own.strip()))
-        parent = measures.get(element.parent) if element.parent is not None else None
-        if parent is not None:
-            parent.characters += measure.characters
-            parent.linked += measure.linked
-            parent.weight += measure.weight
-    return measures
-
-
-def _paragraph_weight(element: Element, measure: _Measure) -> float:
-    unlinked = measure.characters - 1.5 * measure.linked
-    if unlinked < _MIN_PARAGRAPH_CHARACTERS or element.tag in HEADING_TAGS:
-        return 0.0
-    weight = unlinked if element.tag == "pre" else _text_weight(element.text(), unlinked)
-    return weight if element.tag in ("p", "pre", "blockquote") else 0.7 * weight
-
-
-def _text_weight(text: str, unlinked: float) -> float:
-    """Return how much text counts: sentences in full, labels and titles little."""
-    sentences = len(_SENTENCE_END.findall(text))
-    return unlinked * min(1.0, 0.2 + 0.4 * sentences)
-
-
-def _prune(root: Element, is_unwanted: Callable[[Element], bool]) -> bool:
-    """Take unwanted elements out of `root`; return whether there were any."""
-    pruned = False
-    stack = [root]
-    while stack:
-        parent = stack.pop()
-        unwanted: set[Element | str] = set()
-        for child in parent.children:
-            if isinstance(child, str):
+def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
+    """Take out the last blocks of a page that say who made it, when and with what."""
+    taken: list[Element] = []
+    holder: Element | None = root
+    while holder is not None:
+        inner: Element | None = None
+        kept: list[Element | str] = []
+        while holder.children:
+            last = holder.children.pop()
+            if isinstance(last, str):
+                if not last.strip() or is_colophon_text(last):
+                    continue
+            elif is_colophon(last, measures[last]):
+                taken.append(last)
                 continue
-            if is_unwanted(child):
-                unwanted.add(child)
-            elif child.children:
-                stack.append(child)
-        if unwanted:
-            parent.children = [child for child in parent.children if child not in unwanted]
-            pruned = True
-    return pruned
+            kept.append(last)
+            if isinstance(last, str) or measures[last].characters:
+                inner = _inner_holder(last)
+                break
+        holder.children.extend(reversed(kept))
+        holder = inner
+    return taken
+
+
+def _inner_holder(node: Element | str) -> Element | None:
+    if isinstance(node, str) or not node.has_block or node.tag not in _HOLDERS:
+        return None
+    return node

@@ -22,6 +22,9 @@ _MAX_DESCRIPTION_CHARACTERS = 1_000
 _MAX_AUTHOR_CHARACTERS = 100
 _DASHES = "|–—·•»:-"
 _TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
+_LEAST_TITLE_CHARACTERS = 3
+# Without such a word, what follows a dash may be the page and what precedes it the site.
+_SITE = re.compile(r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE)
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
@@ -95,21 +98,44 @@ def _description(meta: dict[str, str]) -> str:
     return ""
 
 
-def choose_title(metadata: Metadata, headings: list[str]) -> str:
-    """Return the page's name: the heading that its title repeats, or the title without the site's.
+def choose_title(metadata: Metadata, headings: list[str], *, is_article: bool = False) -> str:
+    """Return the page's own name: the heading that its title repeats, or the title without the site's.
 
-    `headings` are those of the first level in the main content.
+    `headings` are those of the first level in the main content. A heading that only repeats the end
+    of the title names the site.
     """
     title = metadata.title
     if not title:
         return next(iter(headings or metadata.headings), "")[:_MAX_TITLE_CHARACTERS]
-    for heading in (*headings, *metadata.headings):
-        if len(heading) >= 3 and heading.lower() in title.lower():
-            return heading
-    return _without_site_name(title, metadata.site_name)
+    parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
+    whole = _plain(title)
+    candidates = [h for h in (*headings, *metadata.headings) if len(h) >= _LEAST_TITLE_CHARACTERS]
+    ranked = [
+        (_plain(heading) != whole and len(parts) > 1 and _plain(heading) == parts[-1], place)
+        for place, heading in enumerate(candidates)
+        if _names(_plain(heading), parts, whole)
+    ]
+    if ranked:
+        names_site, place = min(ranked)
+        if not names_site:
+            return candidates[place]
+    if len(headings) == 1 and not ranked and not is_article:
+        return headings[0]
+    return _without_site_name(title, metadata.site_name, is_article=is_article)
 
 
-def _without_site_name(title: str, site_name: str) -> str:
+def _names(heading: str, parts: list[str], whole: str) -> bool:
+    """Return whether a title repeats the heading, not only a word of it."""
+    if not heading or heading not in whole:
+        return False
+    return heading in parts or whole.startswith(heading) or 2 * len(heading) >= len(whole)
+
+
+def _plain(words: str) -> str:
+    return "".join(re.findall(r"\w+", words.lower()))
+
+
+def _without_site_name(title: str, site_name: str, *, is_article: bool) -> str:
     if site_name:
         name = re.escape(site_name)
         pattern = rf"[{_DASHES}]\s*+{name}$|^{name}\s*+[{_DASHES}]\s*+"
@@ -121,7 +147,8 @@ def _without_site_name(title: str, site_name: str) -> str:
         return title
     # The site's name is the short part at the end; a short part at the start may be the subject.
     kept = title[: title.rfind(parts[-1])].rstrip(f" {_DASHES}")
-    return kept if len(parts[-1].split()) <= 5 and len(kept) >= 4 else title
+    is_site = is_article or title[len(kept) :].strip()[0] in "|»" or _SITE.search(parts[-1])
+    return kept if is_site and len(parts[-1].split()) <= 5 and len(kept) >= 4 else title
 
 
 def _headings(parsed: LexborHTMLParser) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
     further = left_out_links(document, canonical, links) if content.is_article else ()
     headings = [section.heading for section in canonical.sections if section.level == 1]
-    title = choose_title(metadata, headings) or next(
+    title = choose_title(metadata, headings, is_article=content.is_article) or next(
         (section.heading for section in canonical.sections if section.heading), ""
     )
     return ExtractedPage(

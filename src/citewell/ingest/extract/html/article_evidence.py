@@ -1,0 +1,88 @@
+"""Telling an article (news, a blog, a forum) from everything else, by what the page says of itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+    from citewell.ingest.extract.html.tree import Document
+
+_DOCUMENTATION_GENERATORS = re.compile(
+    r"sphinx|docutils|mkdocs|docusaurus|asciidoc|mdbook|docbook|javadoc|vitepress|pdoc|doxygen"
+    r"|dblatex|rustdoc|makeinfo|texinfo|pandoc|gitbook|haddock|odoc|ocamldoc|latex2html|tex4ht"
+    r"|gtk-doc|gi-docgen|yard|rdoc|jsdoc|typedoc|phpdocumentor|scaladoc|dokka|exdoc|ex_doc"
+    r"|documenter|antora|mediawiki|starlight|nextra|pod::|pod2html|groff",
+    re.IGNORECASE,
+)
+_DOCUMENTATION_MARKS = (
+    ".sphinxsidebar, .rst-content, .theme-doc-markdown, .vp-doc, .md-content, .bd-article, "
+    ".mw-parser-output, .sidebar-scrollbox, #mdbook-sidebar, .book-summary, .sig-object, dl.py"
+)
+_ARTICLE_MARKS = (
+    "meta[property='og:type' i][content*='article' i], meta[property^='article:' i], "
+    "[itemtype*='Article'], [itemtype*='Posting'], [itemprop='articleBody'], "
+    ".hentry, .h-entry, .type-post, .single-post"
+)
+_ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*Posting|Recipe|Review)"')
+_SHARING = re.compile(
+    r"(?:facebook|twitter|linkedin|pinterest|reddit)\.com/(?:share|sharer|intent|sharearticle|submit"
+    r"|pin/create)|addthis|addtoany|shareaholic|fb-like|fb:like|twitter-share|disqus_",
+    re.IGNORECASE,
+)
+_SHOWN_ELSEWHERE = "meta[property='og:site_name'], meta[property='og:image']"
+_AUTHOR = "[rel='author' i], .byline, [itemprop='author'], .vcard, meta[name='author' i]"
+_CODE = "pre, code, dl, samp, tt, kbd"
+# Each says little: documentation has some of them too.
+_HINTS = (
+    "link[type='application/rss+xml'], link[type='application/atom+xml']",
+    "#comments, #disqus_thread, .comment-list, .commentlist, #respond, .comments-area, .comments",
+    "time[datetime], time[pubdate]",
+    _AUTHOR,
+    _SHOWN_ELSEWHERE,
+    "meta[name^='twitter:' i]",
+    "meta[property='fb:app_id'], meta[name='news_keywords'], meta[name='date'], "
+    "script[src*='googletagmanager'], script[src*='analytics'], script[src*='doubleclick']",
+)
+_CONTENT_MANAGERS = re.compile(
+    r"wordpress|typo3|drupal|joomla|xoops|blogger|ghost|medium|contao|squarespace|wix|movable type"
+    r"|serendipity|textpattern|tumblr|typepad",
+    re.IGNORECASE,
+)
+_LEAST_HINTS = 2
+# Documentation made by a general site generator has some hints too, and code.
+_LEAST_HINTS_BESIDE_CODE = 3
+
+
+def is_article(document: Document) -> bool:
+    """Return whether the page calls itself an article, or much about it does."""
+    parsed = document.parsed
+    generators = " ".join(
+        node.attributes.get("content") or "" for node in parsed.css("meta[name='generator' i]")
+    )
+    if _DOCUMENTATION_GENERATORS.search(generators) or parsed.css_matches(_DOCUMENTATION_MARKS):
+        return False
+    if parsed.css_matches(_ARTICLE_MARKS) or _has_article_data(parsed):
+        return True
+    hints = sum(bool(parsed.css_matches(hint)) for hint in _HINTS)
+    hints += 2 * bool(_CONTENT_MANAGERS.search(generators))
+    hints += bool(parsed.css_matches(_SHOWN_ELSEWHERE))
+    if parsed.css_matches(_CODE):
+        return hints >= _LEAST_HINTS_BESIDE_CODE
+    least = _LEAST_HINTS if parsed.css_matches(f"table, {_AUTHOR}") else 1
+    return hints >= least or any(
+        _is_sharing(node.attributes) for node in parsed.css("a[href], script[src], div[class]")
+    )
+
+
+def _has_article_data(parsed: LexborHTMLParser) -> bool:
+    return any(
+        _ARTICLE_TYPE.search(node.text()) for node in parsed.css("script[type='application/ld+json']")
+    )
+
+
+def _is_sharing(attributes: dict[str, str | None]) -> bool:
+    place = attributes.get("href") or attributes.get("src") or attributes.get("class") or ""
+    return bool(_SHARING.search(place))
