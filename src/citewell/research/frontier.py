@@ -88,7 +88,7 @@ class Frontier:
         headings = [frozenset(content_words(section.heading)) for section in page.sections]
         anchors = [frozenset(content_words(link.text)) for link in page.links]
         for at, link in enumerate(page.links):
-            if link.url.lower().endswith(_NOT_TEXT):
+            if link.kind == "navigation" or link.url.lower().endswith(_NOT_TEXT):
                 continue
             around = page.links[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
             is_listed = _is_listed(link, around)

@@ -180,21 +180,22 @@ def test_a_link_with_brackets_is_kept_as_it_is_and_escaped_in_the_text() -> None
     assert [link.url for link in page.links] == ["https://example.org/wiki/Heron_(bird)"]
 
 
-def test_links_of_a_list_that_is_no_text_are_kept_as_ways_to_go_on() -> None:
+def test_links_are_kept_with_their_kind_whether_or_not_their_text_is() -> None:
     page = extracted(
-        f"<body><nav><a href='/home'>Home</a></nav><p>{_LONG} It ends here.</p><p>{_LONG}</p>"
+        f"<body><nav><a href='/home'>Home</a></nav><p>{_LONG} <a href='/herons'>Herons</a> too.</p>"
         "<h2>See also</h2><ul><li><a href='/egrets'>Egrets</a></li>"
         "<li><a href='/storks'>Storks</a></li><li><a href='/ibises'>Ibises</a></li></ul></body>"
     )
 
-    urls = [link.url for link in page.links]
-
-    assert set(urls) >= {
-        "https://example.org/egrets",
-        "https://example.org/storks",
-        "https://example.org/ibises",
-    }
-    assert "https://example.org/home" not in urls
+    assert [(link.url.rpartition("/")[2], link.kind) for link in page.links] == [
+        ("herons", "content"),
+        ("egrets", "contents"),
+        ("storks", "contents"),
+        ("ibises", "contents"),
+        ("home", "navigation"),
+    ]
+    assert "- [Egrets](https://example.org/egrets)" in page.text
+    assert "Home" not in page.text
     assert all(link.start < len(page.text) for link in page.links)
 
 
@@ -202,3 +203,51 @@ def test_a_section_named_like_a_part_of_the_frame_is_kept() -> None:
     text = body("<section id='copyright'><h1>Copyright</h1><p>Owned by the herons.</p></section>")
 
     assert text == "# Copyright\n\nOwned by the herons.\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["related-objects", "session-cookies", "login", "search", "comments", "tags", "menu"]
+)
+def test_an_id_made_from_a_heading_decides_nothing(name: str) -> None:
+    page = extracted(
+        f"<body><h1>Reference</h1><p>{_LONG}</p><div id='{name}' class='{name}'><h2>A part</h2>"
+        f"<p>{_LONG} It stays.</p></div></body>"
+    )
+
+    assert f"## A part\n\n{_LONG} It stays." in page.text
+
+
+@pytest.mark.parametrize("head", ["", "<meta property='og:type' content='article'>"])
+def test_nothing_is_cut_out_of_a_sentence_or_a_signature(head: str) -> None:
+    page = extracted(
+        f"<head>{head}</head><body><h1>Names</h1><p>{_LONG}</p><p>Pass <span>tags</span>: a list; "
+        f"<b>Related</b> names, and <span class='comments'>comments</span> too.</p><p>{_LONG}</p></body>"
+    )
+
+    assert "Pass tags: a list; **Related** names, and comments too." in page.text
+
+
+def test_code_keeps_its_lines_in_boxes_that_are_no_pre_and_under_line_numbers() -> None:
+    html = """<pre class="line-numbers"><code class="line-numbers language-basic">Sub One
+End Sub</code></pre>
+<div class="fragment"><div class="line"><a id="l1"></a>int a;</div><div class="line">int b;</div></div>"""
+
+    assert body(html) == "```basic\nSub One\nEnd Sub\n```\n\n```\nint a;\nint b;\n```\n"
+
+
+def test_a_row_that_looks_like_a_bar_of_links_is_kept() -> None:
+    html = """<table><tr><td>:: <a href="/o">Options</a></td><td>How to encode.</td></tr>
+    <tr><td>-&gt; <a href="/q">Next</a></td><td></td></tr></table>"""
+
+    assert "| -> [Next](https://example.org/q)" in body(html)
+
+
+def test_bars_that_lead_to_the_pages_before_and_after_leave_the_text() -> None:
+    page = extracted(
+        "<body><div class='head'><p>Next: <a href='b' rel='next'>Bees</a>, Up: <a href='u'>Top</a></p>"
+        f"</div><h1>Ants</h1><p>{_LONG}</p><p>[<a href='p'>Previous Chapter</a>] "
+        "[<a href='n'>Next Chapter</a>]</p><p>This document was generated on May 4.</p></body>"
+    )
+
+    assert page.text == f"# Ants\n\n{_LONG}\n"
+    assert {link.kind for link in page.links} == {"navigation"}

@@ -11,10 +11,14 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from citewell.core.records import Image, Link, Section
 from citewell.ingest.extract.characters import collapse_spaces, drop_controls, tidy_lines
 from citewell.ingest.extract.emphasis import without_emphasis
+
+if TYPE_CHECKING:
+    from citewell.core.records import LinkKind
 
 MARK_START = "\ufdd0"
 MARK_END = "\ufdd1"
@@ -42,7 +46,7 @@ class CanonicalWriter:
 
     def __init__(self) -> None:
         self._sections: list[tuple[int, str, str | None]] = []
-        self._links: list[tuple[str, str]] = []
+        self._links: list[tuple[str, str, LinkKind]] = []
         self._images: list[tuple[str, str, str]] = []
 
     def mark_section(self, level: int, heading: str, anchor: str | None) -> str:
@@ -50,9 +54,9 @@ class CanonicalWriter:
         self._sections.append((level, plain_text(heading), anchor or None))
         return f"{MARK_START}s{len(self._sections) - 1}{MARK_END}"
 
-    def mark_link(self, url: str, text: str) -> str:
+    def mark_link(self, url: str, text: str, kind: LinkKind = "content") -> str:
         """Return the mark of a link to `url`, which has no fragment."""
-        self._links.append((url, plain_text(text)))
+        self._links.append((url, plain_text(text), kind))
         return f"{MARK_START}l{len(self._links) - 1}{MARK_END}"
 
     def mark_image(self, url: str, *, alt: str, caption: str) -> str:
@@ -77,10 +81,16 @@ class CanonicalWriter:
             start = min(offset, last)
             section = bisect_right(starts, start) - 1
             if kind == "l":
-                url, words = self._links[number]
-                context = contexts.around(start, words)
+                url, words, link_kind = self._links[number]
                 links.append(
-                    Link(url=url, text=words, context=context, section=section, start=start)
+                    Link(
+                        url=url,
+                        text=words,
+                        context=contexts.around(start, words),
+                        section=section,
+                        start=start,
+                        kind=link_kind,
+                    )
                 )
             elif kind == "i":
                 url, alt, caption = self._images[number]

@@ -253,6 +253,7 @@ FROM (
         SELECT link.source_id, link.section, link.url, count(*) AS links
         FROM unnest(:numbers::bigint[], :ordinals::integer[]) AS asked (source_id, ordinal)
         JOIN link ON link.source_id = asked.source_id AND link.section = asked.ordinal
+        WHERE link.kind = 'content'
         GROUP BY link.source_id, link.section, link.url
     ) AS named
     JOIN page AS origin ON origin.source_id = named.source_id
@@ -288,7 +289,7 @@ FROM (
         named.source_id, target.source_id AS target, target.url, sum(named.links)::integer AS links
     FROM (
         SELECT link.source_id, link.url, count(*) AS links FROM link
-        WHERE link.source_id = ANY (:pages::bigint[])
+        WHERE link.source_id = ANY (:pages::bigint[]) AND link.kind = 'content'
         GROUP BY link.source_id, link.url
     ) AS named
     JOIN page AS origin ON origin.source_id = named.source_id
@@ -325,6 +326,7 @@ FROM (
     JOIN page AS origin
         ON origin.source_id = link.source_id AND origin.project = target.project
     WHERE target.source_id = ANY (:pages::bigint[]) AND origin.source_id <> target.source_id
+        AND link.kind = 'content'
         AND (:visible::bigint[] IS NULL OR origin.source_id = ANY (:visible))
     GROUP BY target.source_id, link.source_id, link.section
     ORDER BY links DESC, link.source_id, link.section

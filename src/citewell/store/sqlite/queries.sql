@@ -692,6 +692,7 @@ SELECT json_group_array(
         CROSS JOIN link INDEXED BY link_by_section
             ON link.source_id = json_extract(asked.value, '$[0]')
             AND link.section = json_extract(asked.value, '$[1]')
+        WHERE link.kind = 'content'
         GROUP BY link.source_id, link.section, link.url
     ) AS named
     CROSS JOIN page AS origin ON origin.source_id = named.source_id
@@ -720,6 +721,7 @@ SELECT json_group_array(
         SELECT link.source_id, link.url, count(*) AS links
         FROM json_each(:pages) AS asked
         CROSS JOIN link INDEXED BY link_by_section ON link.source_id = asked.value
+        WHERE link.kind = 'content'
         GROUP BY link.source_id, link.url
     ) AS named
     CROSS JOIN page AS origin ON origin.source_id = named.source_id
@@ -750,7 +752,7 @@ SELECT json_group_array(
     CROSS JOIN link INDEXED BY link_by_url ON link.url IN (target.url, target.final_url)
     CROSS JOIN page AS origin
         ON origin.source_id = link.source_id AND origin.project = target.project
-    WHERE origin.source_id <> target.source_id
+    WHERE origin.source_id <> target.source_id AND link.kind = 'content'
         AND (:visible IS NULL OR origin.source_id IN (SELECT value FROM json_each(:visible)))
     GROUP BY target.source_id, link.source_id, link.section
     ORDER BY links DESC, link.source_id, link.section

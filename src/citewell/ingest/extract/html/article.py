@@ -65,6 +65,7 @@ class _Measure:
 
 
 def find_article(document: Document) -> Element:
+    """Return the element that holds the article, with what is not of it taken out."""
     body = document.body
     measures = _measure(document.elements)
     total = measures[body].weight
@@ -289,5 +290,3 @@ def _text_weight(text: str, unlinked: float) -> float:
     """Return how much text counts: sentences in full, labels and titles little."""
     sentences = len(_SENTENCE_END.findall(text))
     return unlinked * min(1.0, 0.2 + 0.4 * sentences)
-
-

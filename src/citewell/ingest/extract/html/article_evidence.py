@@ -1,4 +1,4 @@
-"""Telling an article (news, a blog, a forum) from everything else, by what the page says of itself."""
+"""Telling articles (news, blogs, forums) from other pages, by what they say of themselves."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ _SHARING = re.compile(
     re.IGNORECASE,
 )
 _SHOWN_ELSEWHERE = "meta[property='og:site_name'], meta[property='og:image']"
-_AUTHOR = "[rel='author' i], .byline, [itemprop='author'], .vcard, meta[name='author' i]"
 _CODE = "pre, code, dl, samp, tt, kbd"
 # Each says little: documentation has some of them too.
 _HINTS = (
     "link[type='application/rss+xml'], link[type='application/atom+xml']",
-    "#comments, #disqus_thread, .comment-list, .commentlist, #respond, .comments-area, .comments",
+    "#disqus_thread, .comment-list, .commentlist, #respond, .comments-area, .comment-body",
     "time[datetime], time[pubdate]",
-    _AUTHOR,
+    "[rel='author' i], .byline, [itemprop='author'], .vcard, meta[name='author' i]",
     _SHOWN_ELSEWHERE,
     "meta[name^='twitter:' i]",
     "meta[property='fb:app_id'], meta[name='news_keywords'], meta[name='date'], "
@@ -71,15 +70,15 @@ def is_article(document: Document) -> bool:
     hints += bool(parsed.css_matches(_SHOWN_ELSEWHERE))
     if parsed.css_matches(_CODE):
         return hints >= _LEAST_HINTS_BESIDE_CODE
-    least = _LEAST_HINTS if parsed.css_matches(f"table, {_AUTHOR}") else 1
-    return hints >= least or any(
+    return hints >= _LEAST_HINTS or any(
         _is_sharing(node.attributes) for node in parsed.css("a[href], script[src], div[class]")
     )
 
 
 def _has_article_data(parsed: LexborHTMLParser) -> bool:
     return any(
-        _ARTICLE_TYPE.search(node.text()) for node in parsed.css("script[type='application/ld+json']")
+        _ARTICLE_TYPE.search(node.text())
+        for node in parsed.css("script[type='application/ld+json']")
     )
 
 

@@ -1,4 +1,4 @@
-"""Telling the parts of a page that stand around its content: menus, bars, banners, comments."""
+"""Telling by their names the parts that stand around an article: menus, banners, comments."""
 
 from __future__ import annotations
 
@@ -6,26 +6,17 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from citewell.ingest.extract.html.element import HEADING_TAGS
+
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
+
+_LETTERS = re.compile(r"[^\W_]+")
 
 _TAGS = frozenset({"nav", "footer", "search", "dialog", "menu"})
 _ROLES = frozenset(
     "navigation banner contentinfo search complementary menu menubar dialog alertdialog toolbar "
     "tablist tooltip".split()
-)
-# Documentation generators put these inside the content they surround.
-_DOCUMENTATION_CHROME = re.compile(
-    r"(?<= )(?:related|sphinxsidebar\w*|wy-nav-\w+|rst-footer-buttons|rst-versions|prev-next-\w+"
-    r"|bd-(?:sidebar|toc|header|footer)\S*|md-(?:sidebar|footer|header|tabs|source|feedback)\S*"
-    r"|md-content__button|md-source-file|theme-doc-footer|theme-doc-breadcrumbs|theme-doc-toc-\S+"
-    r"|theme-edit-this-page|pagination-nav|table-of-contents|breadcrumbs|toc-(?:mobile|desktop)"
-    r"|nav-chapters|nav-wrapper|mobile-nav-chapters|menu-bar|edit-?this-?page|page-toc|toc-drawer"
-    r"|contents topic|topic contents|navheader|navfooter|vp-doc-footer|vpdocfooter|vpdocaside"
-    r"|sub-nav|flex-header|copyright|search-?box|feedback|helpful|was-this-helpful|localtoc"
-    r"|searchbox|footer|headerlink|sourcelink|skip-nav|skip-link|catlinks|printfooter|navbox"
-    r"|mw-jump-link|mw-editsection|toc|toctitle|versionselect\S*|article-footer|article-actions"
-    r"|on-github|metadata__\S*|baseline-indicator|reference-toc|in-page-toc|bottom-nav)(?= )"
 )
 # Words of class and id names; a name made of several words counts when one of them is here.
 _WORDS = re.compile(
@@ -72,19 +63,6 @@ _FREE_TAGS = frozenset(
 )
 
 
-def is_documentation_chrome(element: Element) -> bool:
-    """Return whether the element only serves finding one's way in a documentation site."""
-    if element.tag in _TAGS:
-        return True
-    if not element.attributes:
-        return False
-    if element.attributes.get("role") in _ROLES:
-        return True
-    # The id of a section is made from its heading: a chapter on copyright is no colophon.
-    names = f" {element.attribute('class')} ".lower() if element.tag == "section" else element.names
-    return bool(names) and _is_chrome_name(names)
-
-
 def is_surrounding(element: Element) -> bool:
     """Return whether the element's tag, role or names say that it is not an article's text."""
     if element.tag in _TAGS or element.tag == "aside":
@@ -92,7 +70,7 @@ def is_surrounding(element: Element) -> bool:
     if element.attributes.get("role") in _ROLES:
         return True
     names = element.names
-    if not names or element.tag in _FREE_TAGS:
+    if not names or element.tag in _FREE_TAGS or _is_named_after_heading(element):
         return False
     if not any(_is_surrounding_name(name[:_LONGEST_NAME]) for name in names.split()):
         return False
@@ -106,9 +84,14 @@ def is_surely_surrounding(element: Element) -> bool:
     return element.tag in _TAGS or element.tag == "aside" or bool(_SURE_NAMES.search(element.names))
 
 
-@lru_cache(maxsize=8_192)
-def _is_chrome_name(names: str) -> bool:
-    return bool(_DOCUMENTATION_CHROME.search(names))
+def _is_named_after_heading(element: Element) -> bool:
+    """Return whether the element's id was made from its heading, and so says nothing else."""
+    own_id = element.attribute("id")
+    if not own_id or not element.has_heading:
+        return False
+    heading = element.find(*HEADING_TAGS)
+    words = _LETTERS.findall(heading.text().lower()) if heading is not None else []
+    return bool(words) and "".join(words).startswith("".join(_LETTERS.findall(own_id.lower())))
 
 
 @lru_cache(maxsize=16_384)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.canonical import has_words, join_blocks, plain_text, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
-from citewell.ingest.extract.html.code import render_code_block
+from citewell.ingest.extract.html.code import is_code_box, render_code_block
 from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
 from citewell.ingest.extract.html.inline import InlineRenderer, is_permalink
 from citewell.ingest.extract.html.lists import render_definitions, render_list
@@ -16,7 +16,7 @@ from citewell.ingest.extract.html.symbols import is_symbol_list, render_symbols
 from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from citewell.ingest.extract.canonical import CanonicalWriter
     from citewell.ingest.extract.links import LinkResolver
@@ -27,11 +27,20 @@ _FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
 
 
 class BlockRenderer:
-    """Renders the main content of one page."""
+    """Renders the main content of one page.
 
-    def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
+    `listed` are links that stand in lists of links.
+    """
+
+    def __init__(
+        self,
+        writer: CanonicalWriter,
+        links: LinkResolver,
+        *,
+        listed: Container[Element] = frozenset(),
+    ) -> None:
         self._writer = writer
-        self._inline = InlineRenderer(writer, links)
+        self._inline = InlineRenderer(writer, links, listed=listed)
         self._open: list[tuple[int, str | None]] = [(0, None)]
         """Level and anchor of the heading in force, one entry more for each open symbol."""
         self._needs_continuation = False
@@ -78,6 +87,8 @@ class BlockRenderer:
             return [self._continued(f"**{words}**")] if words else []
         if " math" in element.names and is_tex_container(element) and not element.elements():
             return [self._continued(render_tex_container(element))]
+        if "fragment" in element.names and is_code_box(element):
+            return self._pre(element)
         if "caption" in element.names and element.has_class(*_FIGURE_CLASSES):
             return self._figure(element)
         render = self._by_tag.get(element.tag)

@@ -33,10 +33,13 @@ _NO_LANGUAGE = frozenset(
     "source highlight line-numbers undefined unknown auto output pre example inline toolbar "
     "container literal-block literal numbers div box body area sample java-doc".split()
 )
+_NUMBERS = re.compile(
+    r"(?<= )(?:linenos?|line-?numbers?(?:-rows)?|gutter|rouge-gutter|lnt?|linenodiv|blob-num"
+    r"|hljs-ln-numbers)(?= )"
+)
 _NOT_CODE = re.compile(
-    r"(?<= )(?:linenos?|line-?numbers?(?:-rows)?|gutter|rouge-gutter|lnt?|lineno|linenodiv|blob-num"
-    r"|hljs-ln-numbers|copy(?:btn|-btn|-button|-code)?|clipboard\S*|btn\S*|toolbar-item"
-    r"|code-header|boring|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*)(?= )"
+    r"(?<= )(?:copy(?:btn|-btn|-button|-code)?|clipboard\S*|btn\S*|toolbar-item|code-header|boring"
+    r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc)(?= )"
 )
 _LINE_TAGS = frozenset({"div", "p", "li", "tr"})
 _FENCE_RUN = re.compile(r"`{3,}")
@@ -99,15 +102,29 @@ def _language_in_names(names: str) -> str:
     return bare.group(1) if bare else ""
 
 
+def _is_not_code(element: Element) -> bool:
+    """Return whether the element stands beside the program text; a name alone is no proof."""
+    if element.tag in ("code", "pre"):
+        return False
+    if _NUMBERS.search(element.names):
+        return not element.text().strip().strip("0123456789\n \t.:|")
+    return bool(_NOT_CODE.search(element.names))
+
+
+def is_code_box(element: Element) -> bool:
+    """Return whether a box holds program text line by line although it is no <pre>."""
+    if element.tag != "div" or not element.has_class("fragment"):
+        return False
+    return any(below.has_class("line") for below in element.elements())
+
+
 def _collect(element: Element, pieces: list[str]) -> None:
     for child in element.children:
         if isinstance(child, str):
             pieces.append(child)
         elif child.tag == "br":
             pieces.append("\n")
-        elif (child.names and _NOT_CODE.search(child.names)) or (
-            "data-line-number" in child.attributes and not child.text().strip()
-        ):
+        elif child.names and _is_not_code(child):
             continue
         else:
             starts_line = child.tag in _LINE_TAGS

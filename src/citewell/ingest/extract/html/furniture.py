@@ -13,26 +13,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.html.admonitions import read_admonition
+from citewell.ingest.extract.html.navigation_bar import KEPT_INSIDE, is_navigation_bar
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.html.measures import Measure
 
 _NAVIGATION_ROLES = frozenset(
-    "navigation search menu menubar toolbar tablist doc-toc doc-pagebreak dialog alertdialog".split()
+    "navigation search menu menubar toolbar tablist doc-toc dialog alertdialog".split()
 )
 _NAVIGATION_TAGS = frozenset({"nav", "search"})
 # Running text in navigation is a caption; more than this is a text that somebody put there.
 _CAPTION_CHARACTERS = 200
 _FOOTER_CHARACTERS = 700
-_BAR_CHARACTERS = 500
-_BAR_LINKS = 15
-_BAR_ELEMENTS = 200
 _HOLDER_TAGS = frozenset(
-    "div section ul ol table form td center p address header footer aside span menu dl".split()
+    "div section ul ol table form center p address header footer aside span menu dl".split()
 )
-_BAR_TAGS = frozenset("div p ul ol table center address span dl form section td".split())
-_KEPT_INSIDE = frozenset("p li dt dd pre code h1 h2 h3 h4 h5 h6 blockquote figure".split())
+_BAR_TAGS = frozenset("div p ul ol table center address span dl form section".split())
 # Classes and ids with which generators mark chrome; none is a word that a heading could be.
 _CHROME_CLASSES = frozenset(
     "sphinxsidebar sphinxsidebarwrapper wy-nav-side wy-nav-top rst-footer-buttons rst-versions "
@@ -46,10 +43,10 @@ _CHROME_CLASSES = frozenset(
     "skip-nav skip-link skip-to-content mw-jump-link mw-editsection catlinks printfooter navbox "
     "sourcelink localtoc in-page-toc on-github article-actions article-footer baseline-indicator "
     "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
-    "memnav summary-navigation edit-this-page edit-page-link was-this-helpful".split()
+    "memnav t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful".split()
 )
 _CHROME_IDS = frozenset(
-    "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub contentsub jump-to-nav "
+    "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
     "side-nav nav-path main-nav nav-tree nav-sync msearchselectwindow msearchresultswindow "
     "titlearea package-header sphinx-sidebar mdbook-sidebar mdbook-menu-bar cpp-head-first-base "
     "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base".split()
@@ -68,29 +65,10 @@ _SURE_NAMES = re.compile(
     r"|menu-?bar|site-?footer)|related"
 )
 _LAYOUT_NAME = re.compile(r"(?:has|no|with|without|js|is)-")
-_DIRECTION = frozenset(
-    "prev previous next up back forward backward prior précédent précédente suivant suivante haut "
-    "zurück weiter vorige vorheriges vorherige nächste nächstes hoch aufwärts anterior siguiente "
-    "próximo seguinte precedente successivo indietro avanti пред предыдущая предыдущий след "
-    "следующая следующий назад вперёд вперед вверх наверх уровень 前 次 上 前へ 次へ 戻る 上へ "
-    "前のページ 次のページ 上一页 下一页 上一章 下一章 上一级 poprzedni następny předchozí další "
-    "föregående nästa forrige neste edellinen seuraava vorig volgende 이전 다음 위로 < > << >> ← → ↑ "
-    "« » ‹ › ⇐ ⇒".split()
-)
-_PLACES = frozenset(
-    "top home index contents content toc start main page table of the to in chapter section book "
-    "part level fast first last end begin beginning search menu overview title appendix manual "
-    "documentation docs site map accueil sommaire début fin niveau retour inhalt inhaltsverzeichnis "
-    "startseite anfang ende stichwortverzeichnis inicio contenido índice indice начало содержание "
-    "оглавление указатель выше ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
-    "hem innehåll "
-    "glossary and".split()
-)
-_RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
-_WORD = re.compile(r"[^\W_]+|[<>←→↑«»‹›⇐⇒]+")
 _COLOPHON = re.compile(
-    r"(?:\W*(?:©|\(c\) |copyright\b|generated (?:by|on|at|with|using|from)\b|last (?:updated|modified"
-    r"|change)\b|built with\b|powered by\b|created (?:by|with|using)\b|produced by\b|made with\b"
+    r"(?:\W*(?:©|\(c\) |copyright\b|generated (?:by|on|at|with|using|from)\b"
+    r"|last (?:updated|modified|change)\b|built with\b|powered by\b|created (?:by|with|using)\b"
+    r"|produced by\b|made with\b"
     r"|documentation generated\b|this (?:page|document|manual|file|documentation) (?:was|is) "
     r"(?:last |automatically )?(?:generated|updated|modified|built|created)\b|all rights reserved"
     r"|документация создана|сгенерировано|this page was last|found an error|report (?:a )?bugs?\b"
@@ -132,26 +110,6 @@ def is_known_chrome(element: Element) -> bool:
     return _is_chrome_name(names, element.attribute("id").lower())
 
 
-def is_navigation_bar(element: Element, measure: Measure) -> bool:
-    """Return whether the element only leads to the pages before, after and above."""
-    if not 0 < measure.links <= _BAR_LINKS or measure.characters > _BAR_CHARACTERS:
-        return False
-    if measure.holds_content or measure.size > _BAR_ELEMENTS:
-        return False
-    if element.parent is not None and element.parent.tag in _KEPT_INSIDE:
-        return False
-    links = [below for below in element.walk() if below.tag == "a" and "href" in below.attributes]
-    related = sum(_relates(link) for link in links)
-    unlinked = _words(_text_outside_links(element))
-    if any(word not in _DIRECTION and word not in _PLACES for word in unlinked):
-        return related >= 2 and related == len(links)
-    labels = sum(word in _DIRECTION for word in unlinked)
-    spoken = [_words(link.text()) for link in links]
-    plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
-    leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
-    return leads > 0 and 2 * max(labels, related, plain) >= len(links)
-
-
 def is_colophon(element: Element, measure: Measure) -> bool:
     """Return whether the last block of a page only says who made it, when and with what."""
     if not 0 < measure.characters <= _FOOTER_CHARACTERS:
@@ -186,7 +144,9 @@ def _is_frame(element: Element, measure: Measure, *, role: str | None) -> bool:
         return not measure.headings and not measure.prose and measure.linked > 0
     if read_admonition(element) is not None:
         return False
-    return not measure.prose and measure.link_share > 0.5
+    if element.has_class("footnote", "footnote-list", "footnotes"):
+        return False
+    return not measure.prose and measure.link_share > 0.6
 
 
 def _is_named(element: Element, measure: Measure) -> bool:
@@ -196,7 +156,7 @@ def _is_named(element: Element, measure: Measure) -> bool:
         return measure.link_share > 0.6 and _has_name(
             element.attribute("class").lower(), is_sure=True
         )
-    if element.parent is not None and element.parent.tag in _KEPT_INSIDE:
+    if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
     return _has_name(element.names, is_sure=False)
 
@@ -216,26 +176,3 @@ def _is_chrome_name(names: str, own_id: str) -> bool:
 
 def _nearest(element: Element) -> list[Element]:
     return [above for _, above in zip(range(3), element.ancestors(), strict=False)]
-
-
-def _relates(link: Element) -> bool:
-    relations = (link.attributes.get("rel") or "").lower().split()
-    return not _RELATIONS.isdisjoint(relations) or (
-        (link.attributes.get("accesskey") or "").lower() in ("n", "p", "u", "h")
-    )
-
-
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
-
-
-def _text_outside_links(element: Element) -> str:
-    pieces: list[str] = []
-    stack: list[Element | str] = [element]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, str):
-            pieces.append(node)
-        elif node.tag != "a" or "href" not in node.attributes:
-            stack.extend(node.children[::-1])
-    return " ".join(pieces)

@@ -23,8 +23,9 @@ from citewell.ingest.extract.links import is_anchor, markdown_target
 from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
+    from citewell.core.records import LinkKind
     from citewell.ingest.extract.canonical import CanonicalWriter
     from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.links import LinkResolver
@@ -48,9 +49,16 @@ _FENCE_AT_LINE_START = re.compile(r"^(```|~~~)", re.MULTILINE)
 class InlineRenderer:
     """Renders runs of inline content of one page."""
 
-    def __init__(self, writer: CanonicalWriter, links: LinkResolver) -> None:
+    def __init__(
+        self,
+        writer: CanonicalWriter,
+        links: LinkResolver,
+        *,
+        listed: Container[Element] = frozenset(),
+    ) -> None:
         self._writer = writer
         self._links = links
+        self._listed = listed
         self._by_tag: dict[str, Callable[[Element, list[str]], None]] = {
             **dict.fromkeys(_EMPHASIS, self._emit_emphasis),
             **dict.fromkeys(_CODE_TAGS, lambda code, pieces: pieces.append(_inline_code(code))),
@@ -156,7 +164,8 @@ class InlineRenderer:
         if url is None or not shown or not self._links.leads_elsewhere(url):
             pieces.append(inner)
             return
-        mark = self._writer.mark_link(without_anchor(url), text)
+        kind: LinkKind = "contents" if element in self._listed else "content"
+        mark = self._writer.mark_link(without_anchor(url), text, kind)
         before = " " if inner[0] in " \n\t" else ""
         after = " " if inner[-1] in " \n\t" else ""
         pieces.append(f"{before}{mark}[{text}]({markdown_target(url)}){after}")

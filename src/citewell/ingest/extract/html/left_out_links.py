@@ -1,4 +1,4 @@
-"""Links that left with the lists they stood in: nothing to quote, yet ways to go on."""
+"""Links that left with their text: nothing to quote, yet ways to go on."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from citewell.ingest.extract.links import is_anchor
 from citewell.web.urls import without_anchor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from citewell.core.records import LinkKind
     from citewell.ingest.extract.canonical import CanonicalText
     from citewell.ingest.extract.html.element import Element
+    from citewell.ingest.extract.html.main_content import MainContent
     from citewell.ingest.extract.html.tree import Document
     from citewell.ingest.extract.links import LinkResolver
 
-_MOST_LINKS = 200
+_MOST_LINKS = 1_000
 _CONTEXT_CHARACTERS = 200
 # The frame of a site repeats on every page: its links say nothing about this one.
 _FRAME_TAGS = frozenset({"nav", "header", "footer", "aside", "form"})
@@ -23,34 +27,45 @@ _FRAME_ROLES = frozenset({"navigation", "banner", "contentinfo", "search", "comp
 
 
 def left_out_links(
-    document: Document, canonical: CanonicalText, links: LinkResolver
+    document: Document, content: MainContent, canonical: CanonicalText, links: LinkResolver
 ) -> tuple[Link, ...]:
-    """Return the links of the body, outside the site's frame, that the canonical text lacks.
+    """Return the links of the page that its canonical text lacks, each URL once.
 
     They stand at the very end of the text, so no chunk and no quote ever holds them.
     """
     known = {link.url for link in canonical.links}
-    found: dict[str, Link] = {}
+    in_furniture = _links_below(content.furniture)
+    left_out: dict[str, Link] = {}
     for element in document.elements:
-        if element.tag != "a" or len(found) == _MOST_LINKS or _is_framed(element):
+        if element.tag != "a" or len(left_out) == _MOST_LINKS:
             continue
         href = element.attribute("href")
         url = "" if is_anchor(href) else without_anchor(links.resolve(href) or "")
-        text = one_line(element.text())
-        if not url or not text or url in known or not links.leads_elsewhere(url):
+        if not url or url in known or url in left_out or not links.leads_elsewhere(url):
             continue
-        around = element.parent.text() if element.parent is not None else text
-        found.setdefault(
-            url,
-            Link(
-                url=url,
-                text=text,
-                context=one_line(around, limit=_CONTEXT_CHARACTERS),
-                section=canonical.sections[-1].ordinal,
-                start=len(canonical.text) - 1,
-            ),
+        text = one_line(element.text())
+        if not text:
+            continue
+        is_navigation = element in in_furniture or (content.is_article and _is_framed(element))
+        kind: LinkKind = "navigation" if is_navigation else "contents"
+        left_out[url] = Link(
+            url=url,
+            text=text,
+            context=text if is_navigation else _words_around(element, text),
+            section=canonical.sections[-1].ordinal,
+            start=len(canonical.text) - 1,
+            kind=kind,
         )
-    return tuple(found.values())
+    return tuple(left_out.values())
+
+
+def _links_below(elements: Iterable[Element]) -> set[Element]:
+    return {below for element in elements for below in element.walk() if below.tag == "a"}
+
+
+def _words_around(element: Element, text: str) -> str:
+    around = element.parent.text() if element.parent is not None else text
+    return one_line(around, limit=_CONTEXT_CHARACTERS)
 
 
 def _is_framed(element: Element) -> bool:

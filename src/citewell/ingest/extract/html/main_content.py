@@ -36,13 +36,17 @@ _HOLDERS = frozenset("div section article main center form body".split())
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _CONTENTS_SHARE = 0.85
 _MIN_CONTENTS_LINKS = 3
+_ENTRY_TAGS = frozenset("li tr dt dd ul ol".split())
+_LISTED_SHARE = 0.7
 _CONTENTS_TITLE = re.compile(
-    r"(?:table of )?contents|toc|on this page|in this (?:page|article|section|chapter)|page contents"
+    r"(?:table of )?contents|toc|on this page|in this (?:page|article|section|chapter)"
     r"|inhalt(?:sverzeichnis)?|sommaire|table des matières|contenido|indice|índice|содержание"
     r"|оглавление|目次|目录",
     re.IGNORECASE,
 )
-_NUMBERING = re.compile(r"^(?:(?:chapter|section|appendix)\s+)?[\dA-Z]{0,3}(?:\.\d+)*[.):]?\s+", re.I)
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|appendix)\s+)?[\dA-Z]{0,3}(?:\.\d+)*[.):]?\s+", re.I
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,8 @@ class MainContent:
     furniture: tuple[Element, ...] = ()
     contents: tuple[Element, ...] = ()
     """Tables of contents that were taken out."""
+    listed_links: frozenset[Element] = frozenset()
+    """Links of the content that stand in lists of links."""
 
 
 def find_main_content(document: Document) -> MainContent:
@@ -68,7 +74,11 @@ def find_main_content(document: Document) -> MainContent:
     contents = _take_out_contents(root, measures)
     furniture.extend(_take_out_colophon(root, measures))
     return MainContent(
-        element=root, is_article=False, furniture=tuple(furniture), contents=tuple(contents)
+        element=root,
+        is_article=False,
+        furniture=tuple(furniture),
+        contents=tuple(contents),
+        listed_links=_listed_links(root, measures),
     )
 
 
@@ -79,18 +89,31 @@ def _take_out_furniture(body: Element, measures: dict[Element, Measure]) -> list
         lambda element: (
             is_furniture(element, measures[element]) or _is_side_column(element, measures, total)
         ),
+        is_whole=lambda element: measures[element].is_table,
     )
     left = Measure()
     left.add(measures[body])
     for element in furniture:
         left.add(measures[element], -1)
-    if left.characters - left.titled < _LEAST_CHARACTERS:
+    if left.characters - left.titled < _LEAST_CHARACTERS and not _has_main(body):
         # Nothing but navigation: then that is what the page is for.
         furniture = [element for element in furniture if is_known_chrome(element)]
     for element in furniture:
         _discount(element, measures)
     take_out(furniture)
     return furniture
+
+
+def _has_main(body: Element) -> bool:
+    return any(_is_main(element) for element in body.walk())
+
+
+def _is_main(element: Element) -> bool:
+    return (
+        element.tag == "main"
+        or element.attributes.get("role") == "main"
+        or bool(element.names and _CONTAINERS.search(element.names))
+    )
 
 
 def _is_side_column(element: Element, measures: dict[Element, Measure], total: int) -> bool:
@@ -113,13 +136,8 @@ def _main_region(document: Document, measures: dict[Element, Measure]) -> Elemen
     body = document.body
     total = measures[body]
     for element in document.elements:
-        is_main = (
-            element.tag == "main"
-            or element.attributes.get("role") == "main"
-            or bool(element.names and _CONTAINERS.search(element.names))
-        )
         own = measures[element]
-        if not is_main or not own.characters:
+        if not own.characters or not _is_main(element):
             continue
         if own.characters - own.linked >= _MAIN_SHARE * (total.characters - total.linked):
             _bring_title(element, document, measures)
@@ -171,10 +189,19 @@ def _is_contents(element: Element, own: Measure, headings: set[str]) -> bool:
         return False
     if own.has_code or own.prose or own.local < _CONTENTS_SHARE * (own.characters - own.titled):
         return False
-    if own.headings > 1:
+    if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
         return False
     links = [_plain(below.text()) for below in element.walk() if below.tag == "a"]
     return 2 * sum(words in headings for words in links) > len(links)
+
+
+def _is_titled_contents(element: Element) -> bool:
+    title = element.find(*HEADING_TAGS)
+    return title is not None and _is_contents_title(title)
+
+
+def _is_contents_title(element: Element) -> bool:
+    return bool(_CONTENTS_TITLE.fullmatch(collapse_spaces(element.text()).rstrip(":¶ ")))
 
 
 def _take_out_label(contents: Element, measures: dict[Element, Measure]) -> None:
@@ -186,10 +213,10 @@ def _take_out_label(contents: Element, measures: dict[Element, Measure]) -> None
         if sibling is contents:
             break
         before = sibling
-    if before is not None and measures[before].characters <= _LABEL_CHARACTERS:
-        if _CONTENTS_TITLE.fullmatch(collapse_spaces(before.text()).rstrip(":¶ ")):
-            _discount(before, measures)
-            before.remove()
+    is_short = before is not None and measures[before].characters <= _LABEL_CHARACTERS
+    if before is not None and is_short and _is_contents_title(before):
+        _discount(before, measures)
+        before.remove()
 
 
 def _plain(words: str) -> str:
@@ -197,31 +224,54 @@ def _plain(words: str) -> str:
     return _NUMBERING.sub("", line)
 
 
+def _listed_links(root: Element, measures: dict[Element, Measure]) -> frozenset[Element]:
+    """Return the links that are all their item, row or line says."""
+    return frozenset(
+        element for element in root.walk() if element.tag == "a" and _is_listed(element, measures)
+    )
+
+
+def _is_listed(link: Element, measures: dict[Element, Measure]) -> bool:
+    for above in link.ancestors():
+        if above.tag in HEADING_TAGS:
+            return False
+        if above.tag in _ENTRY_TAGS:
+            own = measures[above]
+            return own.link_share >= _LISTED_SHARE and not own.prose
+    return False
+
+
 def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
     """Take out the last blocks of a page that say who made it, when and with what."""
     taken: list[Element] = []
     holder: Element | None = root
     while holder is not None:
+        start = len(holder.children)
         inner: Element | None = None
-        kept: list[Element | str] = []
-        while holder.children:
-            last = holder.children.pop()
-            if isinstance(last, str):
-                if not last.strip() or is_colophon_text(last):
-                    continue
-            elif is_colophon(last, measures[last]):
-                taken.append(last)
-                continue
-            kept.append(last)
-            if isinstance(last, str) or measures[last].characters:
-                inner = _inner_holder(last)
+        for place in range(len(holder.children) - 1, -1, -1):
+            node = holder.children[place]
+            if _is_colophon(node, measures):
+                start = place
+            elif not _is_short(node, measures):
+                if not isinstance(node, str) and start == len(holder.children):
+                    inner = node
                 break
-        holder.children.extend(reversed(kept))
-        holder = inner
+        taken.extend(node for node in holder.children[start:] if not isinstance(node, str))
+        holder.children = holder.children[:start]
+        is_holder = inner is not None and inner.has_block and inner.tag in _HOLDERS
+        holder = inner if is_holder else None
     return taken
 
 
-def _inner_holder(node: Element | str) -> Element | None:
-    if isinstance(node, str) or not node.has_block or node.tag not in _HOLDERS:
-        return None
-    return node
+def _is_colophon(node: Element | str, measures: dict[Element, Measure]) -> bool:
+    if isinstance(node, str):
+        return is_colophon_text(node)
+    return is_colophon(node, measures[node])
+
+
+def _is_short(node: Element | str, measures: dict[Element, Measure]) -> bool:
+    """Return whether a node can follow a colophon: a version, a date, a rule."""
+    if isinstance(node, str):
+        return len(node.strip()) <= _LABEL_CHARACTERS
+    own = measures[node]
+    return own.characters <= _LABEL_CHARACTERS and not own.headings and not own.has_code

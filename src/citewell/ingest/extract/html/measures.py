@@ -21,8 +21,9 @@ _LAYOUT_TAGS = HEADING_TAGS | {"table", "form", "pre"}
 class Measure:
     """What lies inside one element, everything below it included."""
 
-    __slots__ = ("cells", "characters", "has_code", "has_layout", "has_table", "headings", "linked",
-                 "links", "local", "prose", "rows", "size", "titled")  # fmt: skip
+    __slots__ = ("cells", "characters", "has_code", "has_layout", "has_table", "headings",
+                 "is_table", "linked", "links", "local", "prose", "rows", "size",
+                 "titled")  # fmt: skip
 
     def __init__(self) -> None:
         self.characters = 0
@@ -36,6 +37,8 @@ class Measure:
         self.has_code = False
         self.has_table = False
         """Whether it is or holds a table of data, not of links and not for layout."""
+        self.is_table = False
+        """Whether it is a table whose cells hold neither headings, forms, code nor tables."""
         self.has_layout = False
         """Whether it holds what no cell of a data table holds."""
         self.cells = 0
@@ -47,6 +50,7 @@ class Measure:
 
     @property
     def link_share(self) -> float:
+        """The share of the characters that are links."""
         return self.linked / self.characters if self.characters else 0.0
 
     @property
@@ -94,6 +98,16 @@ def _complete(element: Element, own: Measure) -> None:
             text += len(child.strip())
             is_ascii = is_ascii and child.isascii()
     own.characters += text
+    _count_tag(element, own)
+    if tag in BLOCK_TAGS and tag not in HEADING_TAGS:
+        unlinked = text if element.has_block else own.characters - own.linked
+        least = _PROSE_CHARACTERS if is_ascii or not _is_dense(element) else _DENSE_PROSE_CHARACTERS
+        if unlinked >= least and (element.has_block or unlinked > own.linked):
+            own.prose += unlinked
+
+
+def _count_tag(element: Element, own: Measure) -> None:
+    tag = element.tag
     if tag == "a":
         href = element.attributes.get("href")
         if href is not None:
@@ -110,14 +124,9 @@ def _complete(element: Element, own: Measure) -> None:
     elif tag == "tr":
         own.rows = 1
     elif tag == "table":
-        is_data = own.rows > 1 and own.cells > own.rows and not own.has_layout
-        own.has_table |= is_data and own.link_share < _MOST_LINKED_CELLS
+        own.is_table = own.rows > 1 and own.cells > own.rows and not own.has_layout
+        own.has_table |= own.is_table and own.link_share < _MOST_LINKED_CELLS
         own.cells = own.rows = 0
-    if tag in BLOCK_TAGS and tag not in HEADING_TAGS:
-        unlinked = text if element.has_block else own.characters - own.linked
-        least = _PROSE_CHARACTERS if is_ascii or not _is_dense(element) else _DENSE_PROSE_CHARACTERS
-        if unlinked >= least and (element.has_block or unlinked > own.linked):
-            own.prose += unlinked
 
 
 def _is_dense(element: Element) -> bool:

@@ -24,7 +24,9 @@ _DASHES = "|–—·•»:-"
 _TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
 _LEAST_TITLE_CHARACTERS = 3
 # Without such a word, what follows a dash may be the page and what precedes it the site.
-_SITE = re.compile(r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE)
+_SITE = re.compile(
+    r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
+)
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
@@ -99,7 +101,7 @@ def _description(meta: dict[str, str]) -> str:
 
 
 def choose_title(metadata: Metadata, headings: list[str], *, is_article: bool = False) -> str:
-    """Return the page's own name: the heading that its title repeats, or the title without the site's.
+    """Return the page's own name: the heading that its title repeats, or that title.
 
     `headings` are those of the first level in the main content. A heading that only repeats the end
     of the title names the site.

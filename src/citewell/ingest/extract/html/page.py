@@ -47,13 +47,13 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
     content = find_main_content(document)
-    blocks = BlockRenderer(writer, links).blocks(content.element)
+    blocks = BlockRenderer(writer, links, listed=content.listed_links).blocks(content.element)
     if content.is_article:
         blocks = without_bylines(blocks)
     canonical = writer.finish(join_blocks(blocks))
     if not canonical.text.strip():
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
-    further = left_out_links(document, canonical, links) if content.is_article else ()
+    further = left_out_links(document, content, canonical, links)
     headings = [section.heading for section in canonical.sections if section.level == 1]
     title = choose_title(metadata, headings, is_article=content.is_article) or next(
         (section.heading for section in canonical.sections if section.heading), ""

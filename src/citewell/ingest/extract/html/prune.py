@@ -14,10 +14,15 @@ if TYPE_CHECKING:
 _WHOLE_TAGS = HEADING_TAGS | {"p", "pre", "code", "dt", "th", "caption", "figcaption", "math"}
 
 
-def select(root: Element, is_wanted: Callable[[Element], bool]) -> list[Element]:
+def select(
+    root: Element,
+    is_wanted: Callable[[Element], bool],
+    *,
+    is_whole: Callable[[Element], bool] = lambda _: False,
+) -> list[Element]:
     """Return the outermost parts below `root` that are wanted, in no particular order.
 
-    Nothing inside a paragraph, a cell, a heading or code is a part of the page.
+    Nothing inside a paragraph, a heading, code or what `is_whole` is a part of the page.
     """
     wanted: list[Element] = []
     stack = [root]
@@ -28,7 +33,7 @@ def select(root: Element, is_wanted: Callable[[Element], bool]) -> list[Element]
                 continue
             if is_part(child, place) and is_wanted(child):
                 wanted.append(child)
-            elif child.has_block and child.tag not in _WHOLE_TAGS:
+            elif child.has_block and child.tag not in _WHOLE_TAGS and not is_whole(child):
                 stack.append(child)
     return wanted
 
@@ -39,7 +44,7 @@ def is_part(element: Element, place: int) -> bool:
         return True
     siblings = element.parent.children if element.parent is not None else []
     around = (*siblings[max(place - 1, 0) : place], *siblings[place + 1 : place + 2])
-    return all(isinstance(node, str) and not node.strip() or _is_block(node) for node in around)
+    return all((isinstance(node, str) and not node.strip()) or _is_block(node) for node in around)
 
 
 def _is_block(node: Element | str) -> bool:

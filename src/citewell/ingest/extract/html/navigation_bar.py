@@ -1,0 +1,79 @@
+"""Telling bars of links that lead to the pages before, after and above."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.element import Element
+    from citewell.ingest.extract.html.measures import Measure
+
+# A link alone in one of these is what somebody wrote there.
+KEPT_INSIDE = frozenset("p li dt dd pre code h1 h2 h3 h4 h5 h6 blockquote figure".split())
+_MAX_CHARACTERS = 500
+_MAX_LINKS = 15
+_MAX_ELEMENTS = 200
+_DIRECTION = frozenset(
+    "prev previous next up back forward backward prior précédent précédente suivant suivante haut "
+    "zurück weiter vorige vorheriges vorherige nächste nächstes hoch aufwärts anterior siguiente "
+    "próximo seguinte precedente successivo indietro avanti пред предыдущая предыдущий след "
+    "следующая следующий назад вперёд вперед вверх наверх уровень 前 次 上 前へ 次へ 戻る 上へ "
+    "前のページ 次のページ 上一页 下一页 上一章 下一章 上一级 poprzedni następny předchozí další "
+    "föregående nästa forrige neste edellinen seuraava vorig volgende 이전 다음 위로 "
+    "< > << >> ← → ↑ « » ‹ › ⇐ ⇒".split()
+)
+_PLACES = frozenset(
+    "top home index contents content toc start main page table of the to in chapter section book "
+    "part level fast first last end begin beginning search menu overview title appendix manual "
+    "documentation docs site map accueil sommaire début fin niveau retour inhalt "
+    "inhaltsverzeichnis startseite anfang ende stichwortverzeichnis inicio contenido "
+    "índice indice начало содержание оглавление указатель выше "
+    "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
+    "hem innehåll glossary and".split()
+)
+_RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
+_WORD = re.compile(r"[^\W_]+|[<>←→↑«»‹›⇐⇒]+")
+
+
+def is_navigation_bar(element: Element, measure: Measure) -> bool:
+    """Return whether the element only leads to the pages before, after and above."""
+    if not 0 < measure.links <= _MAX_LINKS or measure.characters > _MAX_CHARACTERS:
+        return False
+    if measure.holds_content or measure.size > _MAX_ELEMENTS:
+        return False
+    if element.parent is not None and element.parent.tag in KEPT_INSIDE:
+        return False
+    links = [below for below in element.walk() if below.tag == "a" and "href" in below.attributes]
+    related = sum(_relates(link) for link in links)
+    unlinked = _words(_text_outside_links(element))
+    if any(word not in _DIRECTION and word not in _PLACES for word in unlinked):
+        return related >= 2 and related == len(links)
+    labels = sum(word in _DIRECTION for word in unlinked)
+    spoken = [_words(link.text()) for link in links]
+    plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
+    leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
+    return leads > 0 and 2 * max(labels, related, plain) >= len(links)
+
+
+def _relates(link: Element) -> bool:
+    relations = (link.attributes.get("rel") or "").lower().split()
+    return not _RELATIONS.isdisjoint(relations) or (
+        (link.attributes.get("accesskey") or "").lower() in ("n", "p", "u", "h")
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _text_outside_links(element: Element) -> str:
+    pieces: list[str] = []
+    stack: list[Element | str] = [element]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            pieces.append(node)
+        elif node.tag != "a" or "href" not in node.attributes:
+            stack.extend(node.children[::-1])
+    return " ".join(pieces)
