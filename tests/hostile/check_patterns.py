@@ -19,7 +19,7 @@ LONGEST_TEXTS = {
     "citewell.answer.definitions._ASKS_WHAT": 300,
     "citewell.core.asking._TAIL": 40,
     "citewell.ingest.content_types.labels._PATTERNS": 60,
-    "citewell.ingest.extract.html.boilerplate._WORDS": 80,
+    "citewell.ingest.extract.html.article_names._WORDS": 80,
     "citewell.research.analyse._SIDES": 300,
 }
 

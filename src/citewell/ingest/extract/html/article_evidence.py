@@ -26,7 +26,7 @@ _ARTICLE_MARKS = (
     "[itemtype*='Article'], [itemtype*='Posting'], [itemprop='articleBody'], "
     ".hentry, .h-entry, .type-post, .single-post"
 )
-_ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*Article|\w*Posting|Recipe|Review)"')
+_ARTICLE_TYPE = re.compile(r'"@type"\s*+:\s*+\[?+\s*+"(?:\w*Article|\w*Posting|Recipe|Review)"')
 _SHARING = re.compile(
     r"(?:facebook|twitter|linkedin|pinterest|reddit)\.com/(?:share|sharer|intent|sharearticle|submit"
     r"|pin/create)|addthis|addtoany|shareaholic|fb-like|fb:like|twitter-share|disqus_",

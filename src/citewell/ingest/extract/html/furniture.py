@@ -51,20 +51,21 @@ _CHROME_IDS = frozenset(
     "titlearea package-header sphinx-sidebar mdbook-sidebar mdbook-menu-bar cpp-head-first-base "
     "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base".split()
 )
-_NAMES = re.compile(
-    r"(?:.*[-_])?(?:nav|nav-?bar|navi|navig|navigation|nav-?links|nav-?menu|nav-?header|nav-?footer"
-    r"|nav-?row|nav-?path|nav-?panel|side-?nav|top-?nav|sub-?nav|menu|menu-?bar|sub-?menu|side-?bar"
-    r"|side-?menu|bread-?crumbs?|crumbs?|pager|pagination|paginator|prev-?next|next-?prev|footer"
-    r"|page-?footer|site-?footer|top-?bar|tool-?bar|search-?(?:box|bar|form|field)|skip-?links?"
-    r"|lang(?:uage)?-?(?:switch(?:er)?|select(?:or)?)|version-?(?:switch(?:er)?|select(?:or)?)"
-    r"|copyright|colophon|top-?links|footnav)(?:[-_]?\d+)?",
+# Words that end the name of an element which leads elsewhere, hyphens left out.
+_NAMES = frozenset(
+    "nav navbar navi navig navigation navlinks navmenu navheader navfooter navrow navpath navpanel "
+    "sidenav topnav subnav menu menubar submenu sidebar sidemenu breadcrumb breadcrumbs crumb "
+    "crumbs pager pagination paginator prevnext nextprev footer pagefooter sitefooter topbar "
+    "toolbar searchbox searchbar searchform searchfield skiplink skiplinks langswitch "
+    "languageswitcher languageselector versionswitcher versionselector copyright colophon toplinks "
+    "footnav".split()
 )
-# Names that say of what a page consists, even where links have headings above them.
-_SURE_NAMES = re.compile(
-    r"(?:.*[-_])?(?:nav|nav-?bar|navigation|side-?bar|side-?nav|side-?menu|bread-?crumbs?"
-    r"|menu-?bar|site-?footer)|related"
+# Names that decide even where the links have headings above them.
+_SURE_NAMES = frozenset(
+    "nav navbar navigation sidebar sidenav sidemenu breadcrumb breadcrumbs menubar sitefooter "
+    "related".split()
 )
-_LAYOUT_NAME = re.compile(r"(?:has|no|with|without|js|is)-")
+_LAYOUT_PREFIXES = ("has-", "no-", "with-", "without-", "js-", "is-")
 _COLOPHON = re.compile(
     r"(?:\W*(?:©|\(c\) |copyright\b|generated (?:by|on|at|with|using|from)\b"
     r"|last (?:updated|modified|change)\b|built with\b|powered by\b|created (?:by|with|using)\b"
@@ -163,8 +164,14 @@ def _is_named(element: Element, measure: Measure) -> bool:
 
 @lru_cache(maxsize=8_192)
 def _has_name(names: str, *, is_sure: bool) -> bool:
-    pattern = _SURE_NAMES if is_sure else _NAMES
-    return any(pattern.fullmatch(n) and not _LAYOUT_NAME.match(n) for n in names.split())
+    wanted = _SURE_NAMES if is_sure else _NAMES
+    for name in names.split():
+        words = name.replace("_", "-").rstrip("-0123456789").rsplit("-", 2)
+        if name.startswith(_LAYOUT_PREFIXES):
+            continue
+        if words[-1] in wanted or "".join(words[-2:]) in wanted:
+            return True
+    return False
 
 
 @lru_cache(maxsize=8_192)
