@@ -1,4 +1,4 @@
-"""A real PostgreSQL on a socket in a private folder, and an empty schema in it for each test."""
+"""A real PostgreSQL on a socket in a private folder, and an empty database in it for each test."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import quote
 
 import psycopg
-from psycopg import sql
 
 _NUMBERS = count(1)
+_TEMPLATE = "with_vector"
 
 
 @cache
@@ -33,6 +33,8 @@ def running_server() -> Any:
             # Nothing here has to survive a power cut.
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("SELECT pg_reload_conf()")
+            connection.execute(f"CREATE DATABASE {_TEMPLATE}")
+        with psycopg.connect(server.get_uri(_TEMPLATE), autocommit=True) as connection:
             connection.execute("CREATE EXTENSION vector")
     except BaseException:
         # Else every test that asks again would leave another one running.
@@ -43,13 +45,16 @@ def running_server() -> Any:
 
 @contextmanager
 def empty_database() -> Iterator[str]:
-    """The address of a new schema, which is dropped afterwards."""
+    """The address of a new database, which is dropped afterwards.
+
+    Whoever connects to it finds the tables of the library without naming its schema.
+    """
     name = f"test_{next(_NUMBERS)}"
-    uri = running_server().get_uri()
-    with psycopg.connect(uri, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
+    server = running_server()
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
     try:
-        yield f"{uri}&options={quote(f'-csearch_path={name},public')}"
+        yield f"{server.get_uri(name)}&options={quote('-csearch_path=citewell,public')}"
     finally:
-        with psycopg.connect(uri, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -17,7 +17,7 @@ from tests.drafts import draft
 from tests.postgres import empty_database, running_server
 from typing_extensions import override
 
-from citewell.core.errors import SettingsError, StoreError
+from citewell.core.errors import StoreError
 from citewell.core.records import SearchFilter
 from citewell.store.open import open_store
 from citewell.store.postgres.vector_search import FEW_VECTORS
@@ -159,11 +159,6 @@ async def test_a_server_that_is_not_there_is_a_clear_error() -> None:
         await open_store("postgresql://nobody@127.0.0.1:9/nothing")
 
     assert caught.value.code == "BACKEND_UNAVAILABLE"
-
-
-async def test_an_address_of_neither_kind_is_a_wrong_setting() -> None:
-    with pytest.raises(SettingsError, match=r"postgresql://"):
-        await open_store("mysql://localhost/citewell")
 
 
 async def test_two_who_write_the_same_page_leave_one_whole_page(address: str) -> None:

@@ -10,7 +10,7 @@ from tests.drafts import draft
 from tests.postgres import empty_database
 
 from citewell.store.open import open_store
-from citewell.store.postgres.connection import SQL
+from citewell.store.postgres.statements import SQL
 
 pytestmark = pytest.mark.anyio
 

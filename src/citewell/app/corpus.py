@@ -65,4 +65,10 @@ async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
 
 
 async def _open_at(address: str, assembly: Assembly) -> Store:
-    return await open_store(address, model=vector_model(assembly.settings.embedder))
+    settings = assembly.settings
+    return await open_store(
+        address,
+        model=vector_model(settings.embedder),
+        schema=settings.postgres_schema,
+        is_chosen=settings.is_explicit("database_url"),
+    )

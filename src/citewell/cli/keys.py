@@ -87,7 +87,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> None:
-    store = await open_store(settings.database_url)
+    store = await open_store(
+        settings.database_url,
+        schema=settings.postgres_schema,
+        is_chosen=settings.is_explicit("database_url"),
+    )
     try:
         await _ACTIONS[arguments.action](arguments, store.access)
     finally:

@@ -73,9 +73,11 @@ async def _migrate(source_url: str, target_url: str, settings: Settings) -> Copi
         threads=settings.inference_threads,
     )
     model = embedder.name if embedder is not None else None
-    source = await open_store(source_url, model=model)
+    # Both were named on the command line for this, whatever else they hold.
+    open_chosen = partial(open_store, model=model, schema=settings.postgres_schema, is_chosen=True)
+    source = await open_chosen(source_url)
     try:
-        target = await open_store(target_url, model=model)
+        target = await open_chosen(target_url)
         try:
             with showing_progress() as on_progress:
                 return await copy_library(source, target, model=model, on_progress=on_progress)

@@ -29,7 +29,12 @@ async def open_index(settings: Settings) -> AsyncIterator[tuple[Store, str | Non
         threads=settings.inference_threads,
     )
     model = embedder.name if embedder is not None else None
-    store = await open_store(settings.database_url, model=model)
+    store = await open_store(
+        settings.database_url,
+        model=model,
+        schema=settings.postgres_schema,
+        is_chosen=settings.is_explicit("database_url"),
+    )
     try:
         yield store, model
     finally:

@@ -53,7 +53,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _read(arguments: argparse.Namespace, settings: Settings) -> list[UsageTotal]:
-    store = await open_store(settings.database_url)
+    store = await open_store(
+        settings.database_url,
+        schema=settings.postgres_schema,
+        is_chosen=settings.is_explicit("database_url"),
+    )
     try:
         owner = None
         if arguments.key is not None:

@@ -63,7 +63,7 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def configure_log(settings: Settings, *, verbose: bool) -> None:
-    """Write the log to stderr when `verbose`, else nowhere."""
+    """Write the log to stderr when `verbose`, else only the notices that nobody may miss."""
     if verbose:
         from citewell.server.logging_setup import configure_logging
 
@@ -71,6 +71,9 @@ def configure_log(settings: Settings, *, verbose: bool) -> None:
     else:
         # Without any handler Python writes warnings to stderr, beside the progress bars.
         logging.getLogger().handlers[:] = [logging.NullHandler()]
+        shown = logging.StreamHandler()
+        shown.setFormatter(logging.Formatter("citewell: %(message)s"))
+        logging.getLogger("citewell.notices").handlers[:] = [shown]
 
 
 async def _run(work: Work, settings: Settings) -> Outcome:

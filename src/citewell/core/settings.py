@@ -154,6 +154,9 @@ class Settings:
     database_url: str = _setting(
         "", "`sqlite:///absolute/path.db` or `postgresql://…`; unset: a file in the user's folder."
     )
+    postgres_schema: str = _setting(
+        "citewell", "Schema that holds everything in a PostgreSQL database."
+    )
     response_max_bytes: int = _setting(
         2_000_000_000,
         "Most bytes of responses kept beside their pages, compressed; 0 keeps none.",

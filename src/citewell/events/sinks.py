@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -45,7 +47,9 @@ class FileSink:
 
     def _append(self, line: str) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
+        # Events hold questions and addresses: only their owner may read them.
+        private = partial(os.open, mode=0o600)
+        with open(self._path, "a", encoding="utf-8", opener=private) as file:
             file.write(line)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from citewell.core.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import LiteralString
 
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -26,17 +27,17 @@ class Migration:
 
 
 class MigrationTarget(Protocol):
-    """A database that can tell its version and take one step."""
+    """A database that knows its version and can take steps."""
 
     def applied_version(self) -> int:
         """Return the version of the last step taken, 0 for a new database."""
 
-    def apply(self, migration: Migration) -> None:
-        """Take the step in one transaction, or do nothing when another process has taken it."""
+    def apply(self, steps: Sequence[Migration]) -> None:
+        """Take those of all `steps` that are missing by now, in one transaction."""
 
 
 def migrate(target: MigrationTarget, package: str) -> None:
-    """Take the steps of `package` that `target` lacks.
+    """Take the steps of `package` that `target` lacks, all or none.
 
     Raises:
         StoreError: a later version of citewell has been at this database.
@@ -50,8 +51,8 @@ def migrate(target: MigrationTarget, package: str) -> None:
             database_version=applied,
             known_version=steps[-1].version,
         )
-    for migration in steps[applied:]:
-        target.apply(migration)
+    if applied < steps[-1].version:
+        target.apply(steps)
 
 
 @cache

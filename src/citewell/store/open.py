@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -13,35 +14,67 @@ from citewell.core.errors import SettingsError
 if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
+DEFAULT_SCHEMA = "citewell"
+
 _SQLITE = "sqlite://"
 _POSTGRES = ("postgresql://", "postgres://")
 _MEMORY = ("", "/", "/:memory:", ":memory:")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+# Channels are named after the schema, and names have at most 63 bytes.
+_SCHEMA_NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
+_FORMS = "write sqlite:///absolute/path.db or postgresql://user@host/database"
 
 
 async def open_store(
-    address: str, *, model: str | None = None, busy_timeout_seconds: float = 10.0
+    address: str,
+    *,
+    model: str | None = None,
+    busy_timeout_seconds: float = 10.0,
+    schema: str = DEFAULT_SCHEMA,
+    is_chosen: bool = False,
 ) -> Store:
-    """Return the store at `address`, made or brought to the current schema as needed.
+    """Return the store at `address`, made or brought to the current version as needed.
 
-    `sqlite:///absolute/path.db` is a file, `sqlite://` lives in memory until it is closed, an empty
-    address is a file in the user's data directory, and `postgresql://…` a database with pgvector,
-    in which ten servers may start at once. Pages count as embedded when they have
-    vectors of `model`, or of any model when it is None.
+    `sqlite:///absolute/path.db` is a file, `sqlite://` lives in memory until it is closed, and an
+    empty address is a file in the user's data directory, which only the user can read.
+    `postgresql://…` is a database with pgvector, in which ten servers may start together.
+    There, everything is in one `schema`; a database that holds tables of others is refused unless
+    it `is_chosen` for the library. Pages count as embedded when they have vectors of `model`, or
+    of any model when it is None.
+
+    An opening that fails leaves nothing behind.
 
     Raises:
         SettingsError: the address is not one a store can have.
         StoreError: the database cannot be opened.
     """
+    if any(character < " " for character in address):
+        raise SettingsError(f"CITEWELL_DATABASE_URL has several lines: {_FORMS}")
     if address.startswith(_POSTGRES):
-        return await _open_postgres(address, model=model, timeout_seconds=busy_timeout_seconds)
+        return await _open_postgres(
+            address,
+            schema=schema,
+            is_chosen=is_chosen,
+            model=model,
+            timeout_seconds=busy_timeout_seconds,
+        )
     path = _sqlite_path(address)
 
     from citewell.store.sqlite.store import open_sqlite_store
 
-    return await open_sqlite_store(path, model=model, busy_timeout_seconds=busy_timeout_seconds)
+    return await open_sqlite_store(
+        path, is_ours=not address, model=model, busy_timeout_seconds=busy_timeout_seconds
+    )
 
 
-async def _open_postgres(address: str, *, model: str | None, timeout_seconds: float) -> Store:
+async def _open_postgres(
+    address: str, *, schema: str, is_chosen: bool, model: str | None, timeout_seconds: float
+) -> Store:
+    if not _SCHEMA_NAME.fullmatch(schema):
+        raise SettingsError(
+            f"CITEWELL_POSTGRES_SCHEMA cannot be {schema!r}: use up to 40 lower-case letters, "
+            "digits and underscores, not beginning with a digit or pg_"
+        )
     try:
         from citewell.store.postgres.store import open_postgres_store
     except ImportError as error:
@@ -49,7 +82,13 @@ async def _open_postgres(address: str, *, model: str | None, timeout_seconds: fl
             "CITEWELL_DATABASE_URL names PostgreSQL, whose driver is not installed: "
             "pip install 'citewell[postgres]'"
         ) from error
-    return await open_postgres_store(address, model=model, busy_timeout_seconds=timeout_seconds)
+    return await open_postgres_store(
+        address,
+        schema=schema,
+        is_chosen=is_chosen,
+        model=model,
+        busy_timeout_seconds=timeout_seconds,
+    )
 
 
 def _sqlite_path(address: str) -> Path | None:
@@ -57,10 +96,9 @@ def _sqlite_path(address: str) -> Path | None:
     if not address:
         return user_data_path("citewell") / "citewell.db"
     if not address.startswith(_SQLITE):
-        raise SettingsError(
-            "CITEWELL_DATABASE_URL must be sqlite:///absolute/path.db or postgresql://…",
-            suggestion="Correct it, or leave it unset to use the user's data directory.",
-        )
+        scheme = _SCHEME.match(address)
+        problem = f"cannot name a {scheme[1]} database" if scheme else "is not a URL"
+        raise SettingsError(f"CITEWELL_DATABASE_URL {problem}: {_FORMS}")
     place = unquote(address.removeprefix(_SQLITE))
     if place in _MEMORY:
         return None

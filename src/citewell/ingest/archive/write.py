@@ -46,7 +46,12 @@ async def write_archive(
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as zipped:
+        # Only its owner may read it; whoever shares it decides so.
+        handle = os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600)
+        with (
+            os.fdopen(handle, "w+b") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as zipped,
+        ):
             manifest = await _fill(
                 ArchiveWriter(zipped),
                 store=store,

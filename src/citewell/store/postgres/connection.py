@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -12,13 +13,14 @@ import anyio
 import anyio.to_thread
 import psycopg
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from citewell.core.errors import StoreBusy, StoreError
-from citewell.store.migrate import Migration, migrate
+from citewell.core.errors import SettingsError, StoreBusy, StoreError
 from citewell.store.postgres.real_numbers import send_arrays_as_reals
-from citewell.store.sql import load_statements, to_pyformat
+from citewell.store.postgres.schema import bring_up_to_date
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     )
     from typing import Self
 
-    from psycopg import AsyncConnection, AsyncCursor, Connection
+    from psycopg import AsyncConnection, AsyncCursor
 
     from citewell.store.session import Channel, Row, Values
     from citewell.store.session import Work as SessionWork
@@ -43,11 +45,6 @@ Result = TypeVar("Result")
 
 logger = logging.getLogger(__name__)
 
-PACKAGE = "citewell.store.postgres"
-SQL = {name: to_pyformat(text) for name, text in load_statements("postgres").items()}
-
-# "CtWl": whoever migrates holds this lock, so that of ten servers that start together one does.
-_MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
 _MOST_CONNECTIONS = 10
 _CONNECT_TIMEOUT_SECONDS = 5
 # A server that is restarted is back before; the callers of one that is gone get their error soon.
@@ -83,8 +80,12 @@ class Database:
 
     can_notify = True
 
-    def __init__(self, address: str, *, busy_timeout_seconds: float) -> None:
+    def __init__(
+        self, address: str, *, schema: str, search_path: str, busy_timeout_seconds: float
+    ) -> None:
         self._address = address
+        self._schema = schema
+        self._search_path = search_path
         self._is_away = False
         self._lent = 0
         self._used_at: WeakKeyDictionary[AsyncConnection[dict[str, Any]], float] = (
@@ -101,15 +102,24 @@ class Database:
             # who waits already starts nothing.
             reconnect_timeout=_PATIENCE_SECONDS - 1.0,
             check=self._check,
-            configure=_configure,
+            configure=self._configure,
             kwargs=_CONNECTING,
         )
 
     @classmethod
-    async def open(cls, address: str, *, busy_timeout_seconds: float) -> Self:
+    async def open(
+        cls, address: str, *, schema: str, is_chosen: bool, busy_timeout_seconds: float
+    ) -> Self:
         """Return the database at `address` with its schema up to date."""
-        database = cls(address, busy_timeout_seconds=busy_timeout_seconds)
-        await anyio.to_thread.run_sync(_bring_up_to_date, address)
+        search_path = await anyio.to_thread.run_sync(
+            partial(_bring_up_to_date, address, schema, is_chosen=is_chosen)
+        )
+        database = cls(
+            address,
+            schema=schema,
+            search_path=search_path,
+            busy_timeout_seconds=busy_timeout_seconds,
+        )
         with store_errors():
             await database._pool.open()
         return database
@@ -143,6 +153,10 @@ class Database:
         """Refuse a connection that has broken; asking costs a journey, so not each time."""
         if time.monotonic() - self._used_at.get(connection, 0.0) > _TRUSTED_SECONDS:
             await AsyncConnectionPool.check_connection(connection)
+
+    async def _configure(self, connection: AsyncConnection[dict[str, Any]]) -> None:
+        send_arrays_as_reals(connection)
+        await connection.execute(SQL["set_up_session"], {"search_path": self._search_path})
 
     async def look(self, work: Work[Result]) -> Result:
         """Return what `work`, which only reads, makes of the database.
@@ -239,7 +253,7 @@ class Database:
                 try:
                     return await work(connection)
                 finally:
-                    await _configure(connection)
+                    await self._configure(connection)
 
     async def connect_apart(self) -> AsyncConnection[dict[str, Any]]:
         """Return a connection outside of the pool, for what lasts; the caller closes it.
@@ -249,7 +263,11 @@ class Database:
         """
         if self._pool.closed:
             raise PoolClosed("the database is closed")
-        return await psycopg.AsyncConnection.connect(self._address, **_CONNECTING, **_LASTING)
+        connection: AsyncConnection[dict[str, Any]] = await psycopg.AsyncConnection.connect(
+            self._address, **_CONNECTING, **_LASTING
+        )
+        await connection.execute(SQL["use_search_path"], {"search_path": self._search_path})
+        return connection
 
     async def listen(self, channel: Channel) -> AsyncGenerator[str]:
         """Yield the payloads of a channel for as long as it is read.
@@ -257,7 +275,9 @@ class Database:
         An empty one comes at first and after every interruption, since some may have been missed.
         It ends with its reader, or after an interruption when the database was closed.
         """
-        statement = sql.SQL(SQL["listen"]).format(channel=sql.Identifier(f"citewell_{channel}"))
+        statement = sql.SQL(SQL["listen"]).format(
+            channel=sql.Identifier(f"{self._schema}_{channel}")
+        )
         pause = _FIRST_PAUSE_SECONDS
         while not self._pool.closed:
             try:
@@ -307,7 +327,7 @@ class _Session:
 
     async def notify(self, channel: Channel, payload: str = "") -> None:
         """Tell whoever listens to the channel, once this transaction is committed."""
-        await self._run("notify", {"channel": f"citewell_{channel}", "payload": payload})
+        await self._run("notify", {"channel": channel, "payload": payload})
 
     async def _run(self, statement: str, values: Values | None) -> AsyncCursor[dict[str, Any]]:
         adapted = {name: _adapt(value) for name, value in (values or {}).items()}
@@ -317,11 +337,6 @@ class _Session:
 def _adapt(value: object) -> object:
     # To the driver a tuple is a row, and a list an array.
     return list(value) if isinstance(value, tuple) else value
-
-
-async def _configure(connection: AsyncConnection[dict[str, Any]]) -> None:
-    send_arrays_as_reals(connection)
-    await connection.execute(SQL["set_up_session"])
 
 
 @contextmanager
@@ -345,32 +360,34 @@ def store_errors() -> Iterator[None]:
         raise StoreError("a text holds half a character and cannot be stored") from error
 
 
-def _bring_up_to_date(address: str) -> None:
-    with (
-        store_errors(),
-        psycopg.connect(
-            address, autocommit=True, connect_timeout=_CONNECT_TIMEOUT_SECONDS
-        ) as connection,
-    ):
-        connection.execute(SQL["lock_schema"], {"lock": _MIGRATION_LOCK})
-        migrate(_Schema(connection), PACKAGE)
+def _bring_up_to_date(address: str, schema: str, *, is_chosen: bool) -> str:
+    """Bring the library up to date and return the search path of its connections."""
+    try:
+        conninfo_to_dict(address)
+    except psycopg.ProgrammingError as error:
+        raise SettingsError(
+            "CITEWELL_DATABASE_URL cannot be parsed: write postgresql://user@host:5432/database"
+        ) from error
+    with store_errors(), _schema_errors(schema):
+        connecting = _CONNECTING | {"prepare_threshold": None}
+        with psycopg.connect(address, **connecting) as connection:
+            return bring_up_to_date(connection, schema=schema, is_chosen=is_chosen)
 
 
-class _Schema:
-    """The schema of a database, as something to migrate; the caller holds the lock."""
-
-    def __init__(self, connection: Connection[Any]) -> None:
-        self._connection = connection
-        connection.execute(SQL["make_migration_table"])
-
-    def applied_version(self) -> int:
-        row = self._connection.execute(SQL["applied_version"]).fetchone()
-        assert row is not None, "an aggregate has a row"
-        return int(row[0])
-
-    def apply(self, migration: Migration) -> None:
-        with self._connection.transaction():
-            self._connection.execute(migration.script)
-            self._connection.execute(
-                SQL["note_migration"], {"version": migration.version, "name": migration.name}
-            )
+@contextmanager
+def _schema_errors(schema: str) -> Iterator[None]:
+    try:
+        yield
+    except (psycopg.errors.UndefinedFile, psycopg.errors.FeatureNotSupported) as error:
+        raise StoreError(
+            "the PostgreSQL server lacks the extension pgvector",
+            suggestion="Install pgvector on the server, or name a server that has it.",
+        ) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise StoreError(
+            f'the PostgreSQL role may not make the schema "{schema}" or the extension vector',
+            suggestion=(
+                f"Have the owner of the database run: CREATE EXTENSION vector; "
+                f'CREATE SCHEMA "{schema}" AUTHORIZATION the role of the URL.'
+            ),
+        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from citewell.store.postgres.connection import SQL
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection

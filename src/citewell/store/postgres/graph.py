@@ -14,8 +14,8 @@ from citewell.store.edge_statements import (
     symbol_pattern,
 )
 from citewell.store.postgres import rows
-from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.filters import allowed_pages
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import psycopg
 
-from citewell.store.postgres.connection import SQL, store_errors
+from citewell.store.postgres.connection import store_errors
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

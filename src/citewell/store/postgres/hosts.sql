@@ -19,9 +19,9 @@ DELETE FROM host_pace WHERE next_start < clock_timestamp() - interval '1 hour';
 SELECT slot FROM generate_series(0, :limit - 1) AS slot
 WHERE CASE
     WHEN slot = ANY (:held::int[]) THEN false
-    ELSE pg_try_advisory_lock(hashtext('citewell host ' || :host), slot)
+    ELSE pg_try_advisory_lock(hashtext(current_schema() || ' citewell host ' || :host), slot)
 END
 LIMIT 1;
 
 -- name: give_slot_back
-SELECT pg_advisory_unlock(hashtext('citewell host ' || :host), :slot);
+SELECT pg_advisory_unlock(hashtext(current_schema() || ' citewell host ' || :host), :slot);

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from citewell.core.records import Page, PageText
 from citewell.core.storage import CorpusStats
 from citewell.store.postgres import rows
-from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.filters import allowed_pages, filter_values
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,25 +1,14 @@
 -- Every statement about pages and chunks that the PostgreSQL backend runs. Words in braces are
 -- names and numbers of a model's own index, spelt out by psycopg.
 
--- ── schema ───────────────────────────────────────────────────────────────────
-
--- name: lock_schema
-SELECT pg_advisory_lock(:lock);
-
--- name: make_migration_table
-CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, name TEXT NOT NULL);
-
--- name: applied_version
-SELECT coalesce(max(version), 0) FROM migration;
-
--- name: note_migration
-INSERT INTO migration (version, name) VALUES (:version, :name);
+-- ── sessions ─────────────────────────────────────────────────────────────────
 
 -- name: set_up_session
 -- An index of words takes in what is new as far as it fits in work_mem: with 16 MB in a third less
 -- time than with the usual 4. Compiling a statement takes longer than any statement here runs.
 -- Vectors are searched so widely that a filter still leaves enough of them.
 SELECT
+    set_config('search_path', :search_path, FALSE),
     set_config('statement_timeout', '30s', FALSE),
     set_config('work_mem', '16MB', FALSE),
     set_config('jit', 'off', FALSE),
@@ -31,10 +20,10 @@ SELECT
 SET statement_timeout = 0;
 
 -- name: lock_until_commit
-SELECT pg_advisory_xact_lock(hashtext('citewell ' || :purpose), hashtext(:key));
+SELECT pg_advisory_xact_lock(hashtext(current_schema() || ' citewell ' || :purpose), hashtext(:key));
 
 -- name: notify
-SELECT pg_notify(:channel, :payload);
+SELECT pg_notify(current_schema() || '_' || :channel, :payload);
 
 -- name: listen
 LISTEN {channel};
@@ -595,10 +584,10 @@ ORDER BY distance, chunk_id
 LIMIT :limit;
 
 -- name: lock_index
-SELECT pg_try_advisory_lock(hashtext('citewell vectors'), :model_id) AS locked;
+SELECT pg_try_advisory_lock(hashtext(current_schema() || ' citewell vectors'), :model_id) AS locked;
 
 -- name: unlock_index
-SELECT pg_advisory_unlock(hashtext('citewell vectors'), :model_id);
+SELECT pg_advisory_unlock(hashtext(current_schema() || ' citewell vectors'), :model_id);
 
 -- name: drop_index
 DROP INDEX CONCURRENTLY IF EXISTS {index};

@@ -12,8 +12,9 @@ from citewell.store.library import LibraryStore
 from citewell.store.materials import MaterialStore
 from citewell.store.people import PeopleStore
 from citewell.store.postgres import filters, graph, pages, put, rows, vector_search
-from citewell.store.postgres.connection import SQL, Database
+from citewell.store.postgres.connection import Database
 from citewell.store.postgres.hosts import PostgresHosts
+from citewell.store.postgres.statements import SQL
 from citewell.store.postgres.vector_search import VectorSearch
 from citewell.store.postgres.word_search import (
     MANY_CHUNKS,
@@ -45,10 +46,20 @@ if TYPE_CHECKING:
 
 
 async def open_postgres_store(
-    address: str, *, model: str | None, busy_timeout_seconds: float
+    address: str,
+    *,
+    schema: str,
+    is_chosen: bool,
+    model: str | None,
+    busy_timeout_seconds: float,
 ) -> PostgresStore:
-    """Return the store in the database at `address`."""
-    database = await Database.open(address, busy_timeout_seconds=busy_timeout_seconds)
+    """Return the store in a schema of the database at `address`."""
+    database = await Database.open(
+        address,
+        schema=schema,
+        is_chosen=is_chosen,
+        busy_timeout_seconds=busy_timeout_seconds,
+    )
     return PostgresStore(database, model=model)
 
 

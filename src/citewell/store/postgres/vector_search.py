@@ -12,8 +12,8 @@ import numpy as np
 from psycopg import sql
 
 from citewell.core.records import Hit
-from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.filters import allowed_pages, names_project_at_most
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

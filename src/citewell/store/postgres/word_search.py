@@ -19,8 +19,8 @@ from citewell.store.bm25 import (
     weigh,
     weigh_as_fts5,
 )
-from citewell.store.postgres.connection import SQL
 from citewell.store.postgres.filters import allowed_pages, names_project_at_most
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

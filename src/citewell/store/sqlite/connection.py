@@ -7,7 +7,7 @@ import json
 import sqlite3
 import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,8 +15,9 @@ import anyio
 import anyio.to_thread
 
 from citewell.core.errors import StoreBusy, StoreError
-from citewell.store.migrate import Migration, migrate
 from citewell.store.sql import load_statements
+from citewell.store.sqlite.private_file import private_file
+from citewell.store.sqlite.schema import bring_up_to_date
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
@@ -28,10 +29,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-PACKAGE = "citewell.store.sqlite"
 SQL = load_statements("sqlite")
 
-_APPLICATION_ID = int.from_bytes(b"CtWl", "big")
 # STRICT tables came with this version.
 _OLDEST_SQLITE = (3, 37, 0)
 _READERS = 4
@@ -68,8 +67,11 @@ class Database:
 
     can_notify = False
 
-    def __init__(self, path: Path | None, *, busy_timeout_seconds: float) -> None:
+    def __init__(
+        self, path: Path | None, *, is_ours: bool = False, busy_timeout_seconds: float
+    ) -> None:
         self._path = path
+        self._is_ours = is_ours
         self._busy_timeout_seconds = busy_timeout_seconds
         self._writer: sqlite3.Connection | None = None
         self._idle_readers: deque[sqlite3.Connection] = deque()
@@ -77,9 +79,14 @@ class Database:
         self._reading = anyio.CapacityLimiter(_READERS) if path is not None else self._writing
 
     @classmethod
-    async def open(cls, path: Path | None, *, busy_timeout_seconds: float) -> Self:
-        """Return the database at `path` (in memory for None) with its schema up to date."""
-        database = cls(path, busy_timeout_seconds=busy_timeout_seconds)
+    async def open(
+        cls, path: Path | None, *, is_ours: bool = False, busy_timeout_seconds: float
+    ) -> Self:
+        """Return the database at `path` (in memory for None) with its schema up to date.
+
+        A file that `is_ours`, folder included, is made private to its owner.
+        """
+        database = cls(path, is_ours=is_ours, busy_timeout_seconds=busy_timeout_seconds)
         await anyio.to_thread.run_sync(database._open_writer, limiter=database._writing)
         return database
 
@@ -127,16 +134,13 @@ class Database:
     def _open_writer(self) -> None:
         if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
             raise StoreError("this Python's SQLite is too old; version 3.37 or later is needed")
-        if self._path is not None:
-            try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreError("the database's folder cannot be made") from error
-        with store_errors():
+        place = (
+            nullcontext() if self._path is None else private_file(self._path, is_ours=self._is_ours)
+        )
+        with store_errors(), place:
             connection = self._connect()
             try:
-                _refuse_foreign_file(connection)
-                migrate(_Schema(connection), PACKAGE)
+                bring_up_to_date(connection)
                 connection.executescript(SQL["configure_writer"])
             except BaseException:
                 connection.close()
@@ -298,50 +302,3 @@ def store_errors() -> Iterator[None]:
         raise StoreError(_MESSAGES.get(code, "the database refused the operation")) from error
     except UnicodeEncodeError as error:
         raise StoreError("a text holds half a character and cannot be stored") from error
-
-
-def _refuse_foreign_file(connection: sqlite3.Connection) -> None:
-    found = connection.execute(SQL["identify"]).fetchone()
-    if found["tables"] and found["application_id"] != _APPLICATION_ID:
-        raise StoreError(
-            "the database belongs to another program",
-            suggestion="Set CITEWELL_DATABASE_URL to a new file, or to one that citewell made.",
-        )
-
-
-class _Schema:
-    """The schema of a database, as something to migrate."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def applied_version(self) -> int:
-        if not self._connection.execute(SQL["identify"]).fetchone()["tables"]:
-            return 0
-        return int(self._connection.execute(SQL["applied_version"]).fetchone()[0])
-
-    def apply(self, migration: Migration) -> None:
-        self._connection.execute(SQL["begin_write"])
-        try:
-            # Another process may have been quicker, between our look and our lock.
-            if self.applied_version() < migration.version:
-                for statement in _split(migration.script):
-                    self._connection.execute(statement)
-                self._connection.execute(
-                    SQL["note_migration"], {"version": migration.version, "name": migration.name}
-                )
-            self._connection.execute(SQL["commit"])
-        except BaseException:
-            self._connection.rollback()
-            raise
-
-
-def _split(script: str) -> Iterator[str]:
-    """Yield the statements of `script`; a trigger counts as one."""
-    # executescript() would commit first, and so break the transaction of the migration.
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending
-            pending = ""

@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 
 
 async def open_sqlite_store(
-    path: Path | None, *, model: str | None, busy_timeout_seconds: float
+    path: Path | None, *, is_ours: bool, model: str | None, busy_timeout_seconds: float
 ) -> SqliteStore:
-    """Return the store in the file at `path`, or in memory for None."""
-    database = await Database.open(path, busy_timeout_seconds=busy_timeout_seconds)
+    """Return the store in the file at `path`, or in memory for None.
+
+    A file that `is_ours`, folder included, is made private to its owner.
+    """
+    database = await Database.open(path, is_ours=is_ours, busy_timeout_seconds=busy_timeout_seconds)
     return SqliteStore(database, model=model)
 
 

@@ -1,0 +1,70 @@
+"""Bringing the schema of a SQLite database up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import StoreError
+from citewell.store.migrate import migrate
+from citewell.store.sql import load_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from citewell.store.migrate import Migration
+
+_SQL = load_statements("sqlite")
+_APPLICATION_ID = int.from_bytes(b"CtWl", "big")
+
+
+def bring_up_to_date(connection: sqlite3.Connection) -> None:
+    """Take the migrations that the database lacks, all in one transaction.
+
+    Raises:
+        StoreError: the file belongs to another program, or to a later version of citewell.
+    """
+    identity = connection.execute(_SQL["identify"]).fetchone()
+    if identity["tables"] and identity["application_id"] != _APPLICATION_ID:
+        raise StoreError(
+            "the database belongs to another program",
+            suggestion="Set CITEWELL_DATABASE_URL to a new file, or to one that citewell made.",
+        )
+    migrate(_Schema(connection), "citewell.store.sqlite")
+
+
+class _Schema:
+    """The schema of a database, as something to migrate."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def applied_version(self) -> int:
+        if not self._connection.execute(_SQL["identify"]).fetchone()["tables"]:
+            return 0
+        return int(self._connection.execute(_SQL["applied_version"]).fetchone()[0])
+
+    def apply(self, steps: Sequence[Migration]) -> None:
+        self._connection.execute(_SQL["begin_write"])
+        try:
+            # Another process may have been quicker, between our look and our lock.
+            for migration in steps[self.applied_version() :]:
+                for statement in _split(migration.script):
+                    self._connection.execute(statement)
+                values = {"version": migration.version, "name": migration.name}
+                self._connection.execute(_SQL["note_migration"], values)
+            self._connection.execute(_SQL["commit"])
+        except BaseException:
+            self._connection.rollback()
+            raise
+
+
+def _split(script: str) -> Iterator[str]:
+    """Yield the statements of `script`; a trigger counts as one."""
+    # executescript() would commit first, and so break the transaction of the migration.
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
