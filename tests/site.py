@@ -18,6 +18,7 @@ class Request:
 
     path: str
     headers: Mapping[str, str]
+    method: str = "GET"
 
 
 @dataclass(kw_only=True)
@@ -80,7 +81,8 @@ def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
         wbufsize = 65_536
 
         def do_GET(self) -> None:
-            response = site.answer(Request(path=self.path, headers=dict(self.headers.items())))
+            headers = dict(self.headers.items())
+            response = site.answer(Request(path=self.path, headers=headers, method=self.command))
             if response.wait_seconds:
                 stopping.wait(response.wait_seconds)
             try:
@@ -96,13 +98,16 @@ def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
             if not names & {"content-length", "transfer-encoding"}:
                 self.send_header("Content-Length", str(len(response.body)))
             self.end_headers()
-            self.wfile.write(response.body)
+            if self.command != "HEAD":
+                self.wfile.write(response.body)
             self.wfile.flush()
 
         @override
         def log_message(self, format: str, *args: object) -> None:
             pass
 
+    for method in ("HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        setattr(Handler, f"do_{method}", Handler.do_GET)
     server.RequestHandlerClass = Handler
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

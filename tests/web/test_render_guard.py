@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 
 import pytest
-from tests.site import Response, Site, running_site
+from tests.site import Request, Response, Site, running_site
 
 from citewell.core.errors import AddressRefused
 from citewell.web.fetcher import Fetcher
@@ -123,3 +123,76 @@ async def test_a_page_reaches_its_own_site_and_nothing_private_by_any_way() -> N
     assert "/service-worker.js" not in site.paths()
     # The name is known to our resolver alone, so the browser cannot have looked it up.
     assert "it works" in named.text
+
+
+SENDING = """
+const report = (name) => { const p = document.createElement('p'); p.textContent = name; document.body.append(p) };
+const end = (name) => () => report('closed ' + name);
+const add = (html) => document.body.insertAdjacentHTML('beforeend', html);
+for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
+  fetch('/sent', {method}).then(() => report('LEAK ' + method), end(method));
+fetch('/sent', {method: 'POST', keepalive: true, body: 'x'}).then(() => report('LEAK keepalive'), end('keepalive'));
+const request = new XMLHttpRequest(); request.onload = () => report('LEAK xhr'); request.onloadend = end('xhr');
+request.open('POST', '/sent'); request.send('x');
+navigator.sendBeacon('/sent', 'x');
+new Worker(URL.createObjectURL(new Blob([`fetch('ORIGIN/sent', {method: 'POST'}).then(() => postMessage('LEAK worker'), () => postMessage('closed worker'))`]))).onmessage = (e) => report(e.data);
+add('<iframe name=inside></iframe><form id=f method=post action=/sent target=inside><input name=a value=b></form>');
+f.submit();
+add('<form id=g method=post action=/sent target=_blank><input name=a value=b></form>'); g.submit();
+add('<a id=p href="/open" ping="/sent" target=inside>x</a>'); p.click();
+add('<iframe srcdoc="<form id=h method=post action=/sent></form><script>h.submit()</scr' + 'ipt>"></iframe>');
+const socket = new WebSocket('ws://HOST/socket'); socket.onclose = end('socket'); socket.onopen = () => report('LEAK open'); socket.onmessage = () => report('LEAK socket');
+fetch('/open', {method: 'HEAD'}).then(() => report('head arrived'));
+fetch('/open').then(() => report('get arrived'));
+"""
+
+
+async def test_a_page_sends_nothing_but_get_and_head() -> None:
+    sent: list[str] = []
+    policy = {
+        "Content-Type": "text/html",
+        "Content-Security-Policy-Report-Only": "img-src 'none'; report-uri /sent",
+        "Reporting-Endpoints": 'default="/sent"',
+    }
+
+    def note(request: Request) -> Response:
+        sent.append(request.method)
+        return Response(body=b"noted")
+
+    with running_site({"/open": "open", "/sent": note, "/socket": note}) as site:
+        script = SENDING.replace("ORIGIN", site.url("").rstrip("/")).replace("HOST", site.host)
+        html = f"<p>Herons.</p><img src=/picture.png><script>{script}</script>"
+        site.pages["/"] = Response(body=html.encode(), headers=policy)
+        site.pages["/posted"] = (
+            "<form id=f method=post action=/sent></form><script>f.submit()</script>"
+        )
+        async with rendering(site) as renderer:
+            page = await renderer.render(site.url())
+            posted = await renderer.render(site.url("/posted"))
+
+    assert sent == []
+    assert "LEAK" not in page.text
+    assert page.text.count("<p>closed ") == 9
+    assert "<p>head arrived" in page.text
+    assert "<p>get arrived" in page.text
+    assert posted.final_url == site.url("/posted")
+
+
+async def test_an_exception_for_a_private_host_is_not_for_what_another_page_calls() -> None:
+    call = """<p>Herons.</p><script>fetch('OTHER', {mode: 'no-cors'}).then(
+        () => document.body.append('LEAK'), () => document.body.append('closed'))</script>"""
+    with running_site({"/data": "private"}) as inside, running_site({}) as site:
+        site.pages["/"] = call.replace("OTHER", inside.url("/data"))
+        inside.pages["/"] = call.replace("OTHER", "/data").replace("LEAK", "own")
+        hosts = (site.host, inside.host)
+        async with (
+            Fetcher(allowed_private_hosts=hosts) as fetcher,
+            open_renderer(fetcher, PoolLimits(timeout_seconds=15.0)) as renderer,
+        ):
+            calling = await renderer.render(site.url())
+            asked_for = await renderer.render(inside.url())
+
+    assert "closed" in calling.text
+    assert "LEAK" not in calling.text
+    assert "own" in asked_for.text
+    assert inside.paths().count("/data") == 1

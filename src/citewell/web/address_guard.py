@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from copy import copy
 from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
@@ -120,6 +121,17 @@ class AddressGuard:
         )
         self._exceptions = [_parse_exception(entry) for entry in allowed_private_hosts]
         self._resolve = resolve or resolve_by_system
+        self._place: tuple[str, int] | None = None
+
+    def for_page(self, host: str, port: int) -> AddressGuard:
+        """Return a guard for one page and all that it loads.
+
+        Exceptions hold for the host and port that were asked for, not for others that the page
+        calls: a page from anywhere could name them.
+        """
+        guard = copy(self)
+        guard._place = (_bare_name(host), port)
+        return guard
 
     async def checked_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of `host` that may be connected to, best first.
@@ -146,7 +158,9 @@ class AddressGuard:
     def _allows(self, name: str, address: Address, port: int) -> bool:
         if is_public(address) and port in self._ports:
             return True
-        bare_name = name.removesuffix(".")
+        bare_name = _bare_name(name)
+        if self._place not in (None, (bare_name, port)):
+            return False
         return any(exception.covers(bare_name, address, port) for exception in self._exceptions)
 
     async def _addresses_of(self, name: str, port: int) -> list[Address]:
@@ -209,6 +223,10 @@ async def resolve_by_system(name: str, port: int) -> list[str]:
     """Return the addresses the operating system gives for `name`."""
     found = await anyio.getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
+
+
+def _bare_name(host: str) -> str:
+    return host.strip("[]").lower().removesuffix(".")
 
 
 def _embedded_ipv4(address: Address) -> IPv4Address | None:

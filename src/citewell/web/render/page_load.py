@@ -41,6 +41,8 @@ _SHOWN_HTML = (_FOLDER / "shown_html.js").read_text(encoding="utf-8")
 _NOT_LOADED = frozenset({"image", "media", "font"})
 # Such requests stay open for as long as the page does.
 _ENDLESS = frozenset({"eventsource", "websocket", "ping"})
+# Reading a page changes nothing on its site.
+_READING_METHODS = frozenset({"GET", "HEAD"})
 _QUIET_MILLISECONDS = 300
 _MAX_SETTLE_SECONDS = 6.0
 # Kept back from the time limit for reading the document out of the tab.
@@ -110,7 +112,8 @@ class PageLoad:
         page.on("requestfailed", self._on_request_end)
         page.on("download", self._on_download)
         page.on("crash", self._on_crash)
-        await page.route("**/*", self._on_route)
+        # The context's windows too: a form may send its fields to a new one.
+        await page.context.route("**/*", self._on_route)
 
     def _on_request(self, request: Request) -> None:
         if request.resource_type not in _ENDLESS:
@@ -131,7 +134,10 @@ class PageLoad:
     async def _on_route(self, route: Route) -> None:
         """Let a request out of the tab, or not; addresses are the proxy's business."""
         try:
-            if await self._may_load(route.request):
+            if route.request.method not in _READING_METHODS:
+                # The document that sends it stays.
+                await route.abort("aborted")
+            elif await self._may_load(route.request):
                 await route.continue_()
             else:
                 await route.abort("blockedbyclient")

@@ -14,7 +14,7 @@ from citewell.core.errors import RenderFailed
 from citewell.core.records import FetchedPage
 from citewell.web.address_guard import GuardedNetwork
 from citewell.web.render.proxy import PageProxy
-from citewell.web.urls import canonical_url, shown_url
+from citewell.web.urls import canonical_url, shown_url, split_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -57,7 +57,7 @@ class RenderPool:
         limits: PoolLimits,
     ) -> None:
         self._start = start
-        self._network = GuardedNetwork(guard)
+        self._guard = guard
         self._rules = rules
         self._limits = limits
         self._free_tabs = anyio.Semaphore(limits.max_pages)
@@ -109,7 +109,9 @@ class RenderPool:
 
     async def _render_in(self, browser: Chromium, url: str) -> FetchedPage:
         assert self._tasks is not None, "the pool is open while it renders"
-        proxy = PageProxy(self._network, max_bytes=self._limits.max_page_bytes)
+        parts = split_url(url)
+        network = GuardedNetwork(self._guard.for_page(parts.host, parts.port))
+        proxy = PageProxy(network, max_bytes=self._limits.max_page_bytes)
         try:
             await self._tasks.start(proxy.run)
         except OSError as error:

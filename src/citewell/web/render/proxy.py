@@ -16,6 +16,7 @@ import httpcore2
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from citewell.core.errors import AddressRefused, HostUnreachable
+from citewell.web.render.web_sockets import opens_web_socket
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskStatus
@@ -115,8 +116,18 @@ class PageProxy:
     async def _send_on(
         self, client: SocketStream, site: httpcore2.AsyncNetworkStream, both: anyio.CancelScope
     ) -> None:
+        start: bytes | None = b""
         try:
             async for data in client:
+                if start is not None:
+                    start += data
+                    is_web_socket = opens_web_socket(start)
+                    if is_web_socket:
+                        logger.info("a rendered page may not open a WebSocket")
+                        break
+                    if is_web_socket is None:
+                        continue
+                    data, start = start, None
                 await site.write(data)
         except _BROKEN_CONNECTION as error:
             logger.debug("a rendered page's request broke off: %r", error)
