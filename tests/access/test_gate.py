@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from tests.access.billing_server import billing_server
 
-from citewell.access.gate import Gate
+from citewell.access.gate import AnonymousAccess, Gate
 from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
 from citewell.core.errors import AccessRefused, BillingDown, InvalidArgument, NotFound, TokenMissing
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
-from citewell.core.records import Caller
 from citewell.store.access import AccessStore
 from citewell.store.open import open_store
 from citewell.web.billing import BillingService
@@ -38,7 +37,7 @@ def open_gate(
 ) -> Gate:
     return Gate(
         store,
-        nobody=Caller(session=""),
+        anonymous=AnonymousAccess(),
         auth_token=auth_token,
         billing=billing,
         allow_when_billing_is_down=allow_when_down,
@@ -48,7 +47,7 @@ def open_gate(
 
 async def is_let_in(gate: Gate, token: str) -> bool:
     try:
-        await gate.identify(f"Bearer {token}")
+        await gate.identify(f"Bearer {token}", is_local=True)
     except AccessRefused:
         return False
     return True
@@ -57,8 +56,8 @@ async def is_let_in(gate: Gate, token: str) -> bool:
 async def test_without_any_guard_anyone_may_call(store: AccessStore) -> None:
     gate = open_gate(store)
 
-    nobody = await gate.identify(None)
-    someone = await gate.identify("Bearer ann:bot@sk-anything-at-all")
+    nobody = await gate.identify(None, is_local=True)
+    someone = await gate.identify("Bearer ann:bot@sk-anything-at-all", is_local=True)
 
     assert (nobody.key_hash, nobody.user, nobody.scopes) == (None, None, ALL_SCOPES)
     assert (someone.user, someone.agent) == ("ann", "bot")
@@ -70,14 +69,16 @@ async def test_the_configured_token_is_taken_with_and_without_identities(
 ) -> None:
     gate = open_gate(store, auth_token="wren@7")
 
-    plain = await gate.identify("Bearer wren@7")
-    token_after_identity = await open_gate(store, auth_token="wren-7").identify("Bearer a:b@wren-7")
+    plain = await gate.identify("Bearer wren@7", is_local=True)
+    token_after_identity = await open_gate(store, auth_token="wren-7").identify(
+        "Bearer a:b@wren-7", is_local=True
+    )
 
     assert (plain.user, plain.key_hash) == ("default", content_hash("wren@7"))
     assert (token_after_identity.user, token_after_identity.agent) == ("a", "b")
     assert not await is_let_in(gate, "wren-8")
     with pytest.raises(TokenMissing):
-        await gate.identify(None)
+        await gate.identify(None, is_local=True)
 
 
 async def test_a_key_says_who_calls_and_what_it_may_do(store: AccessStore) -> None:
@@ -85,8 +86,8 @@ async def test_a_key_says_who_calls_and_what_it_may_do(store: AccessStore) -> No
     new = await create_key(store, "ann", terms)
     gate = open_gate(store)
 
-    caller = await gate.identify(f"Bearer {new.token}")
-    named = await gate.identify(f"Bearer bob:bot@{new.token}")
+    caller = await gate.identify(f"Bearer {new.token}", is_local=True)
+    named = await gate.identify(f"Bearer bob:bot@{new.token}", is_local=True)
 
     assert (caller.user, caller.agent, caller.project) == ("ann", "ann", "birds")
     assert (caller.scopes, caller.toolsets) == (frozenset({"read"}), frozenset({"kb"}))
@@ -98,7 +99,7 @@ async def test_a_key_says_who_calls_and_what_it_may_do(store: AccessStore) -> No
 async def test_the_token_is_kept_nowhere(tmp_path: Path) -> None:
     opened = await open_store(f"sqlite://{tmp_path}/keys.db")
     new = await create_key(opened.access, "ann", KeyTerms())
-    caller = await open_gate(opened.access).identify(f"Bearer {new.token}")
+    caller = await open_gate(opened.access).identify(f"Bearer {new.token}", is_local=True)
     await opened.aclose()
 
     stored = (tmp_path / "keys.db").read_bytes()
@@ -116,7 +117,7 @@ async def test_once_there_was_a_key_the_door_stays_guarded(store: AccessStore) -
 
     assert (worked, await is_let_in(gate, new.token)) == (True, False)
     with pytest.raises(TokenMissing):
-        await gate.identify(None)
+        await gate.identify(None, is_local=True)
 
 
 async def test_a_key_ends_when_it_expires(store: AccessStore) -> None:
@@ -129,11 +130,11 @@ async def test_a_key_ends_when_it_expires(store: AccessStore) -> None:
 async def test_a_new_token_has_the_data_of_the_old_one(store: AccessStore) -> None:
     gate = open_gate(store)
     old = await create_key(store, "ann", KeyTerms(project="birds"))
-    before = await gate.identify(f"Bearer {old.token}")
+    before = await gate.identify(f"Bearer {old.token}", is_local=True)
 
     new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1))
     newest = await rotate_key(store, "ann", keep_old_for=timedelta(0))
-    after = await gate.identify(f"Bearer {newest.token}")
+    after = await gate.identify(f"Bearer {newest.token}", is_local=True)
 
     assert (after.key_hash, after.project) == (before.key_hash, "birds")
     assert [await is_let_in(gate, each.token) for each in (old, new)] == [False, False]
@@ -163,7 +164,7 @@ async def test_a_name_is_used_once_and_must_exist(store: AccessStore) -> None:
 
 async def test_what_was_found_is_remembered_for_a_moment_only(store: AccessStore) -> None:
     new = await create_key(store, "ann", KeyTerms())
-    patient = Gate(store, nobody=Caller(session=""), remember_seconds=60)
+    patient = Gate(store, anonymous=AnonymousAccess(), remember_seconds=60)
     before = await is_let_in(patient, new.token)
 
     await revoke_key(store, "ann")
@@ -178,7 +179,7 @@ async def test_a_token_that_the_billing_service_knows_is_let_in(store: AccessSto
         billing = BillingService(service.url, timeout_seconds=5)
         gate = open_gate(store, billing=billing)
 
-        caller = await gate.identify("Bearer ann:bot@sk-paid")
+        caller = await gate.identify("Bearer ann:bot@sk-paid", is_local=True)
         unknown = await is_let_in(gate, "sk-unknown")
         await billing.aclose()
 
@@ -196,15 +197,15 @@ async def test_with_the_billing_service_down_only_tokens_it_knew_may_pass(
         service.quotas["sk-paid"] = 10
         billing = BillingService(service.url, timeout_seconds=5)
         gate = open_gate(store, billing=billing, allow_when_down=allow)
-        await gate.identify("Bearer sk-paid")
+        await gate.identify("Bearer sk-paid", is_local=True)
 
         service.status = 503
         with pytest.raises(BillingDown):
-            await gate.identify("Bearer sk-other")
+            await gate.identify("Bearer sk-other", is_local=True)
         if allow:
-            caller = await gate.identify("Bearer sk-paid")
+            caller = await gate.identify("Bearer sk-paid", is_local=True)
             assert caller.key_hash == content_hash("sk-paid")
         else:
             with pytest.raises(BillingDown):
-                await gate.identify("Bearer sk-paid")
+                await gate.identify("Bearer sk-paid", is_local=True)
         await billing.aclose()

@@ -10,10 +10,9 @@ import jwt
 import pytest
 from tests.access.issuer import RESOURCE, Issuer, running_issuer
 
-from citewell.access.gate import Gate
+from citewell.access.gate import AnonymousAccess, Gate
 from citewell.access.oauth import OAuthTerms, TokenVerifier
 from citewell.core.errors import AccessRefused, GrantTooNarrow, IssuerDown, SettingsError
-from citewell.core.records import Caller
 from citewell.store.open import open_store
 from citewell.web.authorization_server import (
     AuthorizationServer,
@@ -199,14 +198,14 @@ async def test_what_a_person_owns_outlives_the_token(
 ) -> None:
     store = await open_store("sqlite://")
     gate = Gate(
-        store.access, nobody=Caller(session=""), verifier=verifier_of(server), remember_seconds=0
+        store.access, anonymous=AnonymousAccess(), verifier=verifier_of(server), remember_seconds=0
     )
 
-    first = await gate.identify(f"Bearer {issuer.token()}")
-    later = await gate.identify(f"Bearer {issuer.token(exp=time.time() + 900)}")
-    other = await gate.identify(f"Bearer {issuer.token(sub='user-8')}")
+    first = await gate.identify(f"Bearer {issuer.token()}", is_local=True)
+    later = await gate.identify(f"Bearer {issuer.token(exp=time.time() + 900)}", is_local=True)
+    other = await gate.identify(f"Bearer {issuer.token(sub='user-8')}", is_local=True)
     with pytest.raises(AccessRefused):
-        await gate.identify("Bearer something-else")
+        await gate.identify("Bearer something-else", is_local=True)
     await store.aclose()
 
     assert first.owner == later.owner != other.owner

@@ -195,7 +195,9 @@ async def first_error(client: Client) -> types.ErrorData:
 
 
 async def test_an_address_that_sends_too_much_gets_429(settings: Settings) -> None:
-    async with browsing(replace(settings, rate_limit_per_address=2)) as http:
+    async with browsing(
+        replace(settings, rate_limit_per_address=2, mcp_allow_anonymous=True)
+    ) as http:
         answers = [await http.post("/mcp", json=LIST) for _ in range(3)]
         elsewhere = await http.post("/mcp", json=LIST, headers={"X-Forwarded-For": "203.0.113.9"})
         health = await http.get("/healthz")

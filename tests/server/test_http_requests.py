@@ -121,7 +121,9 @@ async def test_with_the_token_a_request_passes() -> None:
 
 async def test_only_known_hosts_and_origins_are_served() -> None:
     settings = Settings(
-        mcp_allowed_hosts=("docs.example",), mcp_allowed_origins=("https://app.example",)
+        mcp_allow_anonymous=True,
+        mcp_allowed_hosts=("docs.example",),
+        mcp_allowed_origins=("https://app.example",),
     )
     expected = [
         ({"Host": "evil.example"}, 421),

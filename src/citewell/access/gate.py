@@ -6,19 +6,19 @@ import hmac
 import logging
 import time
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.access.bearer import hint_of, parse_bearer
-from citewell.core.errors import AccessRefused, BillingDown, GrantTooNarrow
+from citewell.core.errors import AccessRefused, BillingDown, GrantTooNarrow, TokenMissing
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
+from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     from citewell.access.oauth import Grant, TokenVerifier
     from citewell.core.identity import Credentials
-    from citewell.core.records import Caller
     from citewell.store.access import AccessStore
     from citewell.web.billing import BillingService
 
@@ -36,19 +36,32 @@ class _Remembered(NamedTuple):
     until: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnonymousAccess:
+    """What callers without a token can do."""
+
+    project: str = "default"
+    local_scopes: frozenset[str] = ALL_SCOPES
+    """Of callers on this machine, where no token is asked for."""
+    remote_scopes: frozenset[str] = frozenset()
+    """Of all others, where no token is asked for; none means that they need one."""
+    visitor_toolsets: frozenset[str] = frozenset()
+    """What anyone else can read, even where a token is asked for."""
+
+
 class Gate:
     """Turns an Authorization header into a caller; what it found out is good for a moment.
 
     A token is tried in this order: the configured one, the keys of the store, the OAuth issuer,
-    the billing service. Where there is none of the four, everyone is `nobody`, and a token
-    that is sent all the same only separates one caller's data from another's.
+    the billing service. Where there is none of the four, `anonymous` says who can do what, and a
+    token that is sent all the same only separates one caller's data from another's.
     """
 
     def __init__(
         self,
         store: AccessStore,
         *,
-        nobody: Caller,
+        anonymous: AnonymousAccess,
         auth_token: str | None = None,
         verifier: TokenVerifier | None = None,
         billing: BillingService | None = None,
@@ -56,8 +69,9 @@ class Gate:
         remember_seconds: float = 2.0,
     ) -> None:
         self._store = store
-        self.nobody = nobody
-        """The caller without a token, whose project everyone shares unless a key names another."""
+        self._anonymous_access = anonymous
+        self.nobody = Caller(session="", project=anonymous.project, scopes=frozenset())
+        """A caller who can do nothing; its project is everyone's unless a key names another."""
         self._auth_token = None if auth_token is None else auth_token.encode()
         self._verifier = verifier
         self._billing = billing
@@ -72,8 +86,10 @@ class Gate:
             return True
         return await self._store.has_keys()
 
-    async def identify(self, header: str | None) -> Caller:
+    async def identify(self, header: str | None, *, is_local: bool) -> Caller:
         """Return who sent the header; `session` is left to the transport.
+
+        `is_local` tells whether the request comes from this machine.
 
         Raises:
             AccessRefused: a token is required, and there is none or no valid one.
@@ -81,10 +97,12 @@ class Gate:
             StoreError: the keys cannot be read.
         """
         now = time.monotonic()
-        place = content_hash(header or "")
+        place = content_hash(f"{is_local} {header or ''}")
         found = self._remembered.get(place)
         if found is None or found.until <= now:
-            found = _Remembered(await self._look_up(header), now + self._remember_seconds)
+            found = _Remembered(
+                await self._look_up(header, is_local=is_local), now + self._remember_seconds
+            )
             self._remembered[place] = found
             _shrink(self._remembered)
         if found.caller is None:
@@ -93,20 +111,38 @@ class Gate:
             raise AccessRefused("invalid authorization header")
         return found.caller
 
-    async def _look_up(self, header: str | None) -> Caller | None:
+    async def _look_up(self, header: str | None, *, is_local: bool) -> Caller | None:
         guarded = await self.is_guarded()
+        anonymous = self._anonymous(is_guarded=guarded, is_local=is_local)
         try:
             given = parse_bearer(header)
+        except TokenMissing:
+            return anonymous
         except AccessRefused:
-            return None if guarded else self.nobody
+            return None if guarded else anonymous
         if not guarded:
-            return self._known_by(given)
+            return None if anonymous is None else self._known_by(given, anonymous)
         return (
             self._configured(given, header)
             or await self._by_key(given)
             or await self._by_oauth(given)
             or await self._by_billing(given)
         )
+
+    def _anonymous(self, *, is_guarded: bool, is_local: bool) -> Caller | None:
+        """Return what a caller without a token is; None if it is not let in."""
+        access = self._anonymous_access
+        scopes = access.local_scopes if is_local else access.remote_scopes
+        if scopes and not is_guarded:
+            return replace(self.nobody, scopes=scopes, is_local=is_local)
+        if access.visitor_toolsets:
+            return replace(
+                self.nobody,
+                scopes=frozenset({"read"}),
+                toolsets=access.visitor_toolsets,
+                is_local=False,
+            )
+        return None
 
     def _configured(self, given: Credentials, header: str | None) -> Caller | None:
         if self._auth_token is None:
@@ -188,9 +224,9 @@ class Gate:
             self._known_to_billing.pop(key_hash, None)
         return accepted
 
-    def _known_by(self, given: Credentials) -> Caller:
+    def _known_by(self, given: Credentials, base: Caller | None = None) -> Caller:
         return replace(
-            self.nobody,
+            base or self.nobody,
             user=given.user or _DEFAULT_IDENTITY,
             agent=given.agent or _DEFAULT_IDENTITY,
             key_hash=content_hash(given.token),

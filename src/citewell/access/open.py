@@ -6,15 +6,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.access.gate import Gate
+from citewell.access.gate import AnonymousAccess, Gate
 from citewell.access.meter import Meter, open_meter
 from citewell.access.prices import PriceList
 from citewell.access.rate_limit import IN_MEMORY
 from citewell.access.rates import Rates
 from citewell.core.errors import SettingsError
-from citewell.core.identity import ALL_SCOPES
 from citewell.core.issuer import CALLBACK_PATH, IssuerTerms, parse_access_values
-from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -28,10 +26,8 @@ if TYPE_CHECKING:
 class AccessTerms:
     """How a server lets callers in, and what it charges them."""
 
-    project: str
     auth_token: str | None = None
-    open_scopes: frozenset[str] = ALL_SCOPES
-    """What anyone may do where no token is asked for."""
+    anonymous: AnonymousAccess = AnonymousAccess()
     issuer: IssuerTerms | None = None
     """None means that no OAuth token is accepted."""
     tool_prices: Sequence[str] = ()
@@ -80,7 +76,7 @@ async def open_access(
     verifier = None if terms.issuer is None else _open_verifier(terms.issuer)
     gate = Gate(
         store,
-        nobody=Caller(session="", project=terms.project, scopes=terms.open_scopes),
+        anonymous=terms.anonymous,
         auth_token=terms.auth_token,
         verifier=verifier,
         billing=billing,

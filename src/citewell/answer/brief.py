@@ -143,7 +143,7 @@ def _cost(part: str, citations: Sequence[str]) -> int:
 
 def _format_sources(blocks: Sequence[Block], numbers: dict[int, int], boundary: Boundary) -> str:
     if not blocks:
-        return f"[SOURCES]\n{NOTE_PLACE}\n(none)"
+        return "[SOURCES]\n(none)"
     lines: list[str] = []
     for source_id, number in numbers.items():
         own = [block for block in blocks if block.source_id == source_id]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.core.boundary import label
+from citewell.core.boundary import NOTE_PLACE, label
 
 if TYPE_CHECKING:
     from citewell.core.boundary import Boundary
@@ -16,7 +16,7 @@ def format_nothing_found(result: OrchestrationResult, boundary: Boundary) -> str
     is_search = result.stop_reason == "search does not follow links"
     where = "the indexed pages" if is_search else "the specified URL"
     lines = ["[EVIDENCE]", f"No relevant content was found for this query in {where}."]
-    lines += result.cautions
+    lines += [*result.cautions, NOTE_PLACE]
     if result.checked:
         lines += ["", "Pages checked:"]
         pages = [f"- {label(page.title) or 'Untitled'} — {page.url}" for page in result.checked]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.access.gate import AnonymousAccess
 from citewell.access.open import Access, AccessTerms, open_access
-from citewell.core.hosts import is_loopback
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.issuer import issuer_terms
 
@@ -20,19 +21,48 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def open_access_part(assembly: Assembly) -> AsyncIterator[Access]:
     """Give the gate, the meter and the rate limits."""
+    async with _open(assembly, access_terms(assembly.settings)) as access:
+        yield access
+
+
+@asynccontextmanager
+async def open_docs_access(assembly: Assembly) -> AsyncIterator[Access]:
+    """Give the access part of a docs server, whose docs tools are open to all."""
+    async with _open(assembly, docs_access_terms(assembly.settings)) as access:
+        yield access
+
+
+@asynccontextmanager
+async def _open(assembly: Assembly, terms: AccessTerms) -> AsyncIterator[Access]:
     parts = await assembly.open("store", "secret")
-    terms = access_terms(assembly.settings)
     async with open_access(parts.store.access, terms, secret=parts.secret) as access:
         yield access
+
+
+def docs_access_terms(settings: Settings) -> AccessTerms:
+    """Return the access policy of a docs server: without a key, the docs tools alone.
+
+    They show nothing that the website does not show. DOCS_ALL_TOOLS opens the others, unless
+    there are keys.
+    """
+    is_open = settings.docs_all_tools
+    anonymous = AnonymousAccess(
+        project=settings.project,
+        local_scopes=ALL_SCOPES if is_open else frozenset(),
+        remote_scopes=ALL_SCOPES - {"admin"} if is_open else frozenset(),
+        visitor_toolsets=frozenset({"docs"}),
+    )
+    return replace(access_terms(settings), anonymous=anonymous)
 
 
 def access_terms(settings: Settings) -> AccessTerms:
     """Return the access and billing policy from the settings."""
     return AccessTerms(
-        project=settings.project,
         auth_token=settings.mcp_auth_token,
-        # Anyone on this machine may also see how the server fares; anyone at all may not.
-        open_scopes=ALL_SCOPES if is_loopback(settings.mcp_host) else ALL_SCOPES - {"admin"},
+        anonymous=AnonymousAccess(
+            project=settings.project,
+            remote_scopes=ALL_SCOPES - {"admin"} if settings.mcp_allow_anonymous else frozenset(),
+        ),
         issuer=issuer_terms(settings),
         tool_prices=settings.tool_prices,
         billing_url=settings.billing_url,

@@ -280,7 +280,10 @@ class AccessRefused(CitewellError):
 
     code = "SCOPE_VIOLATION"
     type = "AccessRefused"
-    suggestion = "Send `Authorization: Bearer` with a key that is valid on this server."
+    suggestion = (
+        "Send `Authorization: Bearer KEY`. Whoever runs the server makes a key with "
+        "`citewell keys create NAME`."
+    )
 
 
 class TokenMissing(AccessRefused):

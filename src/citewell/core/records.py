@@ -364,6 +364,8 @@ class Caller:
     user: str | None = None
     agent: str | None = None
     key_hash: str | None = None
+    is_local: bool = True
+    """Whether the call comes from this machine; without a key, only then it is its user's."""
     project: str = "default"
     scopes: frozenset[str] = field(default_factory=lambda: frozenset({"read", "write", "admin"}))
     key_hint: str | None = None
@@ -380,4 +382,4 @@ class Caller:
     @property
     def owner(self) -> str:
         """Whom questions, directives and materials belong to: the key, or this machine's user."""
-        return self.key_hash or "local"
+        return self.key_hash or ("local" if self.is_local else "anonymous")

@@ -175,6 +175,10 @@ class Settings:
     docs_base_url: str = _setting("", "Public URL of the docs website; unset: host and port.")
     docs_debug: bool = _setting(False, "Build the docs index anew at every start.")
     docs_allow_html: bool = _setting(False, "Trust HTML inside Markdown; else it is sanitised.")
+    docs_all_tools: bool = _setting(
+        False,
+        "Offer all tools of a docs server without a key, not the docs tools alone.",
+    )
     mcp_enabled: bool = _setting(True, "Serve /mcp beside the docs website.")
     mcp_rate_limit_requests: int = _setting(
         120, "Requests one address may send to a docs server's /mcp in a window.", at_least=1

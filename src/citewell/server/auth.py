@@ -14,6 +14,7 @@ from starlette.routing import Route
 from citewell.core.errors import AccessRefused, GrantTooNarrow, SettingsError, TokenMissing
 from citewell.core.hosts import is_loopback, is_unspecified
 from citewell.core.issuer import MCP_PATH
+from citewell.server.locality import is_local
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
@@ -41,7 +42,8 @@ async def identify(connection: HTTPConnection, app: OpensParts) -> Caller:
     if header is not None:
         # Starlette reads headers as Latin-1; names of people may hold any letter.
         header = header.encode("latin-1").decode("utf-8", "replace")
-    return await (await app.open("access")).access.gate.identify(header)
+    gate = (await app.open("access")).access.gate
+    return await gate.identify(header, is_local=is_local(connection, app.settings))
 
 
 @lru_cache(maxsize=1_000)

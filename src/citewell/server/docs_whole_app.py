@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from citewell.app.access import open_docs_access
 from citewell.app.corpus import open_store_or_memory
 from citewell.app.docs_corpus import store_docs
 from citewell.app.open import already_open, open_app
-from citewell.core.hosts import is_loopback
 from citewell.server.http_app import build_http_app
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
@@ -50,24 +50,25 @@ class WholeApp:
 async def open_whole_app(settings: Settings, folder: DocsFolder) -> AsyncIterator[WholeApp]:
     """Open the parts and the MCP application of a docs server.
 
-    Where anyone on the network may call it, unasked for a token, it lists the docs tools only:
-    they show nothing that the website does not show.
+    Callers without a key see the docs tools only, unless DOCS_ALL_TOOLS is set.
 
     Raises:
         CitewellError: something is set wrong or cannot be opened.
     """
+    settings = _with_public_name(settings)
     replaced: dict[PartName, Opener] = {
+        "access": open_docs_access,
         "docs": already_open(folder),
         "store": open_store_or_memory,
     }
     async with open_app(settings, replaced=replaced) as parts_app:
         parts = await parts_app.open("store", "ingester", "library", "access")
-        is_open = await _is_open_to_all(parts)
-        if is_open:
-            logger.warning("anyone may call this server: only the docs tools are listed")
-        app = _build_app(parts_app, _settings_of(settings, docs_only=is_open))
+        has_more_tools = settings.docs_all_tools or await parts.access.gate.is_guarded()
+        if not has_more_tools:
+            logger.info("there are no keys: only the docs tools are offered")
+        app = _build_app(parts_app, settings)
         async with app.router.lifespan_context(app):
-            yield WholeApp(app=app, parts=parts, folder=folder, has_corpus_tools=not is_open)
+            yield WholeApp(app=app, parts=parts, folder=folder, has_corpus_tools=has_more_tools)
 
 
 def _build_app(app: App, settings: Settings) -> Starlette:
@@ -76,20 +77,8 @@ def _build_app(app: App, settings: Settings) -> Starlette:
     return build_http_app(server, registry, app, settings=settings, metrics=metrics)
 
 
-async def _is_open_to_all(parts: Parts) -> bool:
-    settings = parts.settings
-    if is_loopback(settings.mcp_host) or settings.mcp_allow_anonymous:
-        return False
-    return not await parts.access.gate.is_guarded()
-
-
-def _settings_of(settings: Settings, *, docs_only: bool) -> Settings:
+def _with_public_name(settings: Settings) -> Settings:
     # Readers know the server by its public name, so its clients may, too.
     public = urlsplit(settings.docs_base_url).netloc
     hosts = (*settings.mcp_allowed_hosts, *([public] if public else []))
-    return replace(
-        settings,
-        mcp_transport="streamable-http",
-        mcp_allowed_hosts=hosts,
-        mcp_toolsets=("docs",) if docs_only else settings.mcp_toolsets,
-    )
+    return replace(settings, mcp_transport="streamable-http", mcp_allowed_hosts=hosts)

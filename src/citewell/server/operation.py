@@ -11,8 +11,8 @@ from starlette.routing import Route
 from citewell import __version__
 from citewell.app.vitals import READY_NEEDS, VITALS_NEEDS, check_ready, take_vitals
 from citewell.core.errors import AccessRefused, CitewellError
-from citewell.core.hosts import is_loopback
 from citewell.server.auth import Challenges, identify
+from citewell.server.locality import is_local
 from citewell.server.metrics import CONTENT_TYPE
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Operation:
         ]
 
     async def _tell_health(self, request: Request) -> Response:
-        return JSONResponse({"status": "ok", "version": __version__})
+        version = {"version": __version__} if is_local(request, self._app.settings) else {}
+        return JSONResponse({"status": "ok", **version})
 
     async def _tell_readiness(self, request: Request) -> Response:
         if self._draining.is_stopping:
@@ -67,7 +68,7 @@ class Operation:
     async def _tell_metrics(self, request: Request) -> Response:
         try:
             parts = await self._app.open(*VITALS_NEEDS)
-            refusal = None if _is_local(request) else await self._refuse(request)
+            refusal = None if is_local(request, self._app.settings) else await self._refuse(request)
             if refusal is not None:
                 return refusal
             body = self._metrics.render(await take_vitals(parts), self._draining)
@@ -85,12 +86,3 @@ class Operation:
         body = {"error": "forbidden", "error_description": "The scope 'admin' is needed."}
         headers = self._challenges.insufficient_scope("admin")
         return JSONResponse(body, status_code=403, headers=headers)
-
-
-def _is_local(request: Request) -> bool:
-    # Behind a proxy uvicorn has put the real client here, from X-Forwarded-For. By another name
-    # than loopback's own, a page of the web may be asking through the browser of this machine.
-    client = request.client
-    return (
-        client is not None and is_loopback(client.host) and is_loopback(request.url.hostname or "")
-    )

@@ -15,6 +15,7 @@ from citewell.app.call import Call as Call
 from citewell.app.client_port import ClientMustAnswer
 from citewell.core.boundary import Boundary
 from citewell.core.errors import (
+    AccessRefused,
     BudgetExceeded,
     CitewellError,
     NotConfigured,
@@ -134,6 +135,9 @@ class Tool(Generic[InputT, ResultT, OutputT]):
         """
         if self.is_for(caller):
             return
+        if caller.key_hash is None:
+            message = f"{self.underscored_name} needs a key."
+            raise ScopeViolation(message, suggestion=AccessRefused.suggestion)
         message = f"This key is not for the toolset {self.toolset!r}."
         if self.needed_scope not in caller.scopes:
             message = f"{self.underscored_name} needs a key with the scope {self.needed_scope!r}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import httpx2
 import pytest
@@ -135,13 +136,16 @@ async def test_a_form_without_its_token_or_from_another_site_is_refused() -> Non
 
 
 async def test_the_servers_own_pages_may_send_forms_under_its_public_name() -> None:
-    async with console(mcp_allowed_hosts=("rag.example",)) as http:
+    key = {"Authorization": "Bearer sk-right-0000"}
+    settings = {"mcp_allowed_hosts": ("rag.example",), "mcp_auth_token": "sk-right-0000"}
+    async with console(**settings) as http:
         headers = {"Host": "rag.example", "Origin": "https://rag.example"}
-        sent = await http.post(
-            f"{DIRECTIVES}/api/requests", json={"content": "Ship it"}, headers=headers
-        )
+        send = partial(http.post, f"{DIRECTIVES}/api/requests", json={"content": "Ship it"})
+        sent = await send(headers={**headers, **key})
+        without_key = await send(headers=headers)
 
     assert sent.status_code == 201
+    assert without_key.status_code == 401
 
 
 async def test_a_page_that_needs_a_key_shows_the_form_for_it_and_nothing_else() -> None:

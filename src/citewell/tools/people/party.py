@@ -21,7 +21,7 @@ def party_of(call: Call) -> Party:
     """
     caller, settings = call.caller, call.settings
     is_open = settings.mcp_transport != "stdio" and settings.mcp_allow_anonymous
-    if caller.key_hash is None and is_open:
+    if caller.key_hash is None and (is_open or not caller.is_local):
         raise AccessRefused("invalid authorization header")
     return Party(owner=caller.owner, user=caller.user, agent=caller.agent, key_hint=caller.key_hint)
 

@@ -1,0 +1,53 @@
+"""Whether a request comes from this machine: the one place where loopback stands for trust.
+
+A reverse proxy connects from loopback for everyone. So a request counts as local only if nothing
+hints at a proxy, and never on a server that was given a public name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from citewell.core.hosts import is_loopback
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+
+    from citewell.core.settings import Settings
+
+# Added by reverse proxies, tunnels and content delivery networks.
+_PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip"})
+_PROXY_PREFIX = "x-forwarded-"
+
+
+def is_local(connection: HTTPConnection, settings: Settings) -> bool:
+    """Return whether a program on this machine sent the request, as far as can be known."""
+    client = connection.client
+    if client is None or not is_loopback(client.host) or has_public_name(settings):
+        return False
+    return (
+        is_loopback(connection.url.hostname or "")
+        and _is_own_page(connection.headers.get("origin"))
+        and not _came_through_proxy(connection)
+    )
+
+
+def has_public_name(settings: Settings) -> bool:
+    """Return whether the settings give the server a name or an address beyond this machine."""
+    names = [f"http://{host}" for host in settings.mcp_allowed_hosts]
+    names += [settings.docs_base_url] if settings.docs_base_url else []
+    hosts = [urlsplit(name).hostname or "" for name in names]
+    return not all(map(is_loopback, [settings.mcp_host, *hosts]))
+
+
+def _is_own_page(origin: str | None) -> bool:
+    return origin is None or is_loopback(urlsplit(origin).hostname or "")
+
+
+def _came_through_proxy(connection: HTTPConnection) -> bool:
+    # nginx speaks HTTP/1.0 unless it is told otherwise, and then adds no header of its own.
+    if connection.scope.get("http_version") == "1.0":
+        return True
+    names = connection.headers.keys()
+    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIX) for name in names)
