@@ -41,24 +41,40 @@ class Store(GraphStore, Protocol):
     take a filter apply it before ranking, never after.
     """
 
-    access: AccessStore
-    """Keys, and the calls made with them."""
-    people: PeopleStore
-    """Questions to users and directives from them."""
-    materials: MaterialStore
-    """Texts that callers paste."""
-    library: LibraryStore
-    """The websites that somebody keeps."""
-    crawls: CrawlStore
-    """How far each site of the library has been gone through."""
-    jobs: JobStore
-    """Work in the background."""
-    responses: ResponseStore
-    """What the sites sent for the pages."""
-    renders: RenderStore
-    """Pages that one process asks for and another one renders."""
     hosts: HostStore | None
     """Turns on websites' hosts; None where the database is one machine's own."""
+
+    @property
+    def access(self) -> AccessStore:
+        """Keys, and the calls made with them."""
+
+    @property
+    def people(self) -> PeopleStore:
+        """Questions to users and directives from them."""
+
+    @property
+    def materials(self) -> MaterialStore:
+        """Texts that callers paste."""
+
+    @property
+    def library(self) -> LibraryStore:
+        """The websites that somebody keeps."""
+
+    @property
+    def crawls(self) -> CrawlStore:
+        """How far each site of the library has been gone through."""
+
+    @property
+    def jobs(self) -> JobStore:
+        """Work in the background."""
+
+    @property
+    def responses(self) -> ResponseStore:
+        """What the sites sent for the pages."""
+
+    @property
+    def renders(self) -> RenderStore:
+        """Pages that one process asks for and another one renders."""
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held.

@@ -5,12 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from citewell.store.access import AccessStore
-from citewell.store.crawls import CrawlStore
-from citewell.store.jobs import JobStore
-from citewell.store.library import LibraryStore
-from citewell.store.materials import MaterialStore
-from citewell.store.people import PeopleStore
+from citewell.store.nouns import Nouns
 from citewell.store.postgres import filters, graph, pages, put, rows, vector_search
 from citewell.store.postgres.connection import Database
 from citewell.store.postgres.hosts import PostgresHosts
@@ -21,8 +16,7 @@ from citewell.store.postgres.word_search import (
     WordSearch,
     have_common_words_counted,
 )
-from citewell.store.renders import RenderStore
-from citewell.store.responses import ResponseStore, pack_response
+from citewell.store.responses import pack_response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,23 +57,16 @@ async def open_postgres_store(
     return PostgresStore(database, model=model)
 
 
-class PostgresStore:
+class PostgresStore(Nouns):
     """Pages, vectors and graph in one PostgreSQL database; Store says what each method promises."""
 
     def __init__(self, database: Database, *, model: str | None) -> None:
+        super().__init__(database, delete_page=pages.delete_page)
         self._database = database
         self._model = model
         self._words = WordSearch(database)
         self._vectors = VectorSearch(database)
         self._chunks_written = 0
-        self.access = AccessStore(database)
-        self.people = PeopleStore(database)
-        self.materials = MaterialStore(database)
-        self.library = LibraryStore(database, delete_page=pages.delete_page)
-        self.crawls = CrawlStore(database)
-        self.jobs = JobStore(database)
-        self.responses = ResponseStore(database)
-        self.renders = RenderStore(database)
         self._hosts = PostgresHosts(database)
         self.hosts: HostStore | None = self._hosts
 

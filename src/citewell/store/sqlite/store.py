@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from citewell.store.access import AccessStore
-from citewell.store.crawls import CrawlStore
-from citewell.store.jobs import JobStore
-from citewell.store.library import LibraryStore
-from citewell.store.materials import MaterialStore
-from citewell.store.people import PeopleStore
-from citewell.store.renders import RenderStore
-from citewell.store.responses import ResponseStore, pack_response
-from citewell.store.sqlite import graph, pages, put, vector_search
+from citewell.store.nouns import Nouns
+from citewell.store.sqlite import pages
 from citewell.store.sqlite.connection import Database
-from citewell.store.sqlite.vector_search import VectorSearch
-from citewell.store.sqlite.word_search import WordSearch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +29,8 @@ if TYPE_CHECKING:
     )
     from citewell.core.storage import CorpusStats, PutResult
     from citewell.store.host_protocol import HostStore
+    from citewell.store.sqlite.vector_search import VectorSearch
+    from citewell.store.sqlite.word_search import WordSearch
 
 
 async def open_sqlite_store(
@@ -51,26 +44,33 @@ async def open_sqlite_store(
     return SqliteStore(database, model=model)
 
 
-class SqliteStore:
+class SqliteStore(Nouns):
     """Pages, vectors and graph in one SQLite database; see Store for what each method promises."""
 
     def __init__(self, database: Database, *, model: str | None) -> None:
+        super().__init__(database, delete_page=pages.delete_page)
         self._database = database
         self._model = model
-        self._words = WordSearch()
-        self._vectors = VectorSearch()
-        self.access = AccessStore(database)
-        self.people = PeopleStore(database)
-        self.materials = MaterialStore(database)
-        self.library = LibraryStore(database, delete_page=pages.delete_page)
-        self.crawls = CrawlStore(database)
-        self.jobs = JobStore(database)
-        self.responses = ResponseStore(database)
-        self.renders = RenderStore(database)
         self.hosts: HostStore | None = None
+
+    # What searches and writes is imported on first use: numpy alone takes longer than most reads.
+    @cached_property
+    def _words(self) -> WordSearch:
+        from citewell.store.sqlite.word_search import WordSearch
+
+        return WordSearch()
+
+    @cached_property
+    def _vectors(self) -> VectorSearch:
+        from citewell.store.sqlite.vector_search import VectorSearch
+
+        return VectorSearch()
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page and all it implies in one transaction, replacing what its URL held."""
+        from citewell.store.responses import pack_response
+        from citewell.store.sqlite import put
+
         response = await pack_response(draft.response) if draft.response is not None else None
         return await self._database.write(partial(put.put_page, draft=draft, response=response))
 
@@ -170,6 +170,8 @@ class SqliteStore:
         self, chunk_ids: Sequence[int], vector: npt.NDArray[np.float32], *, model: str
     ) -> dict[int, float]:
         """Return the cosine to `vector` of those of these chunks that have one of `model`."""
+        from citewell.store.sqlite import vector_search
+
         return await self._database.read(
             partial(vector_search.compare_vectors, chunk_ids=chunk_ids, vector=vector, model=model)
         )
@@ -195,6 +197,8 @@ class SqliteStore:
         self, chunk_ids: Sequence[int], *, model: str
     ) -> dict[int, npt.NDArray[np.float32]]:
         """Return the vectors of `model` that these chunks have."""
+        from citewell.store.sqlite import vector_search
+
         return await self._database.read(
             partial(vector_search.get_vectors, chunk_ids=chunk_ids, model=model)
         )
@@ -203,12 +207,16 @@ class SqliteStore:
         self, vectors: Mapping[int, npt.NDArray[np.float32]], *, model: str
     ) -> int:
         """Give chunks their vectors in one transaction; return how many of them still exist."""
+        from citewell.store.sqlite import vector_search
+
         return await self._database.write(
             partial(vector_search.put_vectors, vectors=vectors, model=model)
         )
 
     async def pass_over(self, chunk_ids: Sequence[int], *, model: str) -> None:
         """Note that `model` does not embed these chunks: only words find them, nothing waits."""
+        from citewell.store.sqlite import vector_search
+
         await self._database.write(
             partial(vector_search.pass_over, chunk_ids=chunk_ids, model=model)
         )
@@ -217,36 +225,50 @@ class SqliteStore:
         self, *, model: str, limit: int, source_ids: Sequence[int] | None = None
     ) -> list[tuple[int, str]]:
         """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
+        from citewell.store.sqlite import vector_search
+
         return await self._database.read(
             partial(vector_search.chunks_to_embed, model=model, limit=limit, source_ids=source_ids)
         )
 
     async def embedded_texts(self, chunk_ids: Sequence[int]) -> dict[int, str]:
         """Return what the embedder should see of these chunks."""
+        from citewell.store.sqlite import vector_search
+
         return await self._database.read(partial(vector_search.embedded_texts, chunk_ids=chunk_ids))
 
     async def find_nodes(self, refs: Sequence[NodeRef], *, where: SearchFilter) -> list[Node]:
         """Return the nodes in the order asked; those that are gone or hidden are left out."""
+        from citewell.store.sqlite import graph
+
         return await self._database.read(partial(graph.find_nodes, refs=refs, where=where))
 
     async def find_entities(self, names: Sequence[str], *, where: SearchFilter) -> list[Node]:
         """Return the entities of these names, however spelt, in the order asked."""
+        from citewell.store.sqlite import graph
+
         return await self._database.read(partial(graph.find_entities, names=names, where=where))
 
     async def edges_of(
         self, refs: Sequence[NodeRef], *, kinds: Sequence[EdgeKind], where: SearchFilter, limit: int
     ) -> list[Edge]:
         """Return the edges that leave these nodes, at most `limit` of each kind."""
+        from citewell.store.sqlite import graph
+
         return await self._database.read(
             partial(graph.edges_of, refs=refs, kinds=kinds, where=where, limit=limit)
         )
 
     async def chunks_of_sections(self, refs: Sequence[NodeRef], *, limit: int) -> list[StoredChunk]:
         """Return the first `limit` chunks of each of these sections, in the order asked."""
+        from citewell.store.sqlite import graph
+
         return await self._database.read(partial(graph.chunks_of_sections, refs=refs, limit=limit))
 
     async def graph_counts(self, where: SearchFilter) -> GraphCounts:
         """Return how many nodes, links and mentions the filter lets through."""
+        from citewell.store.sqlite import graph
+
         return await self._database.read(partial(graph.graph_counts, where=where))
 
     async def aclose(self) -> None:
