@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
 
-    from citewell.core.graph import EdgeKind
+    from citewell.core.graph import EdgeKind, NodeKind
     from citewell.core.records import PageDraft, StoredChunk
     from citewell.store.edge_statements import EdgeStatement
 
@@ -75,7 +75,7 @@ def find_nodes(
         if asked[kind]:
             values = view | {"asked": json.dumps(asked[kind])}
             for row in connection.execute(SQL[statement], values):
-                node = rows.node(row, kind)
+                node = _node(row, kind)
                 found[node.ref] = node
     return [found[ref] for ref in dict.fromkeys(refs) if ref in found]
 
@@ -185,3 +185,17 @@ def _visible(connection: sqlite3.Connection, where: SearchFilter) -> str | None:
         return None
     allowed = allowed_pages(connection, where)
     return allowed.source_ids if allowed is not None else None
+
+
+def _node(row: sqlite3.Row, kind: NodeKind) -> Node:
+    """Return the node that a row of `page_nodes`, `section_nodes` or `entity_nodes` holds."""
+    return Node(
+        ref=NodeRef(kind, row["number"], row["section"]),
+        name=row["name"],
+        title=row["title"],
+        url=row["url"],
+        anchor=row["anchor"],
+        entity_kind=row["entity_kind"],
+        sections=row["sections"],
+        entities=row["entities"],
+    )

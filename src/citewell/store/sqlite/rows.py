@@ -7,13 +7,10 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.core.graph import Node, NodeRef
 from citewell.core.records import Image, Link, PageInfo, Section, StoredChunk
 
 if TYPE_CHECKING:
     import sqlite3
-
-    from citewell.core.graph import NodeKind
 
 
 def page_info(row: sqlite3.Row) -> PageInfo:
@@ -111,20 +108,6 @@ def image(row: sqlite3.Row) -> Image:
         caption=row["caption"],
         section=row["section"],
         start=row["start_offset"],
-    )
-
-
-def node(row: sqlite3.Row, kind: NodeKind) -> Node:
-    """Return the node that a row of `page_nodes`, `section_nodes` or `entity_nodes` holds."""
-    return Node(
-        ref=NodeRef(kind, row["number"], row["section"]),
-        name=row["name"],
-        title=row["title"],
-        url=row["url"],
-        anchor=row["anchor"],
-        entity_kind=row["entity_kind"],
-        sections=row["sections"],
-        entities=row["entities"],
     )
 
 
