@@ -58,7 +58,7 @@ def make_library_in_public(address: str) -> None:
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("SET search_path = public")
         connection.execute("CREATE TABLE migration (version INTEGER PRIMARY KEY, name TEXT)")
-        for step in load_migrations("citewell.store.postgres")[:8]:
+        for step in load_migrations("postgres")[:8]:
             connection.execute(step.script)
             connection.execute(note.replace(":name", "%s"), (step.version, step.name))
         connection.execute(

@@ -296,6 +296,6 @@ async def test_opening_again_applies_no_migration_twice(tmp_path: Path) -> None:
         applied = database.execute("SELECT version, name FROM migration ORDER BY 1").fetchall()
 
     known: Sequence[tuple[int, str]] = [
-        (step.version, step.name) for step in load_migrations("citewell.store.sqlite")
+        (step.version, step.name) for step in load_migrations("sqlite")
     ]
     assert applied == known

@@ -25,7 +25,7 @@ TO_EGRETS = Link(url=EGRETS, text="egrets", context="see egrets", section=0, sta
 
 def make_first_version(path: Path) -> None:
     """Write a store as the first version did: its schema, and two pages that link."""
-    first = load_migrations("citewell.store.sqlite")[0]
+    first = load_migrations("sqlite")[0]
     statements = load_statements("sqlite")
     with closing(sqlite3.connect(path)) as database:
         database.executescript(first.script)
@@ -88,7 +88,7 @@ def make_version_7(path: Path) -> None:
         (FILE, "markdown", f'"{"0b" * 16}"', "a"),
     )
     with closing(sqlite3.connect(path)) as database:
-        for step in load_migrations("citewell.store.sqlite")[:7]:
+        for step in load_migrations("sqlite")[:7]:
             database.executescript(step.script)
             database.execute(
                 statements["note_migration"], {"version": step.version, "name": step.name}

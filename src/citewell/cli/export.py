@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from citewell.cli.open_index import open_index
+from citewell.app.open import open_app
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
+from citewell.inference.names import vector_model
 from citewell.ingest.archive.write import write_archive
 
 if TYPE_CHECKING:
@@ -55,11 +56,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _export(path: Path, settings: Settings) -> Manifest:
     with showing_progress() as on_progress:
-        async with open_index(settings) as (store, model):
+        async with open_app(settings, role="command") as app:
             return await write_archive(
                 path,
-                store=store,
+                store=(await app.open("store")).store,
                 project=settings.project,
-                model=model,
+                model=vector_model(settings.embedder),
                 on_progress=on_progress,
             )

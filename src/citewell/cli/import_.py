@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from citewell.cli.open_index import open_index
+from citewell.app.open import open_app
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
 from citewell.ingest.archive.read import read_archive
@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _import(path: Path, settings: Settings) -> Imported:
     with showing_progress() as on_progress:
-        async with open_index(settings) as (store, _):
+        async with open_app(settings, role="command") as app:
+            store = (await app.open("store")).store
             return await read_archive(
                 path, store=store, project=settings.project, on_progress=on_progress
             )

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, get_args
 import anyio
 
 from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
+from citewell.app.open import open_app
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
-from citewell.store.open import open_store
 from citewell.tools.toolsets import Toolset
 
 if TYPE_CHECKING:
@@ -87,15 +87,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> None:
-    store = await open_store(
-        settings.database_url,
-        schema=settings.postgres_schema,
-        is_chosen=settings.is_explicit("database_url"),
-    )
-    try:
-        await _ACTIONS[arguments.action](arguments, store.access)
-    finally:
-        await store.aclose()
+    async with open_app(settings, role="command") as app:
+        await _ACTIONS[arguments.action](arguments, (await app.open("store")).store.access)
 
 
 async def _create(arguments: argparse.Namespace, store: AccessStore) -> None:

@@ -12,7 +12,7 @@ import anyio
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
-from citewell.inference.open import open_embedder
+from citewell.inference.names import vector_model
 from citewell.ingest.archive.copy import copy_library
 from citewell.store.open import open_store
 
@@ -66,13 +66,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _migrate(source_url: str, target_url: str, settings: Settings) -> Copied:
-    embedder = open_embedder(
-        settings.embedder,
-        endpoint=settings.embedder_endpoint,
-        api_key=settings.embedder_api_key,
-        threads=settings.inference_threads,
-    )
-    model = embedder.name if embedder is not None else None
+    model = vector_model(settings.embedder)
     # Both were named on the command line for this, whatever else they hold.
     open_chosen = partial(open_store, model=model, schema=settings.postgres_schema, is_chosen=True)
     source = await open_chosen(source_url)

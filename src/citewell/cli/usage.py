@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.app.open import open_app
 from citewell.app.usage import owner_of_key, usage_csv, usage_summary, usage_text
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option
-from citewell.store.open import open_store
 
 if TYPE_CHECKING:
     import argparse
@@ -53,15 +53,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _read(arguments: argparse.Namespace, settings: Settings) -> list[UsageTotal]:
-    store = await open_store(
-        settings.database_url,
-        schema=settings.postgres_schema,
-        is_chosen=settings.is_explicit("database_url"),
-    )
-    try:
-        owner = None
-        if arguments.key is not None:
-            owner = await owner_of_key(store.access, arguments.key)
-        return await usage_summary(store.access, month=arguments.month, owner=owner)
-    finally:
-        await store.aclose()
+    async with open_app(settings, role="command") as app:
+        access = (await app.open("store")).store.access
+        owner = None if arguments.key is None else await owner_of_key(access, arguments.key)
+        return await usage_summary(access, month=arguments.month, owner=owner)

@@ -7,8 +7,8 @@ each response, so that a page can neither write the closing bracket nor have for
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from typing import TYPE_CHECKING
 
 from citewell.core.text import one_line
@@ -87,7 +87,7 @@ class Boundary:
     """The boundary of one response."""
 
     def __init__(self, nonce: str | None = None) -> None:
-        self._nonce = nonce or str(_LEAST_NONCE + secrets.randbelow(_NONCES))
+        self._nonce = nonce or str(_LEAST_NONCE + int.from_bytes(os.urandom(8), "big") % _NONCES)
 
     @property
     def note(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -105,6 +104,8 @@ def unknown_variables(settings: Collection[str], environment: Mapping[str, str])
 
 def explain_unknown(name: str, known: Collection[str]) -> str:
     """Return a sentence that names the setting which `name` may stand for."""
+    from difflib import get_close_matches
+
     prefixed = f"{PREFIX}{name.upper().removeprefix(PREFIX)}"
     matches = (
         [prefixed] if prefixed in known else get_close_matches(prefixed, known, n=1, cutoff=0.8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.core.errors import StoreError
@@ -13,6 +13,8 @@ from citewell.core.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import LiteralString
+
+    from citewell.store.sql import Dialect
 
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
 
@@ -36,13 +38,13 @@ class MigrationTarget(Protocol):
         """Take those of all `steps` that are missing by now, in one transaction."""
 
 
-def migrate(target: MigrationTarget, package: str) -> None:
-    """Take the steps of `package` that `target` lacks, all or none.
+def migrate(target: MigrationTarget, dialect: Dialect) -> None:
+    """Take the steps of `dialect` that `target` lacks, all or none.
 
     Raises:
         StoreError: a later version of citewell has been at this database.
     """
-    steps = load_migrations(package)
+    steps = load_migrations(dialect)
     applied = target.applied_version()
     if applied > steps[-1].version:
         raise StoreError(
@@ -56,18 +58,18 @@ def migrate(target: MigrationTarget, package: str) -> None:
 
 
 @cache
-def load_migrations(package: str) -> tuple[Migration, ...]:
-    """Return the migrations of `package` in order; they are numbered from 1 without a gap."""
+def load_migrations(dialect: Dialect) -> tuple[Migration, ...]:
+    """Return the migrations of `dialect` in order; they are numbered from 1 without a gap."""
     found = [
         Migration(
             version=int(match[1]),
             name=match[2],
             script=file.read_text(encoding="utf-8"),
         )
-        for file in files(package).joinpath("migrations").iterdir()
+        for file in (Path(__file__).parent / dialect / "migrations").iterdir()
         if (match := _FILE_NAME.fullmatch(file.name))
     ]
     found.sort(key=lambda migration: migration.version)
     versions = [migration.version for migration in found]
-    assert versions == list(range(1, len(found) + 1)), f"migrations of {package} have a gap"
+    assert versions == list(range(1, len(found) + 1)), f"migrations of {dialect} have a gap"
     return tuple(found)

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from platformdirs import user_data_path
-
 from citewell.core.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -94,6 +92,8 @@ async def _open_postgres(
 def _sqlite_path(address: str) -> Path | None:
     """Return the file that `address` names, or None for a database in memory."""
     if not address:
+        from platformdirs import user_data_path
+
         return user_data_path("citewell") / "citewell.db"
     if not address.startswith(_SQLITE):
         scheme = _SCHEME.match(address)

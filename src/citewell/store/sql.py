@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ def load_statements(dialect: Dialect) -> Mapping[str, LiteralString]:
 
     One in the folder of the database takes the place of a shared one with the same name.
     """
-    shared = _load_folder("citewell.store", dialect)
-    own = _load_folder(f"citewell.store.{dialect}", dialect)
+    here = Path(__file__).parent
+    shared = _load_folder(here, dialect)
+    own = _load_folder(here / dialect, dialect)
     return {**shared, **own}
 
 
@@ -45,16 +46,12 @@ def to_pyformat(statement: LiteralString) -> LiteralString:
     return _PARAMETER.sub(rewrite, statement)
 
 
-def _load_folder(package: str, dialect: Dialect) -> dict[str, LiteralString]:
+def _load_folder(folder: Path, dialect: Dialect) -> dict[str, LiteralString]:
     def keep_own(match: re.Match[str]) -> str:
         return f"{match[1]}{match[3]}" if match[2] == dialect else ""
 
-    parts = sorted(
-        (file for file in files(package).iterdir() if file.name.endswith(".sql")),
-        key=lambda file: file.name,
-    )
-    text = "\n".join(file.read_text(encoding="utf-8") for file in parts)
+    text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.sql")))
     _, *named = _NAME_LINE.split(_DIALECT_LINE.sub(keep_own, text))
     names, bodies = named[0::2], named[1::2]
-    assert len(set(names)) == len(names), f"a statement of {package} is named twice"
+    assert len(set(names)) == len(names), f"a statement of {folder.name} is named twice"
     return {name: body.strip() for name, body in zip(names, bodies, strict=True)}

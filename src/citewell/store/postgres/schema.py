@@ -10,7 +10,7 @@ from psycopg import sql
 
 from citewell.core.errors import SettingsError
 from citewell.store.migrate import load_migrations, migrate
-from citewell.store.postgres.statements import PACKAGE, SQL
+from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,7 @@ def bring_up_to_date(
                 _move_library(connection, old_schema, schema)
             _announce(schema, old_schema, database=state["database"])
         _use_search_path(connection, schema)
-        migrate(_Schema(connection), PACKAGE)
+        migrate(_Schema(connection), "postgres")
         # The first migration may have made the extension.
         return _use_search_path(connection, schema)
 
@@ -127,7 +127,7 @@ def _use_search_path(connection: Connection[dict[str, Any]], schema: str) -> str
 
 def _created(kind: str) -> list[str]:
     """Return the names of all tables, functions or statistics that migrations ever made."""
-    scripts = [migration.script for migration in load_migrations(PACKAGE)]
+    scripts = [migration.script for migration in load_migrations("postgres")]
     names = [name for script in scripts for made, name in _CREATED.findall(script) if made == kind]
     return ["migration", *names] if kind == "TABLE" else names
 

@@ -4,5 +4,4 @@ from __future__ import annotations
 
 from citewell.store.sql import load_statements, to_pyformat
 
-PACKAGE = "citewell.store.postgres"
 SQL = {name: to_pyformat(text) for name, text in load_statements("postgres").items()}

@@ -30,7 +30,7 @@ def bring_up_to_date(connection: sqlite3.Connection) -> None:
             "the database belongs to another program",
             suggestion="Set CITEWELL_DATABASE_URL to a new file, or to one that citewell made.",
         )
-    migrate(_Schema(connection), "citewell.store.sqlite")
+    migrate(_Schema(connection), "sqlite")
 
 
 class _Schema:
