@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
+import anyio
 import pytest
 from tests.ingest.fetched import fetched
+from tests.process_tree import processes_below
 
-from citewell.core.errors import ExtractionError
+from citewell.core.errors import EmptyPage, ExtractionError
 from citewell.ingest.reading import PageReader, read_page
+from citewell.web.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import AsyncIterator
 
     from citewell.core.records import FetchedPage
     from citewell.ingest.packed_page import ReadPage
 
 pytestmark = pytest.mark.anyio
-
-MAIN_THAT_CANNOT_BE_IMPORTED = """
-import os
-if __name__ != "__main__":
-    os._exit(3)
-
-import anyio
-from tests.ingest.fetched import fetched
-from citewell.ingest.reading import PageReader
-
-async def main():
-    reader = PageReader()
-    for name in ("Herons", "Egrets"):
-        page = fetched(f"<main><h1>{name}</h1><p>They wade.</p></main>")
-        print((await reader.read(page, in_process=True))[0].title)
-
-anyio.run(main)
-"""
 
 
 def read_or_end_process(page: FetchedPage) -> ReadPage:
@@ -47,29 +30,69 @@ def read_or_end_process(page: FetchedPage) -> ReadPage:
     return read_page(page)
 
 
-async def test_a_page_that_ends_its_process_fails_and_others_are_read() -> None:
-    reader = PageReader(read_or_end_process)
+def read_for_ever(page: FetchedPage) -> ReadPage:
+    while "endless" in page.text:
+        pass
+    return read_page(page)
+
+
+def read_into_memory(page: FetchedPage) -> ReadPage:
+    if "huge" in page.text:
+        bytearray(3 * 1024**3)
+    return read_page(page)
+
+
+@pytest.fixture
+async def sandbox() -> AsyncIterator[Sandbox]:
+    sandbox = Sandbox(cpu_seconds=1)
+    yield sandbox
+    await sandbox.aclose()
+
+
+async def test_a_page_that_ends_its_process_fails_and_others_are_read(sandbox: Sandbox) -> None:
+    reader = PageReader(sandbox, read_or_end_process)
 
     with pytest.raises(ExtractionError, match="ends the process that reads it"):
-        await reader.read(fetched("<p>A deadly page.</p>"), in_process=True)
-    extracted, _, _ = await reader.read(fetched("<p>A harmless page.</p>"), in_process=True)
+        await reader.read(fetched("<p>A deadly page.</p>"))
+    extracted, _, _ = await reader.read(fetched("<p>A harmless page.</p>"))
 
     assert extracted.text == "A harmless page.\n"
 
 
-def test_pages_are_read_without_processes_where_none_can_be_started(tmp_path: Path) -> None:
-    script = tmp_path / "main.py"
-    script.write_text(MAIN_THAT_CANNOT_BE_IMPORTED, encoding="utf-8")
+async def test_a_page_that_takes_too_long_fails_and_others_are_read(sandbox: Sandbox) -> None:
+    reader = PageReader(sandbox, read_for_ever)
 
-    done = subprocess.run(
-        [sys.executable, script],
-        env={"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=60,
-        check=True,
-    )
+    with pytest.raises(ExtractionError, match="took more than 1 seconds"):
+        await reader.read(fetched("<p>An endless page.</p>"))
+    extracted, _, _ = await reader.read(fetched("<p>A harmless page.</p>"))
 
-    assert done.stdout.split() == ["Herons", "Egrets"]
-    assert done.stderr.count("no process for reading can be started") == 1
+    assert extracted.text == "A harmless page.\n"
+
+
+async def test_a_page_that_takes_too_much_memory_fails(sandbox: Sandbox) -> None:
+    with pytest.raises(ExtractionError, match="more than 2048 MB of memory"):
+        await PageReader(sandbox, read_into_memory).read(fetched("<p>A huge page.</p>"))
+
+
+async def test_a_caller_who_gives_up_ends_the_process() -> None:
+    patient = Sandbox(cpu_seconds=600)
+    reader = PageReader(patient, read_for_ever)
+
+    with pytest.raises(TimeoutError), anyio.fail_after(1):
+        await reader.read(fetched("<p>An endless page.</p>"))
+
+    workers = processes_below().values()
+    assert not [command for command in workers if "sandbox_process" in command]
+
+
+async def test_what_reading_refuses_is_raised_as_it_is_in_one_process(sandbox: Sandbox) -> None:
+    with pytest.raises(EmptyPage, match="no readable text") as caught:
+        await PageReader(sandbox).read(fetched("<p></p>"))
+
+    assert caught.value.suggestion == EmptyPage.suggestion
+
+
+async def test_a_page_is_the_same_wherever_it_is_read(sandbox: Sandbox) -> None:
+    page = fetched("<main><h1>Herons</h1><p>They <a href=/w>wade</a> in rivers.</p></main>")
+
+    assert await PageReader(sandbox).read(page) == read_page(page)

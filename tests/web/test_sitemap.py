@@ -7,6 +7,7 @@ import gzip
 import pytest
 
 from citewell.core.errors import PageNotFound, UnsupportedContent
+from citewell.web.sandbox import Sandbox
 from citewell.web.sitemap import Sitemap, SitemapUrl, parse_sitemap, read_sitemaps
 
 AT = "https://a.example/sitemap.xml"
@@ -73,6 +74,7 @@ async def test_sitemaps_are_followed_once_each_and_missing_ones_left_out() -> No
             raise PageNotFound(f"{url} does not exist")
         return files[url]
 
-    assert await read_sitemaps(fetch_file, [AT], max_urls=10) == [ONE, TWO]
+    sandbox = Sandbox()
+    assert await read_sitemaps(fetch_file, [AT], max_urls=10, sandbox=sandbox) == [ONE, TWO]
     assert len(asked) == len(set(asked)) == 3
-    assert await read_sitemaps(fetch_file, [AT], max_urls=1) == [ONE]
+    assert await read_sitemaps(fetch_file, [AT], max_urls=1, sandbox=sandbox) == [ONE]

@@ -100,10 +100,9 @@ async def sync_pages(
         told = Progress(phase="ingest", message="Reading files", done=done, total=len(changed))
         await on_progress(told)
 
-    with corpus.ingester.expecting(len(changed)):
-        async with anyio.create_task_group() as tasks:
-            for page in changed:
-                tasks.start_soon(store, page)
+    async with anyio.create_task_group() as tasks:
+        for page in changed:
+            tasks.start_soon(store, page)
     gone = stored.keys() - {page.url for page in pages}
     for url in gone:
         await corpus.store.delete_page(stored[url].source_id)

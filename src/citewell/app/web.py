@@ -5,8 +5,11 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
+
 from citewell.app.search_engines import open_engines
 from citewell.web.fetcher import Fetcher
+from citewell.web.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
     """Give the fetcher, which shares each host's turns with the other processes."""
     settings = assembly.settings
+    # Its first process starts while the store is opened and the first page fetched.
+    sandbox = Sandbox(preload=("citewell.ingest.reading",))
+    await to_thread.run_sync(sandbox.warm_up)
     fetcher = Fetcher(
         user_agent=settings.web_user_agent,
         timeout_seconds=settings.web_timeout_seconds,
@@ -29,6 +35,7 @@ async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
         shared_turns=(await assembly.open("store")).store.hosts,
         allowed_ports=settings.web_allowed_ports,
         allowed_private_hosts=settings.web_allowed_private_hosts,
+        sandbox=sandbox,
     )
     async with fetcher:
         yield fetcher

@@ -106,10 +106,9 @@ class SiteCrawler:
                 room > 0 and await self._store.crawls.retry_aliases(self._site_id) > 0
             )
         slots = anyio.Semaphore(PARALLEL_PAGES)
-        with self._parts.ingester.expecting(counts.get("waiting", 0)):
-            async with anyio.create_task_group() as tasks:
-                for at in urls:
-                    tasks.start_soon(self._read_in_turn, at, slots)
+        async with anyio.create_task_group() as tasks:
+            for at in urls:
+                tasks.start_soon(self._read_in_turn, at, slots)
         if self._fault is not None:
             raise self._fault
         if self._failures_in_a_row >= _FAILURES_OF_A_SITE:

@@ -21,7 +21,6 @@ from citewell.web.urls import resolve_url
 if TYPE_CHECKING:
     from citewell.core.library import Discovery, Website
     from citewell.web.fetcher import Fetcher
-    from citewell.web.llms_txt import LlmsTxt
 
 _SITEMAP_NAMES = ("sitemap.xml", "/sitemap.xml", "/sitemap_index.xml")
 _LLMS_TXT_NAMES = ("llms.txt", "/llms.txt")
@@ -49,7 +48,7 @@ async def discover_urls(fetcher: Fetcher, website: Website) -> Discovered:
     if way in ("auto", "llms_txt"):
         listed = await _read_llms_txt(fetcher, scope.folder_url)
         if listed is not None:
-            urls = tuple(CrawlUrl(url=url) for url in listed.urls if scope.holds(url))
+            urls = tuple(CrawlUrl(url=url) for url in listed if scope.holds(url))
             if urls:
                 return Discovered(discovery="llms_txt", urls=urls)
     if way in ("auto", "sitemap"):
@@ -65,7 +64,13 @@ async def discover_urls(fetcher: Fetcher, website: Website) -> Discovered:
     )
 
 
-async def _read_llms_txt(fetcher: Fetcher, url: str) -> LlmsTxt | None:
+def _listed_urls(body: bytes, address: str) -> list[str] | None:
+    listed = parse_llms_txt(body, address=address)
+    return None if listed is None else list(listed.urls)
+
+
+async def _read_llms_txt(fetcher: Fetcher, url: str) -> list[str] | None:
+    """Return the URLs that the llms.txt of a folder or its host lists; None without one."""
     for name in _LLMS_TXT_NAMES:
         address = resolve_url(url, name)
         try:
@@ -74,7 +79,8 @@ async def _read_llms_txt(fetcher: Fetcher, url: str) -> LlmsTxt | None:
             raise
         except FetchError:
             continue  # whatever else a site answers, it has no such file
-        if (listed := parse_llms_txt(body, address=address or url)) is not None:
+        listed = await fetcher.sandbox.run(_listed_urls, body, address or url)
+        if listed is not None:
             return listed
     return None
 
@@ -87,7 +93,9 @@ async def _read_sitemaps(
     named = await fetcher.sitemaps_of(website.url)
     limit = _NAMED_PER_PAGE * website.options.max_pages
     # Where robots.txt names sitemaps, the usual places hold the same or nothing.
-    found = await read_sitemaps(fetcher.fetch_file, named or usual, max_urls=max(limit, 1_000))
+    found = await read_sitemaps(
+        fetcher.fetch_file, named or usual, max_urls=max(limit, 1_000), sandbox=fetcher.sandbox
+    )
     return tuple(
         CrawlUrl(url=page.url, modified_at=page.modified_at)
         for page in found

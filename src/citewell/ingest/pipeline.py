@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import anyio
-from anyio import to_thread
 
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
-from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.reading import PageReader
 from citewell.web.render.second_look import SecondLook
 from citewell.web.urls import canonical_url, is_file_url, page_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from types import TracebackType
     from typing import Self
 
     from citewell.core.records import ExtractedPage
     from citewell.inference.protocols import Embedder
-    from citewell.ingest.packed_page import ReadPage
     from citewell.store.protocol import Store
     from citewell.web.fetcher import Fetcher
     from citewell.web.render.protocol import RenderMode
@@ -39,8 +36,6 @@ logger = logging.getLogger(__name__)
 # Some are fetched, some read and one is written at a time: with 4 the cores were idle for a third
 # of the Python docs (21 pages/s), with 8 they are not (31), and 12 bring no more.
 PARALLEL_PAGES = 8
-# Starting processes takes half a second and memory; from here on it pays.
-_BULK_PAGES = 12
 
 Admit = Callable[[FetchedPage, "ExtractedPage"], Awaitable[bool]]
 """Asked of a page that was read and is about to be stored."""
@@ -83,8 +78,7 @@ class Ingester:
         self._stale_after = timedelta(days=stale_after_days)
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
-        self._reader = PageReader()
-        self._bulk_ingests = 0
+        self._reader = PageReader(fetcher.sandbox)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -137,10 +131,9 @@ class Ingester:
             done, total = len(outcomes), len(urls)
             await on_progress(Progress(phase="ingest", message=message, done=done, total=total))
 
-        with self.expecting(len(urls)):
-            async with anyio.create_task_group() as tasks:
-                for place, url in enumerate(urls):
-                    tasks.start_soon(ingest_one, place, url)
+        async with anyio.create_task_group() as tasks:
+            for place, url in enumerate(urls):
+                tasks.start_soon(ingest_one, place, url)
         return [outcomes[place] for place in range(len(urls))]
 
     async def ingest(
@@ -216,16 +209,6 @@ class Ingester:
             self._wake_embedding(outcome.page)
         return outcome
 
-    @contextmanager
-    def expecting(self, pages: int) -> Iterator[None]:
-        """Be ready for so many pages meanwhile: a dozen or more are read in other processes."""
-        is_bulk = pages >= _BULK_PAGES
-        self._bulk_ingests += is_bulk
-        try:
-            yield
-        finally:
-            self._bulk_ingests -= is_bulk
-
     async def read_live(
         self, url: str, *, render: RenderMode | None = None
     ) -> tuple[FetchedPage, ExtractedPage]:
@@ -236,13 +219,9 @@ class Ingester:
         Raises:
             CitewellError: it could not be read.
         """
-
-        async def extract(fetched: FetchedPage) -> ExtractedPage:
-            return await to_thread.run_sync(extract_page, fetched)
-
         fetched = await self._fetcher.fetch(canonical_url(url))
         return await self._second_look.read(
-            fetched, extract, text_of=lambda extracted: extracted.text, mode=render
+            fetched, self._reader.extract, text_of=lambda extracted: extracted.text, mode=render
         )
 
     async def embed_now(
@@ -285,7 +264,7 @@ class Ingester:
             return IngestOutcome(url=fetched.url, page=stored)
         fetched, (extracted, chunks, entities) = await self._second_look.read(
             fetched,
-            self._read,
+            self._reader.read,
             text_of=lambda read: read[0].text,
             # A browser asks for pages of the web only.
             mode="never" if is_file_url(fetched.url) else None,
@@ -318,9 +297,6 @@ class Ingester:
             chunks_removed=(0 if known is None else known.chunks) - result.chunks_kept,
             chunks_added=result.chunks - result.chunks_kept,
         )
-
-    async def _read(self, fetched: FetchedPage) -> ReadPage:
-        return await self._reader.read(fetched, in_process=self._bulk_ingests > 0)
 
     def _wake_embedding(self, page: PageInfo) -> None:
         if self._embedding is not None and page.embedded_chunks < page.chunks:

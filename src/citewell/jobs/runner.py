@@ -306,6 +306,11 @@ class JobRunner:
         job = work.job
         handler = self._handlers[job.kind]
         try:
+            if job.error_kind == "WorkerLostTwice":
+                raise CitewellError(
+                    "the job was set aside: it ended the process that worked on it twice",
+                    suggestion="Look for the cause in the log before the job is added again.",
+                )
             if job.attempts > MAX_ATTEMPTS:
                 raise CitewellError(f"{MAX_ATTEMPTS} attempts were stopped before they could end")
             result = await handler.run(work)

@@ -53,6 +53,8 @@ def parse_message(raw: bytes) -> dict[str, Any] | Fault:
 def _find_fault(message: dict[str, Any]) -> Fault | None:
     found = message.get("id")
     request_id = found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    if isinstance(request_id, str) and not is_unicode(request_id):
+        return _invalid("id holds half of a character", None)
     if message.get("jsonrpc") != "2.0":
         return _invalid("jsonrpc must be '2.0'", request_id)
     if "id" in message and request_id is None and "error" not in message:
@@ -62,10 +64,21 @@ def _find_fault(message: dict[str, Any]) -> Fault | None:
         return None if is_response else _invalid("method is missing", request_id)
     if not isinstance(message["method"], str):
         return _invalid("method must be a string", request_id)
+    if not is_unicode(message["method"]):
+        return _invalid("method holds half of a character", request_id)
     if not isinstance(message.get("params", {}), dict):
         text = "Invalid params: params must be an object."
         return Fault(code=INVALID_PARAMS, message=text, request_id=request_id)
     return None
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether `text` can be sent back: JSON can spell halves of a character, UTF-8 not."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _invalid(reason: str, request_id: str | int | None) -> Fault:

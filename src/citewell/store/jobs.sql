@@ -33,7 +33,13 @@ WHERE job_id = :job_id
 RETURNING *;
 
 -- name: take_job
+-- A job that is still running has lost its worker; the second time in a row is its last.
 UPDATE job SET
+    error_kind = CASE
+        WHEN state <> 'running' THEN error_kind
+        WHEN error_kind = 'WorkerLost' THEN 'WorkerLostTwice'
+        ELSE 'WorkerLost'
+    END,
     state = 'running',
     worker = :worker,
     lease = lease + 1,

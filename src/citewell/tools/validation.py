@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # The largest call that the tools' own limits allow is half of it.
 MAX_ARGUMENT_BYTES = 500_000
+# What a column of either database holds.
+_NUMBER_LIMIT = 2**63
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -29,6 +31,7 @@ def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> 
         InvalidArgument: they are not what the tool takes.
     """
     _check_size(arguments)
+    _refuse_large_numbers(arguments)
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
@@ -43,12 +46,33 @@ def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> 
 def _check_size(arguments: Mapping[str, object]) -> None:
     # Counted as they are sent: escaped, a Japanese text would count twice.
     written = json.dumps(arguments, default=str, ensure_ascii=False)
-    size = len(written.encode("utf-8", "surrogatepass"))
+    try:
+        size = len(written.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(
+            "Invalid arguments: a text holds half of a character (a lone surrogate)",
+            suggestion="Send the text as valid Unicode.",
+        ) from error
     if size > MAX_ARGUMENT_BYTES:
         raise BudgetExceeded(
             f"The arguments are {size:,} bytes; at most {MAX_ARGUMENT_BYTES:,} are taken.",
             suggestion="Send less text.",
         )
+
+
+def _refuse_large_numbers(arguments: Mapping[str, object]) -> None:
+    waiting = list(arguments.items())
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(str(key), item) for key, item in value.items()]
+        elif isinstance(value, list | tuple):
+            waiting += [(name, item) for item in value]
+        elif isinstance(value, int) and not -_NUMBER_LIMIT <= value < _NUMBER_LIMIT:
+            raise InvalidArgument(
+                f"Invalid arguments: {name}: numbers must be below 2**63",
+                suggestion="Send the number that the server gave you, or a smaller one.",
+            )
 
 
 def _describe_problem(problem: ErrorDetails) -> str:

@@ -15,7 +15,6 @@ import anyio
 
 from citewell.core.errors import (
     AddressRefused,
-    EmptyPage,
     FetchError,
     FetchTimeout,
     HostUnreachable,
@@ -28,13 +27,13 @@ from citewell.core.errors import (
 )
 from citewell.core.records import FetchedPage
 from citewell.web.address_guard import AddressGuard, GuardedNetwork, Resolve
-from citewell.web.charset import DecodedText, decode_body
-from citewell.web.content import kind_of_type, page_kind, refuse_binary_type
+from citewell.web.body import OpenedBody, open_body
+from citewell.web.content import kind_of_type, refuse_binary_type
 from citewell.web.host_limiter import HostLimiter, SharedTurns
 from citewell.web.http_client import HttpClient, OpenAnswer, may_pass
-from citewell.web.meta_refresh import refresh_of_header, refresh_of_page
-from citewell.web.nesting import refuse_deep_nesting
+from citewell.web.meta_refresh import refresh_of_header
 from citewell.web.robots import MAX_ROBOTS_BYTES, RobotsAnswer, RobotsCache
+from citewell.web.sandbox import Sandbox
 from citewell.web.urls import canonical_url, resolve_url, shown_url, split_url
 
 if TYPE_CHECKING:
@@ -49,6 +48,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING_STATUSES = frozenset({429, 500, 502, 503, 504})
 _GONE_STATUSES = frozenset({404, 410})
 _FIRST_BACK_OFF_SECONDS = 0.25
+# So much is decoded within milliseconds; what is larger, where it holds nobody up.
+_AT_ONCE_BYTES = 64 * 1024
 # RFC 9309 §2.3.1.2.
 _MAX_ROBOTS_REDIRECTS = 5
 
@@ -86,6 +87,8 @@ class Fetcher:
     """Turns on hosts that other processes take too; None where there are none."""
     resolve: Resolve | None = None
     """How names become addresses; the operating system's way if not given."""
+    sandbox: Sandbox = field(default_factory=Sandbox, repr=False)
+    """Where large bodies are decoded and parsed; it is closed with the fetcher."""
     guard: AddressGuard = field(init=False, repr=False)
     """Which addresses may be reached; whoever else connects for a page asks it too."""
     _client: HttpClient = field(init=False, repr=False)
@@ -116,6 +119,7 @@ class Fetcher:
         traceback: TracebackType | None,
     ) -> None:
         await self._client.aclose()
+        await self.sandbox.aclose()
 
     async def fetch(
         self, url: str, *, etag: str | None = None, last_modified: str | None = None
@@ -182,10 +186,8 @@ class Fetcher:
             reply = await self._request_in_turn(url, headers, limit, paced=pace)
             target = reply.redirect
             if target is None:
-                page = _page(start, url, reply, redirects=tuple(redirects))
-                if page.kind == "html":
-                    await refuse_deep_nesting(page.text, url=url)
-                target = _refresh_target(url, refresh_of_page(page))
+                page, onward = await self._open_page(start, url, reply, tuple(redirects))
+                target = _refresh_target(url, onward)
                 if target is None:
                     return page
             if target in (start, *redirects) or len(redirects) >= self.max_redirects:
@@ -198,6 +200,19 @@ class Fetcher:
             # A redirect within a host is one visit: the pause it asks for is between pages.
             pace = split_url(url).host != split_url(target).host
             url = redirects[-1]
+
+    async def _open_page(
+        self, start: str, final: str, reply: _Reply, redirects: tuple[str, ...]
+    ) -> tuple[FetchedPage, str | None]:
+        """Return the page, and where it sends its reader on to."""
+        content_type = reply.headers.get("content-type", "")
+        if reply.status == 304:
+            opened = OpenedBody(kind_of_type(content_type) or "html", "", "utf-8", None)
+        elif len(reply.body) <= _AT_ONCE_BYTES:
+            opened = open_body(reply.body, content_type, final)
+        else:
+            opened = OpenedBody(*await self.sandbox.run(open_body, reply.body, content_type, final))
+        return _page(start, final, reply, opened, redirects=redirects), opened.onward
 
     async def _request_in_turn(
         self, url: str, headers: Mapping[str, str], limit: anyio.CancelScope, *, paced: bool
@@ -303,33 +318,21 @@ class Fetcher:
             return _Reply(status=status, headers=answer.headers, body=body)
 
 
-def _page(start: str, final: str, reply: _Reply, *, redirects: tuple[str, ...]) -> FetchedPage:
-    content_type = reply.headers.get("content-type", "")
-    not_modified = reply.status == 304
-    if not_modified:
-        kind = kind_of_type(content_type) or "html"
-    elif reply.body.strip():
-        kind = page_kind(reply.body, content_type=content_type, url=final)
-    else:
-        raise EmptyPage(f"{shown_url(final)} answers with an empty body", status=reply.status)
-    has_text = kind != "pdf" and not not_modified
-    decoded = (
-        decode_body(reply.body, content_type=content_type, kind=kind)
-        if has_text
-        else DecodedText(text="", encoding="utf-8")
-    )
+def _page(
+    start: str, final: str, reply: _Reply, opened: OpenedBody, *, redirects: tuple[str, ...]
+) -> FetchedPage:
     return FetchedPage(
         url=start,
         final_url=final,
         status=reply.status,
-        kind=kind,
+        kind=opened.kind,
         body=reply.body,
-        text=decoded.text,
-        encoding=decoded.encoding,
+        text=opened.text,
+        encoding=opened.encoding,
         fetched_at=datetime.now(UTC),
         etag=reply.headers.get("etag"),
         last_modified=reply.headers.get("last-modified"),
-        not_modified=not_modified,
+        not_modified=reply.status == 304,
         redirects=redirects,
         robots_tag=reply.headers.get("x-robots-tag", ""),
     )

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
 from citewell.web.urls import resolve_url
-
-if TYPE_CHECKING:
-    from citewell.core.records import FetchedPage
 
 # A page that only sends its reader on is short, and one that is long has its marks in its head.
 _SEARCHED_CHARACTERS = 32_768
@@ -24,13 +20,13 @@ _AT_ONCE = re.compile(
 )
 
 
-def refresh_of_page(page: FetchedPage) -> str | None:
+def refresh_of_page(html: str, *, url: str) -> str | None:
     """Return where a page sends its reader on to within a moment; None where it does not.
 
     It is as written there, and relative to the page unless that names another base.
     """
-    start = page.text[:_SEARCHED_CHARACTERS]
-    if page.kind != "html" or "refresh" not in start.lower():
+    start = html[:_SEARCHED_CHARACTERS]
+    if "refresh" not in start.lower():
         return None
     parsed = LexborHTMLParser(start)
     mark = parsed.css_first(_MARK)
@@ -38,7 +34,7 @@ def refresh_of_page(page: FetchedPage) -> str | None:
     base = parsed.css_first("base[href]")
     if target is None or base is None:
         return target
-    base_url = resolve_url(page.final_url, base.attributes.get("href") or "")
+    base_url = resolve_url(url, base.attributes.get("href") or "")
     return (base_url and resolve_url(base_url, target)) or target
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from anyio import to_thread
-
 from citewell.core.errors import UnsupportedContent
 from citewell.web.urls import shown_url
 
@@ -25,7 +23,7 @@ _SCOPES = frozenset("applet button marquee math object svg table template".split
 _LOOK_BACK = 100
 
 
-async def refuse_deep_nesting(html: str, *, url: str) -> None:
+def refuse_deep_nesting(html: str, *, url: str) -> None:
     """Refuse a page with more than MAX_NESTING elements inside one another.
 
     Raises:
@@ -33,7 +31,7 @@ async def refuse_deep_nesting(html: str, *, url: str) -> None:
     """
     if html.count("<") <= MAX_NESTING:
         return
-    if await to_thread.run_sync(_is_deep, html):
+    if _is_deep(html):
         raise UnsupportedContent(
             f"{shown_url(url)} has more than {MAX_NESTING:,} elements inside one another"
         )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import anyio
+from anyio import to_thread
 
 from citewell.web.urls import split_url
 
@@ -149,7 +151,10 @@ class RobotsCache:
         lifetime = _LIFETIME_SECONDS
         if 200 <= answer.status < 300:
             text = answer.body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace")
-            rules = parse_robots(text, user_agent=self._user_agent)
+            # Half a megabyte of rules takes a while, and others fetch meanwhile.
+            rules = await to_thread.run_sync(
+                partial(parse_robots, text, user_agent=self._user_agent)
+            )
         elif answer.status < 500:
             rules = ALLOW_ALL
         else:

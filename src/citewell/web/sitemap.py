@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
-from citewell.core.errors import FetchError, NotAUrl, UnsupportedContent
+from citewell.core.errors import ExtractionError, FetchError, NotAUrl, UnsupportedContent
 from citewell.web.urls import canonical_url, resolve_url, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
     from xml.etree.ElementTree import Element
+
+    from citewell.web.sandbox import Sandbox
 
     FetchFile = Callable[[str], Awaitable[bytes]]
 
@@ -49,7 +51,7 @@ class Sitemap:
 
 
 async def read_sitemaps(
-    fetch_file: FetchFile, addresses: Iterable[str], *, max_urls: int
+    fetch_file: FetchFile, addresses: Iterable[str], *, max_urls: int, sandbox: Sandbox
 ) -> list[SitemapUrl]:
     """Return the pages that these sitemaps and those they point to name, each once.
 
@@ -64,8 +66,8 @@ async def read_sitemaps(
             continue
         seen.add(address)
         try:
-            sitemap = parse_sitemap(await fetch_file(address), address=address)
-        except (FetchError, NotAUrl) as error:
+            sitemap = await _parse_apart(await fetch_file(address), address, sandbox)
+        except (FetchError, ExtractionError, NotAUrl) as error:
             logger.info("no sitemap at %s: %s", shown_url(address), error.message)
             continue
         for page in sitemap.urls:
@@ -102,6 +104,17 @@ def parse_sitemap(body: bytes, *, address: str) -> Sitemap:
         urls=tuple(_pages(address, pages)),
         sitemaps=tuple(url for url in resolved if url is not None),
     )
+
+
+async def _parse_apart(body: bytes, address: str, sandbox: Sandbox) -> Sitemap:
+    pages, sitemaps = await sandbox.run(_parse_plainly, body, address)
+    urls = tuple(SitemapUrl(url=url, modified_at=modified_at) for url, modified_at in pages)
+    return Sitemap(urls=urls, sitemaps=tuple(sitemaps))
+
+
+def _parse_plainly(body: bytes, address: str) -> tuple[list[tuple[str, str | None]], list[str]]:
+    sitemap = parse_sitemap(body, address=address)
+    return [(page.url, page.modified_at) for page in sitemap.urls], list(sitemap.sitemaps)
 
 
 def _elements(body: bytes) -> Iterable[Element]:

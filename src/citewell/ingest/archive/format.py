@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 import zipfile
+import zlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,23 @@ WEBSITES = "websites.jsonl"
 PAGES_A_PART = 100
 # A file that claims more is no library; unpacking it would fill the memory.
 _MAX_PART_BYTES = 1_000_000_000
+# A part takes a hundred bytes of it.
+_MAX_MANIFEST_BYTES = 20_000_000
+# Whatever zip, zlib and json make of bytes that nobody wrote with them.
+DAMAGE = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +94,8 @@ def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
         ArchiveRefused: it is no library, or of a newer version.
     """
     try:
+        if zipped.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
+            raise ArchiveRefused("The file is not a Citewell library: its manifest is too large.")
         told = json.loads(zipped.read(MANIFEST))
         if told.pop("format") != FORMAT:
             raise KeyError(FORMAT)
@@ -83,8 +104,11 @@ def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
                 f"The file is of version {told['version']}; this program reads up to {VERSION}.",
                 suggestion="Update Citewell and try again.",
             )
-        return Manifest(**told)
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        manifest = Manifest(**told)
+        if not all(isinstance(digest, str) for digest in manifest.parts.values()):
+            raise TypeError("digests are text")
+        return manifest
+    except DAMAGE as error:
         raise ArchiveRefused("The file is not a Citewell library.") from error
 
 
@@ -105,7 +129,10 @@ def read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> Iterato
         ArchiveRefused: it is missing or damaged.
     """
     for line in _read_part(zipped, manifest, name).splitlines():
-        yield json.loads(line.decode("utf-8", "surrogatepass"))
+        try:
+            yield json.loads(line.decode("utf-8", "surrogatepass"))
+        except DAMAGE as error:
+            raise ArchiveRefused(f"The file is damaged: {name} makes no sense.") from error
 
 
 def _read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> bytes:
@@ -113,7 +140,7 @@ def _read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> bytes:
         if zipped.getinfo(name).file_size > _MAX_PART_BYTES:
             raise ArchiveRefused(f"The part {name} is too large.")
         body = zipped.read(name)
-    except (KeyError, OSError, zipfile.BadZipFile, zipfile.error) as error:
+    except DAMAGE as error:
         raise ArchiveRefused(f"The file is damaged: {name} cannot be read.") from error
     if hashlib.sha256(body).hexdigest() != manifest.parts[name]:
         raise ArchiveRefused(f"The file is damaged: {name} is not what was written.")

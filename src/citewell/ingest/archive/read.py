@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +13,7 @@ from anyio import to_thread
 
 from citewell.core.errors import ArchiveRefused, SuppliedTextRefused
 from citewell.core.progress import OnProgress, Progress, no_progress
-from citewell.ingest.archive.format import WEBSITES, check_parts, read_manifest, read_part
+from citewell.ingest.archive.format import DAMAGE, WEBSITES, check_parts, read_manifest, read_part
 from citewell.ingest.archive.page_records import (
     origin_of,
     page_from_record,
@@ -21,6 +22,7 @@ from citewell.ingest.archive.page_records import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from citewell.core.library import WebsiteStatus
@@ -59,7 +61,7 @@ async def read_archive(
         zipped = zipfile.ZipFile(path)
     except FileNotFoundError as error:
         raise ArchiveRefused(f"There is no file {path.name}.") from error
-    except (OSError, zipfile.BadZipFile) as error:
+    except DAMAGE as error:
         raise ArchiveRefused(f"{path.name} is damaged or not a Citewell library.") from error
     with zipped:
         manifest = read_manifest(zipped)
@@ -67,11 +69,21 @@ async def read_archive(
         imported = Imported()
         for name in sorted(set(manifest.parts) - {WEBSITES}):
             for record in await _records(zipped, manifest, name):
-                await import_page(record, imported, store=store, project=project)
+                with _refusing_nonsense():
+                    await import_page(record, imported, store=store, project=project)
                 await _tell(imported, manifest, on_progress)
         for record in await _records(zipped, manifest, WEBSITES):
-            await import_website(record, imported, store=store, project=project)
+            with _refusing_nonsense():
+                await import_website(record, imported, store=store, project=project)
     return imported
+
+
+@contextmanager
+def _refusing_nonsense() -> Iterator[None]:
+    try:
+        yield
+    except DAMAGE as error:
+        raise ArchiveRefused("The file is damaged: an entry of it makes no sense.") from error
 
 
 async def _records(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> list[dict[str, Any]]:
@@ -112,8 +124,6 @@ async def import_page(
         # A page that was fetched is better evidence than text that somebody supplied.
         imported.pages_newer += 1
         return
-    except (KeyError, TypeError, ValueError) as error:
-        raise ArchiveRefused("The file is damaged: a page of it makes no sense.") from error
     if vectors and record["model"]:
         chunks = await store.chunks_of_page(put.source_id)
         by_id = {

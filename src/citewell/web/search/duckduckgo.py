@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urljoin, urlsplit
 
+from anyio import to_thread
 from selectolax.lexbor import LexborHTMLParser
 
 from citewell.core.errors import UnsupportedContent, WebSearchQuotaUsed
@@ -36,7 +38,7 @@ class DuckDuckGoSearch:
         answer = await self._endpoint.post(form={"q": query})
         html = answer.body.decode("utf-8", "replace")
         try:
-            await refuse_deep_nesting(html, url=self._url)
+            await to_thread.run_sync(partial(refuse_deep_nesting, html, url=self._url))
         except UnsupportedContent as error:
             raise self._endpoint.unexpected() from error
         page = LexborHTMLParser(html)

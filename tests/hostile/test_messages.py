@@ -1,0 +1,104 @@
+"""Messages that no client should send get a JSON-RPC error, and the server goes on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.e2e.processes import SERVE, environment
+
+from citewell.server.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Fault, parse_message
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_CALL = b'"method":"tools/call","params":{"name":"status","arguments":'
+FAULTS: dict[str, tuple[bytes, int]] = {
+    "half of a character in the id": (
+        b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
+        INVALID_REQUEST,
+    ),
+    "half of a character in the id of a call": (
+        b'{"jsonrpc":"2.0","id":"a\\udfff",' + _CALL + b"{}}}",
+        INVALID_REQUEST,
+    ),
+    "half of a character in the method": (
+        b'{"jsonrpc":"2.0","id":"m","method":"\\ud800"}',
+        INVALID_REQUEST,
+    ),
+    "an id that is an object": (
+        b'{"jsonrpc":"2.0","id":{"a":1},"method":"tools/list"}',
+        INVALID_REQUEST,
+    ),
+    "bytes that are no text": (b"\xff\xfe\xfd", PARSE_ERROR),
+    "nesting without end": (
+        b'{"jsonrpc":"2.0","id":2,"method":"x","params":' + b"[" * 200_000,
+        PARSE_ERROR,
+    ),
+    "a number of thousands of digits": (
+        b'{"jsonrpc":"2.0","id":' + b"9" * 9_000 + b',"method":"tools/list"}',
+        PARSE_ERROR,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_message_that_cannot_be_served_is_a_fault_that_can_be_sent(what: str) -> None:
+    line, code = FAULTS[what]
+
+    fault = parse_message(line)
+
+    assert isinstance(fault, Fault)
+    assert fault.code == code
+    assert json.loads(fault.encode())["error"]["code"] == code
+
+
+def test_the_server_answers_each_of_them_over_stdio_and_goes_on(tmp_path: Path) -> None:
+    opening: list[dict[str, Any]] = [
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "t", "version": "1"},
+            },
+        },
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ]
+    arguments = b'{"half":"\\ud800","large":92233720368547758080}'
+    lines = [
+        *(json.dumps(message).encode() for message in opening),
+        *(line for line, _ in FAULTS.values()),
+        b'{"jsonrpc":"2.0","id":"arguments",' + _CALL + arguments + b"}}",
+        b'{"jsonrpc":"2.0","id":9223372036854775808,' + _CALL + b"{}}}",
+        b'{"jsonrpc":"2.0","id":"last","method":"tools/list"}',
+    ]
+
+    with subprocess.Popen(
+        SERVE,
+        env=environment(tmp_path, EMBEDDER="none"),
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"".join(line + b"\n" for line in lines))
+        server.stdin.flush()
+        answers: list[dict[str, Any]] = []
+        while len(answers) < len(lines) - 1:
+            answers.append(json.loads(server.stdout.readline()))
+        server.stdin.close()
+        server.wait(timeout=60)
+
+    by_id = {answer["id"]: answer for answer in answers if answer["id"] is not None}
+    codes = [answer["error"]["code"] for answer in answers if "error" in answer]
+    assert sorted(codes) == sorted(code for _, code in FAULTS.values())
+    assert by_id["arguments"]["result"]["isError"] is True
+    assert by_id[9223372036854775808]["result"]["isError"] is False
+    assert by_id["last"]["result"]["tools"]
+    assert server.returncode == 0
