@@ -1,21 +1,25 @@
-# Two commands do everything: `make demo` and `make test`. Each starts from nothing.
+# `make demo` and `make test` start from nothing; `make quick` is for the edit loop.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
 SUDO   := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: demo test check serve bench format clean
+.PHONY: demo test quick check serve bench format lock wheel clean
 
-# The stamp files say which dependencies are installed; they are renewed when pyproject.toml is.
-$(VENV)/.installed: pyproject.toml
+# The versions that this code was tested with. `make CONSTRAINTS= …` takes the newest allowed ones.
+CONSTRAINTS ?= constraints.txt
+INSTALL := -m pip install --quiet --disable-pip-version-check $(if $(CONSTRAINTS),--constraint $(CONSTRAINTS))
+
+# The stamp files say which dependencies are installed; they are renewed with the files they come from.
+$(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python $(INSTALL) --editable .
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	$(BIN)/python $(INSTALL) --group dev
 	touch $@
 
 # The consoles and rendered pages are tested in a real browser: Debian's Chromium.
@@ -55,6 +59,13 @@ check: $(VENV)/.installed-dev  ## style, types and architecture
 test: check $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
+# Everything that needs no browser, no second server and no real model.
+QUICK := tests/test_architecture.py tests/core tests/answer tests/retrieve tests/docsite tests/access/test_bearer.py
+
+quick: $(VENV)/.installed-dev  ## style, types and the tests that take seconds: for the edit loop
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+	$(BIN)/python -m pytest -q -x -n $(JOBS) -m 'not slow' $(QUICK)
+
 serve: $(VENV)/.installed  ## the HTTP server on 127.0.0.1:8765
 	$(BIN)/citewell serve --transport streamable-http
 
@@ -64,6 +75,23 @@ bench: $(VENV)/.installed-dev  ## speed and quality; reads ../shared/data where 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+lock:  ## write the newest allowed versions of everything into constraints.txt
+	rm -rf $(VENV)-lock
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(VENV)-lock/bin/python -m pip install --quiet --editable . --group dev
+	{ echo '# Written by `make lock`: the versions that development and CI use.'; \
+	  $(VENV)-lock/bin/python -m pip freeze --exclude-editable; } > constraints.txt
+	rm -rf $(VENV)-lock
+
+wheel: $(VENV)/.installed-dev  ## build the wheel and try it in an environment of its own
+	rm -rf dist $(VENV)-wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd dist && ../$(VENV)-wheel/bin/python ../tests/installed_wheel.py
+	rm -rf $(VENV)-wheel
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

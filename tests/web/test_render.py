@@ -16,6 +16,7 @@ from anyio import to_thread
 from tests.process_tree import is_alive, processes_below
 from tests.site import Request, Response, Site, running_site, wait_until
 
+from citewell import __version__
 from citewell.core.errors import (
     FetchError,
     FetchTimeout,
@@ -236,7 +237,7 @@ async def test_pages_share_no_cookies_and_say_who_asks(site: Site, renderer: Ren
     assert len(seen) == 2
     assert "Cookie" not in seen[1].headers
     assert seen[1].headers["User-Agent"].startswith("Mozilla/5.0")
-    assert seen[1].headers["User-Agent"].endswith("Citewell/0.1")
+    assert seen[1].headers["User-Agent"].endswith(f"Citewell/{__version__}")
     assert "Headless" not in seen[1].headers["User-Agent"]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping  # noqa: TC003 - annotations are
 from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
+from citewell import __version__
 from citewell.core.errors import SettingsError
 from citewell.core.settings_sources import (
     Origin,
@@ -226,7 +227,8 @@ class Settings:
     )
 
     web_user_agent: str = _setting(
-        "Citewell/0.1 (+https://github.com/citewell/citewell)", "User-Agent sent to sites."
+        f"Citewell/{__version__} (+https://github.com/citewell/citewell)",
+        "User-Agent sent to sites.",
     )
     web_timeout_seconds: float = _setting(20.0, "Seconds one page may take to fetch.", at_least=0.1)
     web_max_page_bytes: int = _setting(

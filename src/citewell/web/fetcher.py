@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 import anyio
 
+from citewell import __version__
 from citewell.core.errors import (
     AddressRefused,
     FetchError,
@@ -73,7 +74,7 @@ class Fetcher:
     `AddressGuard`.
     """
 
-    user_agent: str = "Citewell/0.1"
+    user_agent: str = f"Citewell/{__version__}"
     timeout_seconds: float = 20.0
     max_page_bytes: int = 20_000_000
     max_redirects: int = 8
