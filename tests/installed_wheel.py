@@ -29,7 +29,9 @@ def check_place() -> None:
 
 def check_command() -> None:
     """Fail unless the command runs and answers from the example site."""
-    shown = subprocess.run([COMMAND, "--version"], capture_output=True, encoding="utf-8", check=True)
+    shown = subprocess.run(
+        [COMMAND, "--version"], capture_output=True, encoding="utf-8", check=True
+    )
     assert shown.stdout.strip() == f"citewell {citewell.__version__}", shown.stdout
     answered = subprocess.run(
         [sys.executable, ROOT / "examples" / "demo.py"],

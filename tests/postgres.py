@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -10,12 +11,12 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import psycopg
 
 _NUMBERS = count(1)
-_TEMPLATE = "with_vector"
+_SEARCH_PATH = quote("-csearch_path=citewell,public")
 
 
 @cache
@@ -33,9 +34,6 @@ def running_server() -> Any:
             # Nothing here has to survive a power cut.
             connection.execute("ALTER SYSTEM SET fsync = off")
             connection.execute("SELECT pg_reload_conf()")
-            connection.execute(f"CREATE DATABASE {_TEMPLATE}")
-        with psycopg.connect(server.get_uri(_TEMPLATE), autocommit=True) as connection:
-            connection.execute("CREATE EXTENSION vector")
     except BaseException:
         # Else every test that asks again would leave another one running.
         server.cleanup()
@@ -47,14 +45,32 @@ def running_server() -> Any:
 def empty_database() -> Iterator[str]:
     """The address of a new database, which is dropped afterwards.
 
-    Whoever connects to it finds the tables of the library without naming its schema.
+    It is on the server that TEST_POSTGRES_URL names, if any. Whoever connects to it finds the
+    tables of the library without naming its schema.
     """
-    name = f"test_{next(_NUMBERS)}"
-    server = running_server()
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+    name = f"test_{os.getpid()}_{next(_NUMBERS)}"
+    with psycopg.connect(_address_of("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_make_template()}")
+    address = _address_of(name)
     try:
-        yield f"{server.get_uri(name)}&options={quote('-csearch_path=citewell,public')}"
+        yield f"{address}{'&' if '?' in address else '?'}options={_SEARCH_PATH}"
     finally:
-        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+        with psycopg.connect(_address_of("postgres"), autocommit=True) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _address_of(database: str) -> str:
+    other = os.getenv("TEST_POSTGRES_URL")
+    if other is None:
+        return str(running_server().get_uri(database))
+    return urlsplit(other)._replace(path=f"/{database}").geturl()
+
+
+@cache
+def _make_template() -> str:
+    name = f"with_vector_{os.getpid()}"
+    with psycopg.connect(_address_of("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    with psycopg.connect(_address_of(name), autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector")
+    return name

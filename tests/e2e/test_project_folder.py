@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from tests.postgres import empty_database
 
 pytestmark = pytest.mark.anyio
 
@@ -144,3 +147,58 @@ def test_a_misspelt_setting_is_pointed_out(project: Path) -> None:
         "citewell: warning: CITEWELL_MCP_TOOLSET is not a setting; "
         "did you mean CITEWELL_MCP_TOOLSETS?\n"
     )
+
+
+@pytest.fixture
+def shop_database() -> Iterator[str]:
+    """The database of the shop, with a table of its own."""
+    with empty_database() as address:
+        with psycopg.connect(address) as connection:
+            connection.execute("CREATE TABLE public.page (shelf text)")
+        yield address
+
+
+def tables_of(address: str) -> set[str]:
+    with psycopg.connect(address) as connection:
+        rows = connection.execute(
+            "SELECT schemaname || '.' || tablename FROM pg_tables "
+            "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
+        ).fetchall()
+    return {name for (name,) in rows}
+
+
+def test_the_database_of_another_program_is_used_only_by_choice(
+    project: Path, shop_database: str
+) -> None:
+    refused = run(project, "status", DATABASE_URL=shop_database)
+    untouched = tables_of(shop_database)
+    chosen = run(project, "status", CITEWELL_DATABASE_URL=shop_database)
+
+    assert refused.returncode != 0
+    assert "CITEWELL_DATABASE_URL" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert untouched == {"public.page"}
+    assert chosen.returncode == 0
+    assert {name for name in tables_of(shop_database) if name.startswith("public.")} == {
+        "public.page"
+    }
+
+
+async def test_a_stdio_server_leaves_the_database_of_another_program_alone(
+    project: Path, shop_database: str
+) -> None:
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "citewell", "serve"],
+        env=environment(project, DATABASE_URL=shop_database),
+        cwd=project,
+    )
+
+    async with Client(stdio_client(parameters)) as client:
+        tools = await client.list_tools()
+        result = await client.call_tool("status", {})
+
+    assert tools.tools
+    assert result.is_error
+    assert "CITEWELL_DATABASE_URL" in str(result.content)
+    assert tables_of(shop_database) == {"public.page"}
