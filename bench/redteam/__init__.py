@@ -1,0 +1,1 @@
+"""Attacks on Citewell, in groups; `python -m bench.redteam [GROUP …]` prints tried and held."""
