@@ -14,7 +14,7 @@ from citewell.core.boundary import (
     enclose,
     label,
     mark,
-    mark_urls,
+    mark_foreign,
     neutralise,
     path_label,
     without_brackets,
@@ -99,6 +99,6 @@ def test_a_long_path_of_headings_keeps_the_innermost() -> None:
 def test_urls_that_the_caller_did_not_name_are_marked() -> None:
     message = "https://a.example/x sent us to https://b.example/obey: too many redirects."
 
-    drawn = Boundary("7").draw(mark_urls(message, known='{"url": "https://a.example/x"}'))
+    drawn = Boundary("7").draw(mark_foreign(message, known='{"url": "https://a.example/x"}'))
 
     assert outside(drawn).endswith("\nhttps://a.example/x sent us to ⟦⟧: too many redirects.")

@@ -226,7 +226,7 @@ async def test_a_tool_that_lacks_a_setting_names_it_when_called(name: str) -> No
     ("caller", "problem"),
     [
         (Caller(session="s", scopes=frozenset()), "the scope 'read'"),
-        (Caller(session="s", toolsets=frozenset({"kb"})), "the toolset 'research'"),
+        (Caller(session="s", key_hash="k", toolsets=frozenset({"kb"})), "the toolset 'research'"),
     ],
     ids=["scope", "toolset"],
 )

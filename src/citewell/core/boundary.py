@@ -21,7 +21,7 @@ OPENING, CLOSING = "⟦", "⟧"
 # Characters that Unicode reserves for a program's own use (noncharacters).
 _START, _END, _NOTE = "\ufdd0", "\ufdd1", "\ufdd2"
 _SPLIT = re.compile(f"([{_START}{_END}{_NOTE}])")
-_URL = re.compile(r"https?://[^\s\"'<>]*[^\s\"'<>.,:;!?)]")
+_URL = r"https?://[^\s\"'<>]*[^\s\"'<>.,:;!?)]"
 _LEAST_NONCE, _NONCES = 100_000, 900_000
 
 # One character for one, so that offsets hold.
@@ -69,9 +69,19 @@ def enclose(text: str) -> str:
     return f"{_START}{text}{_END}"
 
 
-def mark_urls(text: str, *, known: str = "") -> str:
-    """Return a text of ours with the URLs in it marked, but for those that stand in `known`."""
-    return _URL.sub(lambda match: match[0] if match[0] in known else mark(match[0]), text)
+def mark_foreign(text: str, *, known: str = "", foreign: Sequence[str] = ()) -> str:
+    """Return a text of ours with the URLs and the `foreign` strings in it marked.
+
+    What stands in `known`, the caller's own words, is left as it is; so is what is marked already.
+    """
+    literal = [re.escape(part) for part in sorted(foreign, key=len, reverse=True) if part]
+    pattern = re.compile("|".join([f"{_START}[^{_END}]*{_END}", _URL, *literal]))
+
+    def replace(match: re.Match[str]) -> str:
+        found = match[0]
+        return found if found.startswith(_START) or found in known else mark(found)
+
+    return pattern.sub(replace, text)
 
 
 def without_brackets(quote: str) -> str:
@@ -98,7 +108,11 @@ class Boundary:
         )
 
     def draw(self, text: str) -> str:
-        """Return `text` with brackets around what is marked, and the note if anything is.
+        """Return `text` with brackets around what is marked, and the note if anything is."""
+        return self.explain(self.bracket(text))
+
+    def bracket(self, text: str) -> str:
+        """Return `text` with brackets around what is marked.
 
         A mark that was never closed reaches to the end of the text.
         """
@@ -118,7 +132,7 @@ class Boundary:
                 inside.clear()
             else:
                 depth = max(0, depth - 1)
-        return self.explain("".join([*parts, self.around("".join(inside))]))
+        return "".join([*parts, self.around("".join(inside))])
 
     def explain(self, text: str) -> str:
         """Return `text` with the note in its place, if anything in it is between the brackets."""

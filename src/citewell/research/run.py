@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.core.boundary import label, mark
 from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Phase, Progress
 from citewell.core.results import ExpansionStep, Question, StopReason
@@ -360,8 +361,8 @@ class ResearchRun:
 
     async def _tell_evidence(self) -> None:
         shown = [
-            f"{one_line(block.title, limit=60)}, {block.url} ({block.relevance:.2f}): "
-            f"{one_line(block.text, limit=160)}"
+            f"{mark(label(block.title))}, {mark(block.url)} ({block.relevance:.2f}): "
+            f"{mark(one_line(block.text, limit=160))}"
             for block in self.blocks[:_SHOWN_SO_FAR]
         ]
         if shown:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import anyio
@@ -13,7 +13,7 @@ from typing_extensions import TypeVar
 
 from citewell.app.call import Call as Call
 from citewell.app.client_port import ClientMustAnswer
-from citewell.core.boundary import Boundary
+from citewell.core.boundary import Boundary, mark_foreign
 from citewell.core.errors import (
     AccessRefused,
     BudgetExceeded,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from citewell.app.client_port import ClientPort
     from citewell.app.parts import OpensParts, PartName
     from citewell.core.identity import AccessScope
+    from citewell.core.progress import Progress
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
     from citewell.tools.toolsets import Requirement, Toolset
@@ -135,13 +136,12 @@ class Tool(Generic[InputT, ResultT, OutputT]):
         """
         if self.is_for(caller):
             return
-        if caller.key_hash is None:
-            message = f"{self.underscored_name} needs a key."
-            raise ScopeViolation(message, suggestion=AccessRefused.suggestion)
-        message = f"This key is not for the toolset {self.toolset!r}."
-        if self.needed_scope not in caller.scopes:
-            message = f"{self.underscored_name} needs a key with the scope {self.needed_scope!r}."
-        raise ScopeViolation(message, suggestion="Use another key, or another tool.")
+        has_key = caller.key_hash is not None
+        message = f"{self.underscored_name} needs a key with the scope {self.needed_scope!r}."
+        if self.needed_scope in caller.scopes and has_key:
+            message = f"This key is not for the toolset {self.toolset!r}."
+        suggestion = "Use another key, or another tool." if has_key else AccessRefused.suggestion
+        raise ScopeViolation(message, suggestion=suggestion)
 
     def input_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the arguments."""
@@ -227,7 +227,7 @@ class Registry:
         call = Call(
             parts=parts,
             caller=caller,
-            on_progress=on_progress,
+            on_progress=_marking(on_progress, arguments),
             deadline=anyio.current_time() + self._seconds_for(name, app.settings),
             client=client,
         )
@@ -322,6 +322,18 @@ class Registry:
                 raise BudgetExceeded(
                     f"The result is {tokens:,} tokens; at most {max_tokens:,} are sent."
                 )
+
+
+def _marking(on_progress: OnProgress, arguments: Mapping[str, object]) -> OnProgress:
+    """Return a reporter of progress that brackets the words of pages in its messages."""
+    known = json.dumps(arguments, default=str, ensure_ascii=False)
+    boundary = Boundary()
+
+    async def report(progress: Progress) -> None:
+        message = boundary.bracket(mark_foreign(progress.message, known=known))
+        await on_progress(replace(progress, message=message))
+
+    return report
 
 
 def _both_forms(tool: Tool[Any, Any, Any], outcome: object, call: Call) -> ToolResult:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.answer.error_text import format_error, format_research_error
-from citewell.core.boundary import NOTE_PLACE, Boundary, mark_urls
+from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign
 from citewell.tools.untrusted import envelope_of
 
 if TYPE_CHECKING:
@@ -40,13 +41,17 @@ def error_result(
 ) -> ToolResult:
     """Return an error as the result of a call of `tool`.
 
-    URLs in it that the caller did not name, such as the target of a redirect, count as page words.
+    URLs and details in it that the caller did not name, such as the target of a redirect or the
+    type of a file, count as page words.
     """
     known = json.dumps(arguments or {}, default=str, ensure_ascii=False)
+    details = {name: value for name, value in error.details.items() if isinstance(value, str)}
+    mark_in = partial(mark_foreign, known=known, foreign=list(details.values()))
     body = error.as_json()
     in_words = format_research_error if tool in EXPLAINED_AT_LENGTH else format_error
-    text = mark_urls(in_words(error), known=known)
-    foreign = [name for name in body if mark_urls(str(body[name]), known=known) != str(body[name])]
+    text = mark_in(in_words(error))
+    said = {"message": error.message, "suggestion": error.suggestion, **details}
+    foreign = [name for name, value in said.items() if mark_in(value) != value]
     return ToolResult(
         text=Boundary().draw(text.replace("[ERROR]\n", f"[ERROR]\n{NOTE_PLACE}\n", 1)),
         structured={**envelope_of(foreign), "error": body},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from citewell.app.docs_folder import base_url
+from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
@@ -124,11 +125,12 @@ def _find_sections(page: DocPage, asked: Sequence[str]) -> tuple[list[Lines], di
         headings = [page.sections[by_name[one]].heading for one in near]
         missing[name] = list(dict.fromkeys(headings))
     if not spans:
-        names = ", ".join(repr(heading) for near in missing.values() for heading in near)
-        every = ", ".join(repr(s.heading) for s in page.sections[:MAX_NAMED_SECTIONS])
+        names = ", ".join(repr(label(heading)) for near in missing.values() for heading in near)
+        every = ", ".join(repr(label(s.heading)) for s in page.sections[:MAX_NAMED_SECTIONS])
         raise InvalidArgument(
             f"{page.path} has no section {next(iter(missing))[:200]!r}.",
             suggestion=f"Did you mean {names}?" if names else f"Its sections: {every or 'none'}.",
+            sections=names or every,
         )
     return _merged(spans), missing
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import NOTE_PLACE, enclose, mark
+from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 from citewell.core.errors import InvalidArgument
 from citewell.tools.docs.served import served_docs
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
@@ -80,8 +80,8 @@ def _find_category(asked: str, names: list[str]) -> str:
     if found is not None:
         return found
     near = get_close_matches(asked.strip().lower(), by_lower, n=3)
-    known = ", ".join(repr(by_lower[name]) for name in near) or ", ".join(
-        repr(name) for name in names[:MAX_NAMED_CATEGORIES]
+    known = ", ".join(repr(label(by_lower[name])) for name in near) or ", ".join(
+        repr(label(name)) for name in names[:MAX_NAMED_CATEGORIES]
     )
     suggestion = "Did you mean " if near else "The categories are: "
     raise InvalidArgument(
@@ -89,6 +89,7 @@ def _find_category(asked: str, names: list[str]) -> str:
         suggestion=f"{suggestion}{known}{'?' if near else '.'}"
         if known
         else "These docs have no categories; leave category out.",
+        categories=known,
     )
 
 
