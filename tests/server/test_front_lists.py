@@ -45,7 +45,6 @@ async def assert_same_answers(environment: dict[str, str]) -> None:
 
 
 async def test_the_prepared_file_is_that_of_these_tools() -> None:
-    """If this fails, run `python -m citewell.server.prepare_front`."""
     prepared = await prepare_answers()
     every = {
         "CITEWELL_MCP_TOOLSETS": "all",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
-from pathlib import Path
+import os
+import sys
 from typing import Any
 
 import anyio
@@ -12,11 +12,15 @@ import mcp_types as types
 from mcp.shared.message import SessionMessage
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
-from citewell import __version__
 from citewell.app.open import open_app
 from citewell.core.settings import Settings
 from citewell.server.mcp_server import build_server
-from citewell.server.stdio_front import PREPARED_FILE
+from citewell.server.stdio_front import (
+    PREPARED_FILE,
+    RELEASED,
+    load_prepared_answers,
+    sources_digest,
+)
 from citewell.tools.catalog import ALL_TOOLS, open_registry
 
 _CLIENT = {"name": "prepare", "version": "1"}
@@ -54,7 +58,6 @@ async def prepare_answers() -> dict[str, Any]:
     prompts, same_prompts = (results["prompts/list"].pop("prompts") for results in lists)
     assert (tools, prompts) == (same_tools, same_prompts), "the eras list the same"
     return {
-        "version": __version__,
         "handshake_versions": list(HANDSHAKE_PROTOCOL_VERSIONS),
         "modern_versions": list(MODERN_PROTOCOL_VERSIONS),
         **answers,
@@ -98,12 +101,22 @@ async def _ask(questions: dict[str, dict[str, Any]], settings: Settings) -> dict
     return results
 
 
+def write_prepared_answers(*, for_release: bool = False) -> None:
+    """Write the answers beside the front, unless those of these sources are there."""
+    sources = RELEASED if for_release else sources_digest()
+    if not for_release and load_prepared_answers(Settings()) is not None:
+        return
+    answers = {"sources": sources, **anyio.run(prepare_answers)}
+    text = json.dumps(answers, ensure_ascii=False, separators=(",", ":"))
+    # A server that starts meanwhile reads the old file or the new one, never half of it.
+    part = PREPARED_FILE.with_suffix(f".{os.getpid()}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(PREPARED_FILE)
+
+
 def main() -> None:
-    """Write the answers beside the front."""
-    answers = anyio.run(prepare_answers)
-    with resources.as_file(resources.files("citewell.server")) as folder:
-        text = json.dumps(answers, ensure_ascii=False, indent=1)
-        Path(folder, PREPARED_FILE).write_text(text + "\n", encoding="utf-8")
+    """Write the answers; `--for-release` says that the sources will not change."""
+    write_prepared_answers(for_release="--for-release" in sys.argv[1:])
 
 
 if __name__ == "__main__":

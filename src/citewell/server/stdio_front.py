@@ -7,11 +7,12 @@ the first message that it does not know, the SDK's server takes over and is told
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
-from importlib import resources
+from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell import __version__
 from citewell.server.jsonrpc import Fault, parse_message
 from citewell.tools.prompts import offered_prompts
 from citewell.tools.toolsets import Requirement, list_tools, spell_name
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.server.stdio_channel import LineChannel
 
-PREPARED_FILE = "tools_list.json"
+PREPARED_FILE = Path(__file__).with_name("tools_list.json")
+RELEASED = "released"
+"""In place of a digest: a distribution is built with its answers, and its sources never change."""
 
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
@@ -52,14 +55,18 @@ class Handover:
 
 
 def load_prepared_answers(settings: Settings) -> Json | None:
-    """Return the answers of a server with these settings, None if another version prepared them.
+    """Return the answers of a server with these settings.
+
+    None where nothing was prepared, or for other sources than these; the SDK then answers.
 
     Raises:
         SettingsError: the settings choose tools that do not exist.
     """
-    text = resources.files("citewell.server").joinpath(PREPARED_FILE).read_text("utf-8")
-    prepared: Json = json.loads(text)
-    if prepared["version"] != __version__:
+    try:
+        prepared: Json = json.loads(PREPARED_FILE.read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    if prepared["sources"] != RELEASED and prepared["sources"] != sources_digest():
         return None
     tools = list_tools([PreparedTool(**tool) for tool in prepared["tools"]], settings)
     offered = [prompt.name for prompt in offered_prompts(tool.name for tool in tools)]
@@ -68,6 +75,21 @@ def load_prepared_answers(settings: Settings) -> Json | None:
         prepared[era]["tools/list"]["tools"] = [_shape(tool, settings) for tool in tools]
         prepared[era]["prompts/list"]["prompts"] = prompts
     return prepared
+
+
+def sources_digest() -> str:
+    """Return what changes whenever a module of the package does."""
+    folders, states = [str(PREPARED_FILE.parent.parent)], []
+    while folders:
+        # Not pathlib: it takes longer than all that the front does.
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.name.endswith(".py"):
+                    state = entry.stat()
+                    states.append(f"{entry.path} {state.st_size} {state.st_mtime_ns}")
+                elif entry.is_dir():
+                    folders.append(entry.path)
+    return blake2b("\n".join(sorted(states)).encode(), digest_size=16).hexdigest()
 
 
 def _shape(tool: PreparedTool, settings: Settings) -> Json:
