@@ -43,11 +43,11 @@ async def measure(
     if not result.answered:
         return None
     brief = format_brief(result, token_budget=Settings().mcp_response_token_budget)
-    cited = {block.source_id for block in result.blocks}
+    cited = {quote.source_id for quote in result.quotes}
     pages = [await judged.store.get_page(source_id) for source_id in cited]
     whole = sum(page.info.tokens for page in pages if page is not None)
-    found = any(query.gains.get(block.url, 0.0) > 0 for block in result.blocks)
-    return count_tokens(brief), whole, len(result.blocks), found
+    found = any(query.gains.get(quote.url, 0.0) > 0 for quote in result.quotes)
+    return count_tokens(brief), whole, len(result.quotes), found
 
 
 async def run(options: argparse.Namespace) -> None:

@@ -24,8 +24,8 @@ from bench.support_cases import KINDS, STORES, Case, cases
 
 from citewell.core.records import SearchFilter
 from citewell.inference.protocols import Embedder, Reranker
-from citewell.research.judge import FEATURES, SUPPORTED, support_features
-from citewell.retrieve.pipeline import retrieve
+from citewell.research.support import FEATURES, SUPPORTED, support_features
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.protocol import Store
 
 Matrix = npt.NDArray[np.float64]
@@ -54,7 +54,11 @@ async def row_of(
         page = await store.find_page(case.url, project="default")
         where = SearchFilter(source_ids=() if page is None else (page.source_id,))
     found = await retrieve(
-        case.query, store=store, embedder=embedder, reranker=reranker, where=where, limit=24
+        case.query,
+        store=store,
+        models=Models(embedder=embedder, reranker=reranker),
+        where=where,
+        options=Options(limit=24),
     )
     cosine = max(found.best_cosines.values(), default=None)
     chunks = [ranked.chunk for ranked in found.ranked]

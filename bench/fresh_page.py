@@ -78,7 +78,7 @@ async def ask(
 
 def ndcg(result: OrchestrationResult, name: str) -> float:
     """Return the discounted gain of the first block under the heading `name`."""
-    for rank, block in enumerate(result.blocks[:10]):
+    for rank, block in enumerate(result.quotes[:10]):
         if name.lower() in " ".join(block.heading_path[-1:]).lower():
             return 1.0 / math.log2(rank + 2)
     return 0.0

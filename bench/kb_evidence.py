@@ -39,7 +39,7 @@ from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
-from citewell.retrieve.pipeline import retrieve
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
 from citewell.tools.results import ToolResult
@@ -114,10 +114,9 @@ async def print_spans(asked: Sequence[Asked], parts: Parts) -> None:
         found = await retrieve(
             each.query.text,
             store=parts.store,
-            embedder=parts.embedder,
-            reranker=parts.reranker,
+            models=Models(embedder=parts.embedder, reranker=parts.reranker),
             where=SearchFilter(),
-            limit=5,
+            options=Options(limit=5),
         )
         ours.append(_overlap(each.quotes, each.wanted))
         chunks = [ranked.chunk.text for ranked in found.ranked[:5]]

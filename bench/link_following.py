@@ -76,7 +76,7 @@ async def ask(engine: Engine, start: Start) -> Outcome:
     began = time.perf_counter()
     question = Question(urls=(start.url,), query=start.query, project="default")
     result = await engine.answer(question)
-    found = frozenset(block.url for block in result.blocks)
+    found = frozenset(quote.url for quote in result.quotes)
     return Outcome(start=start, found=found, result=result, seconds=time.perf_counter() - began)
 
 

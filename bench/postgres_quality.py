@@ -23,9 +23,9 @@ from bench.judged_sets import (
 from bench.quality import EVERYWHERE, ndcg
 from tests.postgres import empty_database
 
+from citewell.core.question import read_query
 from citewell.inference.calibrated_reranker import CalibratedReranker
-from citewell.retrieve.pipeline import retrieve
-from citewell.retrieve.query import read_query
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 
@@ -54,10 +54,9 @@ async def mean_ndcg(store: Store, queries: Sequence[JudgedQuery]) -> float:
         found = await retrieve(
             query.text,
             store=store,
-            embedder=None,
-            reranker=CalibratedReranker(),
+            models=Models(embedder=None, reranker=CalibratedReranker()),
             where=EVERYWHERE,
-            limit=20,
+            options=Options(limit=20),
         )
         pages = list(dict.fromkeys(ranked.chunk.url for ranked in found.ranked))
         total += ndcg(pages, query.gains)

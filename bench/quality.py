@@ -30,12 +30,12 @@ from bench.judged_sets import (
     open_set,
 )
 
+from citewell.core.question import read_query
 from citewell.core.records import SearchFilter
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
 from citewell.retrieve.fuse import fuse_by_reciprocal_rank
-from citewell.retrieve.pipeline import retrieve
-from citewell.retrieve.query import read_query
+from citewell.retrieve.pipeline import Models, Options, retrieve
 
 EVERYWHERE = SearchFilter()
 LIST_LENGTH = 100
@@ -64,10 +64,9 @@ async def rankings(
         await retrieve(
             query.text,
             store=store,
-            embedder=embedder,
-            reranker=reranker,
+            models=Models(embedder=embedder, reranker=reranker),
             where=EVERYWHERE,
-            limit=20,
+            options=Options(limit=20),
         )
         for reranker in (None, CalibratedReranker())
     ]
@@ -75,7 +74,7 @@ async def rankings(
         *pages,
         _once([ranked.chunk.url for ranked in unranked.ranked]),
         _once([ranked.chunk.url for ranked in reranked.ranked]),
-        _once([block.url for block in reranked.blocks]),
+        _once([ranked.chunk.url for ranked in reranked.chunks]),
     ]
 
 

@@ -34,6 +34,7 @@ from bench.question_sites import (
 from bench.research_engine import default_limits, default_reranker
 
 from citewell.answer.brief import format_brief
+from citewell.core.question import read_query
 from citewell.core.records import SearchFilter
 from citewell.core.results import OrchestrationResult, Question
 from citewell.core.settings import Settings
@@ -44,7 +45,6 @@ from citewell.research.engine import Engine
 from citewell.research.run import Parts
 from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.pipeline import DEPTH
-from citewell.retrieve.query import read_query
 from citewell.store.protocol import Store
 
 DEFAULT_QUESTIONS = Path("../../shared/data/questions/questions.jsonl")

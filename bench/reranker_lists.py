@@ -12,12 +12,12 @@ import numpy.typing as npt
 from bench.cached_embedder import CachedEmbedder
 from bench.judged_sets import SITE_SETS, JudgedQuery, JudgedSet, open_set
 
+from citewell.core.question import read_query
 from citewell.core.records import SearchFilter
 from citewell.inference.protocols import Embedder
 from citewell.inference.reranker_features import feature_rows
 from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.pipeline import DEPTH
-from citewell.retrieve.query import read_query
 
 Matrix = npt.NDArray[np.float64]
 

@@ -35,7 +35,7 @@ from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
 from citewell.inference.protocols import Embedder
 from citewell.ingest.pipeline import Ingester
-from citewell.retrieve.pipeline import retrieve
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 from citewell.web.fetcher import Fetcher
@@ -103,13 +103,14 @@ async def search_site(
         found = await retrieve(
             query.text,
             store=store,
-            embedder=embedder,
-            reranker=CalibratedReranker(),
+            models=Models(embedder=embedder, reranker=CalibratedReranker()),
             where=SearchFilter(url_prefix=site),
-            limit=BLOCKS,
+            options=Options(limit=BLOCKS),
         )
         seconds.append(time.perf_counter() - started)
-        pages = list(dict.fromkeys(home + block.url.removeprefix(site) for block in found.blocks))
+        pages = list(
+            dict.fromkeys(home + each.chunk.url.removeprefix(site) for each in found.chunks)
+        )
         firsts.append(any(page in query.gains for page in pages[:1]))
         fifths.append(any(page in query.gains for page in pages[:5]))
     print(

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from citewell.answer.quote import pick_quotes
-from citewell.core.records import Block
+from citewell.answer.quote import QuoteLimits, choose_quotes, quote_chunk
+from citewell.answer.spans import PassageText
+from citewell.core.question import read_query
+from citewell.core.records import Block, Quote, RankedChunk, StoredChunk
 from citewell.core.results import OrchestrationResult, Timing
 from citewell.core.tokens import count_tokens
 
+ONE_SENTENCE = QuoteLimits(max_quotes=1, first_tokens=1)
 FETCHED = datetime(2026, 2, 22, 14, 30, tzinfo=UTC)
 
 
@@ -37,6 +40,41 @@ def block(text: str, *, source: int = 1, start: int = 0, **changes: object) -> B
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
+def ranked_chunk(text: str, *, source: int = 1, start: int = 0) -> RankedChunk:
+    chunk = StoredChunk(
+        chunk_id=100 * source + start,
+        source_id=source,
+        url=f"https://example.org/{source}",
+        title=f"Page {source}",
+        page_hash="0123456789abcdef",
+        fetched_at=FETCHED,
+        language="en",
+        kind="html",
+        content_type="general",
+        ordinal=0,
+        section=1,
+        heading_path=("Birds", "Herons"),
+        anchor="herons",
+        start=start,
+        end=start + len(text),
+        text=text,
+        tokens=count_tokens(text),
+        has_code=False,
+        page_chunks=1,
+    )
+    return RankedChunk(
+        chunk=chunk, relevance=0.85, confidence=0.92, matched_by="both", sub_query=""
+    )
+
+
+def quotes_of(query: str, of: Block, *, limits: QuoteLimits = ONE_SENTENCE) -> list[Quote]:
+    passage = PassageText(text=of.text, path=(of.title, *of.heading_path), relevance=of.relevance)
+    return [
+        quote_chunk(of, span, confidence=of.confidence)
+        for span in choose_quotes(read_query(query), [passage], limits=limits)
+    ]
+
+
 def result(
     *blocks: Block, query: str = "what do herons eat", **changes: object
 ) -> OrchestrationResult:
@@ -47,7 +85,7 @@ def result(
         mode="chunk",
         answered=bool(blocks),
         blocks=blocks,
-        quotes=tuple(pick_quotes(query, blocks, limit=20)),
+        quotes=tuple(quote for each in blocks for quote in quotes_of(query, each)),
         stop_reason="answered",
         documents_searched=5,
         documents_matched=len({each.source_id for each in blocks}),

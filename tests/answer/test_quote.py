@@ -1,50 +1,80 @@
-"""Picking quotes."""
+"""Picking quotes: which span, and how much around it."""
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.answer.results import block
+from tests.answer.results import block, quotes_of
 
-from citewell.answer.quote import MAX_QUOTE_CHARACTERS, pick_quotes, refuse_inexact
+from citewell.answer.quote import QuoteLimits, choose_quotes, cut_preview, refuse_inexact
+from citewell.answer.spans import PassageText
+from citewell.core.question import read_query
+from citewell.core.tokens import count_tokens
+
+
+def picked(
+    question: str,
+    *texts: str,
+    max_quotes: int = 7,
+    first_tokens: int = 120,
+    other_tokens: int = 50,
+    longest_tokens: int = 160,
+) -> list[str]:
+    limits = QuoteLimits(
+        max_quotes=max_quotes,
+        first_tokens=first_tokens,
+        other_tokens=other_tokens,
+        longest_tokens=longest_tokens,
+    )
+    passages = [PassageText(text=text) for text in texts]
+    spans = choose_quotes(read_query(question), passages, limits=limits)
+    return [passages[span.passage].text[span.start : span.end] for span in spans]
+
+
+def best_sentence(question: str, text: str) -> str:
+    return picked(question, text, max_quotes=1, first_tokens=1)[0]
 
 
 def test_the_sentence_that_holds_the_words_of_the_question_is_quoted() -> None:
     text = "Birds are many. Herons eat fish and frogs. They also sleep. Owls hunt at night."
 
-    (quote,) = pick_quotes("What do herons eat?", [block(text, start=40)], limit=5)
+    (quote,) = quotes_of("What do herons eat?", block(text, start=40))
 
     assert quote.text == "Herons eat fish and frogs."
     assert (quote.start, quote.end) == (56, 82)
     assert quote.citation_id == "c1-01234567-56-82"
 
 
-def test_neighbouring_sentences_are_joined_when_both_bear_on_the_question() -> None:
+def test_the_best_quote_is_given_the_sentences_around_it_while_they_fit() -> None:
     text = "Nothing here. The cache holds pages. Its lifetime is one hour. Done."
 
-    (quote,) = pick_quotes("cache lifetime", [block(text)], limit=5)
+    assert picked("cache lifetime", text, max_quotes=1, first_tokens=12) == [
+        "The cache holds pages. Its lifetime is one hour."
+    ]
+    assert picked("cache lifetime", text) == [text]
 
-    assert quote.text == "The cache holds pages. Its lifetime is one hour."
+
+def test_a_sentence_that_refers_back_is_quoted_with_the_one_before_it() -> None:
+    text = "Rain fell. The file is cached. It expires after ten minutes. Snow fell."
+
+    assert picked("when does the cached file expire", text, max_quotes=1, first_tokens=1) == [
+        "The file is cached. It expires after ten minutes."
+    ]
 
 
 def test_japanese_sentences_are_quoted_whole() -> None:
     text = "鳥は多い。サギは魚を食べます。夜は眠ります。"
 
-    (quote,) = pick_quotes("サギは何を食べますか", [block(text)], limit=5)
-
-    assert quote.text == "サギは魚を食べます。"
+    assert best_sentence("サギは何を食べますか", text) == "サギは魚を食べます。"
 
 
 def test_an_image_is_never_the_quote() -> None:
     page = '![Herons](https://example.org/h.png "Herons wade")\n\nThey wade.'
 
-    (quote,) = pick_quotes("herons wade", [block(page)], limit=5)
-
-    assert quote.text == "They wade."
+    assert best_sentence("herons wade", page) == "They wade."
 
 
 def test_a_heading_is_never_the_quote() -> None:
-    (quote,) = pick_quotes("herons", [block("## Herons\n\nThey wade.")], limit=5)
-
-    assert quote.text == "They wade."
+    assert picked("herons", "## Herons\n\nThey wade.") == ["They wade."]
+    assert picked("herons", "## Herons") == []
 
 
 def test_a_table_row_is_quoted_for_the_words_of_its_header_and_from_it_on() -> None:
@@ -53,83 +83,61 @@ def test_a_table_row_is_quoted_for_the_words_of_its_header_and_from_it_on() -> N
         "| ERROR | 40 |\n| WARNING | 30 |\n| INFO | 20 |"
     )
 
-    (quote,) = pick_quotes("numeric value of the WARNING level", [block(table)], limit=1)
+    quote = best_sentence("numeric value of the WARNING level", table)
 
-    assert quote.text == table.removesuffix("\n| INFO | 20 |")
+    assert quote == table.removesuffix("\n| INFO | 20 |")
 
 
-def test_a_row_is_not_quoted_for_standing_beside_a_quote() -> None:
-    text = "| M2 | 12.42 |\n| S2 | 12.00 |\n| O1 | 25.82 |\n\nM2 is told from S2 in 15 days."
+def test_a_row_far_below_its_header_is_quoted_alone() -> None:
+    rows = "".join(f"| level{n} | {n} |\n" for n in range(100))
+    table = f"| Level | Value |\n|---|---|\n{rows}| WARNING | 30 |"
 
-    quotes = pick_quotes("What is M2?", [block(text)], limit=1, per_block=(2,))
-
-    assert [quote.text for quote in quotes] == ["M2 is told from S2 in 15 days.", "| M2 | 12.42 |"]
+    assert best_sentence("value of the WARNING level", table) == "| WARNING | 30 |"
 
 
 def test_a_sentence_speaks_of_what_the_heading_above_it_names() -> None:
     text = "## How many birds?\n\nTwo hundred.\n\n## What does a bird cost?\n\nAbout ten euros."
 
-    (quote,) = pick_quotes("What does a bird cost?", [block(text)], limit=1)
-
-    assert quote.text == "About ten euros."
-
-
-def test_the_header_of_a_table_is_quoted_only_with_a_row() -> None:
-    table = "| Herons | Fish |\n|---|---|\n| grey | eel |"
-
-    (quote,) = pick_quotes("herons fish", [block(table)], limit=1)
-
-    assert quote.text.endswith("| grey | eel |")
+    assert best_sentence("What does a bird cost?", text) == "About ten euros."
 
 
 def test_a_name_is_quoted_with_what_is_said_of_it() -> None:
     text = "**cancel(msg=None)**\n\nRequest the task to end.\n\nNew in version 3.9."
 
-    (quote,) = pick_quotes("cancel", [block(text)], limit=1)
-
-    assert quote.text == "**cancel(msg=None)**\n\nRequest the task to end."
+    assert picked("cancel", text, max_quotes=1, first_tokens=1) == [
+        "**cancel(msg=None)**\n\nRequest the task to end."
+    ]
 
 
 def test_what_announces_something_too_long_to_quote_is_quoted_alone() -> None:
     code = "```\n" + "x = 1\n" * 100 + "```"
     text = f"By default the size is 128, as here:\n\n{code}"
 
-    (quote,) = pick_quotes("What is the default size?", [block(text)], limit=1)
+    assert picked("What is the default size?", text, max_quotes=1) == [
+        "By default the size is 128, as here:"
+    ]
 
-    assert quote.text == "By default the size is 128, as here:"
 
+def test_code_is_quoted_with_the_sentence_that_introduces_it() -> None:
+    text = "Rain fell.\n\nTo wade, call this:\n\n```\nheron.wade(deep=True)\n```"
 
-def test_a_sentence_is_quoted_with_the_one_that_takes_it_back() -> None:
-    text = "Dropped entries cannot be recovered. However, you can try this: look. Rain fell."
-
-    (quote,) = pick_quotes("Can dropped entries be recovered?", [block(text)], limit=1)
-
-    assert quote.text == text.removesuffix(" Rain fell.")
+    assert picked("how to wade deep with heron.wade", text, max_quotes=1, first_tokens=1) == [
+        "To wade, call this:\n\n```\nheron.wade(deep=True)\n```"
+    ]
 
 
 def test_code_that_is_too_long_is_cut_between_its_lines() -> None:
     code = "```python\n" + "heron = wade(in_water=True)\n" * 40 + "```"
 
-    (quote,) = pick_quotes("heron wade", [block(code)], limit=1)
+    quote = best_sentence("heron wade", code)
 
-    assert quote.text.endswith("\nheron = wade(in_water=True)")
-
-
-def test_part_of_a_program_is_not_quoted_where_something_else_can_be() -> None:
-    code = "```python\n" + "heron = wade(in_water=True)\n" * 40 + "```"
-    text = f"{code}\n\nThe heron then stands still."
-
-    (quote,) = pick_quotes("heron wade", [block(text)], limit=1)
-
-    assert quote.text == "The heron then stands still."
+    assert quote.endswith("\nheron = wade(in_water=True)")
 
 
 def test_what_only_points_elsewhere_is_not_quoted() -> None:
     text = "Source: [lib/heron.py](https://example.org/heron.py)\n\nA bird that wades."
 
-    (quote,) = pick_quotes("heron", [block(text)], limit=1)
-
-    assert quote.text == "A bird that wades."
+    assert best_sentence("heron", text) == "A bird that wades."
 
 
 def test_the_sentence_that_defines_a_term_is_quoted_first() -> None:
@@ -138,42 +146,75 @@ def test_the_sentence_that_defines_a_term_is_quoted_first() -> None:
         "**index**: A collection of files."
     )
 
-    first, *_ = pick_quotes("what is the index in git", [block(text)], limit=1, per_block=(2,))
-
-    assert first.text == "**index**: A collection of files."
+    assert best_sentence("what is the index in git", text) == "**index**: A collection of files."
 
 
-@given(st.text(alphabet="ab .。\n#`|-", min_size=1, max_size=900), st.integers(0, 50))
-def test_a_quote_is_always_a_slice_of_its_page(text: str, start: int) -> None:
-    page = "x" * start + text
+def test_a_question_for_a_default_is_answered_by_a_value() -> None:
+    text = "The timeout of the cache can be set. The timeout is 300 seconds by default."
 
-    for quote in pick_quotes("a b ab", [block(text, start=start)], limit=3, per_block=(3,)):
-        assert page[quote.start : quote.end] == quote.text != ""
-        assert len(quote.text) <= MAX_QUOTE_CHARACTERS
+    assert best_sentence("What is the default timeout of the cache?", text).endswith("by default.")
 
 
-def test_a_block_may_have_several_quotes_and_neighbours_become_one() -> None:
-    text = (
-        "Manning is the oldest quarterback to play in a Super Bowl. The record was held by Elway.\n\n"
-        "Rain fell.\n\nThe Super Bowl was played in Denver."
+def test_a_better_passage_goes_first() -> None:
+    passages = [
+        PassageText(text="The heron eats fish.", relevance=0.1),
+        PassageText(text="A heron often eats fish.", relevance=0.9),
+    ]
+
+    spans = choose_quotes(read_query("heron eats fish"), passages, limits=QuoteLimits())
+
+    assert [span.passage for span in spans] == [1, 0]
+
+
+def test_the_same_sentence_is_not_quoted_twice() -> None:
+    assert picked("heron fish", "The heron eats fish.", "The heron eats fish.") == [
+        "The heron eats fish."
+    ]
+
+
+def test_quotes_keep_to_the_number_asked_for() -> None:
+    texts = [f"Heron number {n} eats fish. " + "word " * 200 for n in range(9)]
+
+    found = picked("heron fish", *texts, max_quotes=3, first_tokens=15, other_tokens=15)
+
+    assert found == [f"Heron number {n} eats fish." for n in range(3)]
+
+
+def test_without_a_word_in_common_the_best_passage_speaks() -> None:
+    assert best_sentence("zzz", "Alpha beta gamma delta. Epsilon.") == "Alpha beta gamma delta."
+    assert picked("zzz") == []
+
+
+def test_a_preview_is_a_slice_of_the_passage_within_its_length() -> None:
+    text = "Owls hunt at night. The heron eats fish. It nests in trees. Rain fell."
+
+    passage = PassageText(text=text)
+    query = read_query("what does a heron eat")
+
+    assert "The heron eats fish." in cut_preview(query, passage, max_characters=60)
+    assert cut_preview(query, passage, max_characters=12) == "The heron"
+
+
+@given(
+    st.text(max_size=60),
+    st.lists(st.text(alphabet="ab .。:\n#`|-*", max_size=120), max_size=3),
+)
+def test_quotes_are_slices_within_their_limits(question: str, texts: list[str]) -> None:
+    found = picked(
+        question, *texts, max_quotes=4, first_tokens=30, other_tokens=20, longest_tokens=40
     )
 
-    quotes = pick_quotes("Who was the oldest quarterback?", [block(text)], limit=1, per_block=(3,))
-
-    assert quotes[0].text == (
-        "Manning is the oldest quarterback to play in a Super Bowl. The record was held by Elway."
-    )
-    assert all(
-        one.end <= other.start or other.end <= one.start
-        for one in quotes
-        for other in quotes
-        if one is not other
-    )
+    assert len(found) <= 4
+    assert all(quote and any(quote in text for text in texts) for quote in found)
+    assert all(count_tokens(quote) <= 90 for quote in found)
 
 
 def test_a_quote_that_the_page_does_not_hold_is_refused() -> None:
-    quotes = pick_quotes("fish", [block("Herons eat fish."), block("No fish.", source=2)], limit=5)
-
-    assert [q.source_id for q in refuse_inexact(quotes, {1: "Herons eat fish.", 2: "Other."})] == [
-        1
+    quotes = [
+        *quotes_of("fish", block("Herons eat fish.")),
+        *quotes_of("fish", block("No fish.", source=2)),
     ]
+
+    exact = refuse_inexact(quotes, {1: "Herons eat fish.", 2: "Other."})
+
+    assert [quote.source_id for quote in exact] == [1]

@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.answer.results import block
+from tests.answer.results import ranked_chunk
 
 from citewell.answer.synthesis import citation_text, join_quotes, keep_cited, synthesis_prompt
 
@@ -42,8 +42,8 @@ def test_no_citation_that_does_not_exist_gets_out(written: str) -> None:
 
 def test_without_a_model_the_best_sentences_are_joined_word_for_word() -> None:
     excerpts = [
-        block("A heron is a bird. The heron eats fish. It is grey."),
-        block("Egrets eat frogs.", source=2),
+        ranked_chunk("A heron is a bird. The heron eats fish. It is grey."),
+        ranked_chunk("Egrets eat frogs.", source=2),
     ]
 
     joined = join_quotes("What does a heron eat?", excerpts)
@@ -52,7 +52,7 @@ def test_without_a_model_the_best_sentences_are_joined_word_for_word() -> None:
 
 
 def test_the_prompt_numbers_and_fences_the_excerpts_and_stays_the_same() -> None:
-    excerpts = [block("The heron eats fish.")]
+    excerpts = [ranked_chunk("The heron eats fish.")]
 
     prompt = synthesis_prompt("What does a heron eat?", excerpts)
 

@@ -32,10 +32,10 @@ FLOORS = {
     "calls: answered in all": 94.5,
 }
 CEILINGS = {
-    "evidence: median bytes": 750,
+    "evidence: median bytes": 900,
     "evidence: most bytes": 2_800,
     "previews: most bytes": 3_500,
-    "search: most bytes": 12_000,
+    "search: most bytes": 5_000,
     "calls: mean": 1.4,
 }
 

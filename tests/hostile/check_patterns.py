@@ -16,7 +16,7 @@ from tests.hostile.pattern_growth import find_slow_text
 # Patterns that only ever meet texts of so many characters, cut to that before; each is checked
 # with texts of that length.
 LONGEST_TEXTS = {
-    "citewell.answer.definitions._ASKS_WHAT": 300,
+    "citewell.core.definitions._ASKS_WHAT": 300,
     "citewell.core.asking._TAIL": 40,
     "citewell.ingest.content_types.labels._PATTERNS": 60,
     "citewell.ingest.extract.html.article_names._WORDS": 80,

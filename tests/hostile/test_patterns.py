@@ -17,7 +17,7 @@ _LIMIT_SECONDS = 240
 # Patterns that are put together while the program runs: from escaped words, or from parts that are
 # checked where they are written.
 BUILT_AT_RUN_TIME = {
-    "citewell.answer.definitions": "an escaped name between single marks",
+    "citewell.core.definitions": "an escaped name between single marks",
     "citewell.docsite.site.pages": "escaped words as alternatives",
     "citewell.docsite.site.render": "a random mark and digits",
     "citewell.ingest.content_types.anchoring": "escaped words with spaces between; cut before",

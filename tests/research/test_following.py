@@ -41,7 +41,7 @@ async def test_the_link_that_holds_what_is_missing_is_followed(tmp_path: Path) -
     assert result.stop_reason == "answered"
     assert [step.url for step in result.steps] == [site.url("/lighthouse")]
     assert result.steps[0].parent_url == site.url()
-    assert "Ida Holm" in result.blocks[0].text
+    assert "Ida Holm" in result.quotes[0].text
     assert site.paths() == ["/", "/lighthouse"]
 
 
@@ -112,7 +112,7 @@ async def test_dead_links_are_reported_and_the_rest_is_read(tmp_path: Path) -> N
     assert failed[site.url("/gone")]
     assert failed[site.url("/lighthouse")] is None
     assert result.answered
-    assert any("Ida Holm" in block.text for block in result.blocks)
+    assert any("Ida Holm" in quote.text for quote in result.quotes)
 
 
 async def test_a_redirect_back_to_a_read_page_adds_nothing(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ async def test_a_redirect_back_to_a_read_page_adds_nothing(tmp_path: Path) -> No
 
     (step,) = (step for step in result.steps if step.url == site.url("/lighthouse"))
     assert (step.chunks_added, step.failure) == (0, None)
-    assert {block.url for block in result.blocks} <= {site.url(), site.url("/ferry")}
+    assert {quote.url for quote in result.quotes} <= {site.url(), site.url("/ferry")}
 
 
 async def test_pages_that_link_in_a_circle_are_read_once(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ async def test_a_page_that_the_evidence_names_is_read_though_the_question_is_ans
             )
 
     assert [step.url for step in result.steps] == [site.url("/cache")]
-    assert {block.url for block in result.blocks} == {site.url("/notes"), site.url("/cache")}
+    assert {quote.url for quote in result.quotes} == {site.url("/notes"), site.url("/cache")}
 
 
 async def test_a_name_in_the_evidence_leads_on_though_its_link_stands_in_a_list(

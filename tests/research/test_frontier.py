@@ -2,7 +2,7 @@
 
 import re
 
-from tests.answer.results import FETCHED, block
+from tests.answer.results import FETCHED, ranked_chunk
 
 from citewell.core.records import Link, Page, PageInfo, Section
 from citewell.research.frontier import Frontier, Need
@@ -114,7 +114,7 @@ def test_a_name_in_the_evidence_raises_its_link_though_it_stands_in_a_list() -> 
     text = f"[Ferry]({SITE}/ferry), [Ida Holm]({SITE}/holm), [Fish]({SITE}/fish)"
     frontier = Frontier()
     frontier.add_page(page(text), depth=0)
-    evidence = [block("The lighthouse was built by Ida Holm.", source=7)]
+    evidence = [ranked_chunk("The lighthouse was built by Ida Holm.", source=7)]
 
     assert urls(frontier, "Where was the builder born?", evidence=evidence) == ["/holm"]
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.drafts import draft
 
+from citewell.core.question import read_query
 from citewell.core.records import Link, RankedChunk, SearchFilter
 from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.graph import add_neighbours
-from citewell.retrieve.query import read_query
 from citewell.retrieve.rerank import rank
 from citewell.store.open import open_store
 from citewell.store.protocol import Store

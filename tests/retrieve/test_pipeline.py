@@ -10,11 +10,11 @@ from tests.hashing_embedder import HashingEmbedder
 from typing_extensions import override
 
 from citewell.core.errors import InferenceError
-from citewell.core.records import Image, PageDraft, SearchFilter
+from citewell.core.records import Block, Image, PageDraft, SearchFilter
 from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.protocols import Candidate, Vectors
 from citewell.retrieve.candidates import EMBED_LIMIT
-from citewell.retrieve.pipeline import Retrieval, retrieve
+from citewell.retrieve.pipeline import Models, Options, Retrieval, gather_blocks, retrieve
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 
@@ -67,16 +67,19 @@ async def ask(
     return await retrieve(
         query,
         store=store,
-        embedder=embedder,
-        reranker=CalibratedReranker(),
+        models=Models(embedder=embedder, reranker=CalibratedReranker()),
         where=where,
-        limit=limit,
-        sub_queries=sub_queries,
+        options=Options(limit=limit, sub_queries=tuple(sub_queries)),
     )
 
 
+async def blocks_of(found: Retrieval, store: Store, *, limit: int = 5) -> list[Block]:
+    blocks, _ = await gather_blocks(found, store=store, limit=limit)
+    return blocks
+
+
 def urls(found: Retrieval) -> list[str]:
-    return list(dict.fromkeys(block.url for block in found.blocks))
+    return list(dict.fromkeys(each.chunk.url for each in found.chunks))
 
 
 BIRDS = (
@@ -109,8 +112,9 @@ async def test_every_block_is_an_exact_slice_of_its_page(store: Store) -> None:
 
     found = await ask("where does a heron build its nest", store, embedder=HashingEmbedder())
 
-    assert found.blocks
-    for block in found.blocks:
+    blocks = await blocks_of(found, store)
+    assert blocks
+    for block in blocks:
         page = await store.get_page(block.source_id)
         assert page is not None
         assert page.text[block.start : block.end] == block.text
@@ -121,7 +125,7 @@ async def test_the_page_that_answers_comes_first(store: Store) -> None:
 
     found = await ask("Which bird sleeps while it flies?", store, embedder=HashingEmbedder())
 
-    assert found.blocks[0].url == "https://birds.example/swift"
+    assert found.chunks[0].chunk.url == "https://birds.example/swift"
 
 
 async def test_neighbouring_chunks_of_a_section_become_one_block(store: Store) -> None:
@@ -129,7 +133,7 @@ async def test_neighbouring_chunks_of_a_section_become_one_block(store: Store) -
 
     found = await ask("heron nest tree river", store)
 
-    heron = [block for block in found.blocks if block.url.endswith("heron")]
+    heron = [block for block in await blocks_of(found, store) if block.url.endswith("heron")]
     assert [(block.first_ordinal, block.last_ordinal) for block in heron] == [(0, 2)]
     assert heron[0].text.startswith("The grey heron waits")
     assert heron[0].text.endswith("move to the coast.")
@@ -141,22 +145,23 @@ async def test_a_block_stays_under_its_token_limit(store: Store) -> None:
 
     found = await ask("heron", store)
 
-    assert found.blocks
-    assert all(block.tokens <= 800 for block in found.blocks)
+    blocks = await blocks_of(found, store)
+    assert blocks
+    assert all(block.tokens <= 800 for block in blocks)
 
 
-async def test_blocks_come_best_first_with_scores_from_0_to_1(store: Store) -> None:
+async def test_chunks_come_best_first_with_scores_from_0_to_1(store: Store) -> None:
     await put(store, *BIRDS)
 
     found = await ask("owl hunting mice at night", store, embedder=HashingEmbedder())
 
-    relevance = [block.relevance for block in found.blocks]
+    relevance = [each.relevance for each in found.chunks]
     assert relevance == sorted(relevance, reverse=True)
     assert all(0 <= score <= 1 for score in relevance)
-    assert found.blocks[0].confidence is not None
+    assert found.chunks[0].confidence is not None
 
 
-async def test_no_more_blocks_come_than_were_asked_for(store: Store) -> None:
+async def test_no_more_chunks_come_than_were_asked_for(store: Store) -> None:
     pages = [
         draft(f"https://birds.example/{i}", f"A heron story, part {i} of {i}.") for i in range(9)
     ]
@@ -164,7 +169,7 @@ async def test_no_more_blocks_come_than_were_asked_for(store: Store) -> None:
 
     found = await ask("heron story", store, limit=3)
 
-    assert len(found.blocks) == 3
+    assert len(found.chunks) == 3
 
 
 async def test_only_pages_that_the_filter_allows_are_found(store: Store) -> None:
@@ -182,7 +187,7 @@ async def test_a_query_that_nothing_matches_finds_nothing(store: Store) -> None:
 
     found = await ask("quaternion", store)
 
-    assert found.blocks == ()
+    assert found.chunks == ()
     assert found.ranked == ()
 
 
@@ -191,7 +196,7 @@ async def test_an_empty_query_finds_nothing(store: Store) -> None:
 
     found = await ask("  ", store, embedder=HashingEmbedder())
 
-    assert found.blocks == ()
+    assert found.chunks == ()
 
 
 async def test_a_query_of_a_hundred_thousand_characters_is_answered(store: Store) -> None:
@@ -212,7 +217,7 @@ async def test_the_same_text_on_two_pages_is_shown_once(store: Store) -> None:
 
     found = await ask("heron waits in shallow water", store)
 
-    assert len(found.blocks) == 1
+    assert len(found.chunks) == 1
 
 
 async def test_a_failing_embedder_leaves_words_and_a_note(store: Store) -> None:
@@ -230,14 +235,13 @@ async def test_a_failing_reranker_leaves_the_order_of_search_and_a_note(store: S
     found = await retrieve(
         "tawny owl",
         store=store,
-        embedder=None,
-        reranker=BrokenReranker(),
+        models=Models(embedder=None, reranker=BrokenReranker()),
         where=EVERYWHERE,
-        limit=5,
+        options=Options(limit=5),
     )
 
     assert urls(found)[0] == "https://birds.example/owl"
-    assert found.blocks[0].confidence is None
+    assert found.chunks[0].confidence is None
     assert found.notes == (
         "Results are in the order of search, not reranked: the endpoint is down",
     )
@@ -290,7 +294,7 @@ async def test_a_symbol_finds_the_page_that_defines_it_first(store: Store) -> No
 
     found = await ask("os.path.join", store)
 
-    assert found.blocks[0].url == "https://docs.example/os.path.html"
+    assert found.chunks[0].chunk.url == "https://docs.example/os.path.html"
 
 
 async def test_sub_queries_bring_their_own_evidence_and_say_so(store: Store) -> None:
@@ -302,7 +306,7 @@ async def test_sub_queries_bring_their_own_evidence_and_say_so(store: Store) -> 
         sub_queries=("where does the heron nest", "how does the swift sleep"),
     )
 
-    asked = {block.sub_query for block in found.blocks}
+    asked = {each.sub_query for each in found.chunks}
     assert set(urls(found)) == {"https://birds.example/heron", "https://birds.example/swift"}
     assert asked <= {
         "compare heron and swift",
@@ -323,7 +327,8 @@ async def test_what_follows_a_short_strong_hit_is_added_from_its_surroundings(st
 
     found = await ask("herons nesting", store)
 
-    assert found.blocks[0].text.endswith("woven for two weeks.")
+    (block, *_) = await blocks_of(found, store)
+    assert block.text.endswith("woven for two weeks.")
 
 
 async def test_the_images_of_a_block_come_with_it(store: Store) -> None:
@@ -332,7 +337,8 @@ async def test_the_images_of_a_block_come_with_it(store: Store) -> None:
 
     found = await ask("heron", store)
 
-    assert found.blocks[0].images == (picture,)
+    (block, *_) = await blocks_of(found, store)
+    assert block.images == (picture,)
 
 
 async def test_stages_are_timed_and_chunks_counted(store: Store) -> None:
@@ -341,4 +347,4 @@ async def test_stages_are_timed_and_chunks_counted(store: Store) -> None:
     found = await ask("heron", store)
 
     assert found.chunks_evaluated == len(found.ranked) == found.chunks_matched == 3
-    assert min(found.retrieval_ms, found.reranking_ms, found.locality_ms, found.merge_ms) > 0
+    assert min(found.retrieval_ms, found.reranking_ms, found.merge_ms) > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.retrieve.query import MAX_QUERY_CHARACTERS, QueryKind, read_query
+from citewell.core.question import MAX_QUERY_CHARACTERS, QueryKind, read_query
 
 
 @pytest.mark.parametrize(

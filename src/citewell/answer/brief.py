@@ -1,4 +1,8 @@
-"""The brief: a research result as the text a model reads (seed A §6)."""
+"""The brief: a research result as the text a model reads (seed A §6).
+
+By default it is the list of quotes, each with its source; in full detail the blocks around them,
+images, the pages that were followed and the statistics come with it.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from citewell.answer.nothing_found import format_nothing_found
 from citewell.answer.numbering import number_sources
-from citewell.answer.stats import format_stats
+from citewell.answer.stats import format_stats, format_summary
 from citewell.answer.trace import format_trace
 from citewell.core.boundary import NOTE_PLACE, Boundary, label, neutralise
 from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from citewell.core.records import Block, Image, Quote
     from citewell.core.results import OrchestrationResult
@@ -23,8 +27,8 @@ logger = logging.getLogger(__name__)
 
 # Headings of sections, and the note on what was left out.
 _FRAME_TOKENS = 40
-_BLANK_LINE_TOKENS = 1
 _LEAST_BLOCK_TOKENS = 40
+_CUT = "[cut here]"
 
 
 def format_brief(
@@ -32,128 +36,150 @@ def format_brief(
 ) -> str:
     """Return the brief of `result` within `token_budget` cl100k tokens.
 
-    Sources and statistics are always whole; evidence, each block with its citation, fills what is
-    left, best first; the expansion trace and images come in only where there is still room.
+    Sources and statistics are always whole; quotes, or blocks in full detail, fill what is left,
+    best first; the expansion trace and images come in only where there is still room.
     """
-    numbers = number_sources(result.blocks)
     boundary = Boundary(nonce)
-    sources = _format_sources(result.blocks, numbers, boundary)
-    stats = format_stats(result, boundary)
+    numbers = number_sources((*result.blocks, *result.quotes))
+    is_full = bool(result.blocks)
+    stats = (
+        format_stats(result, boundary)
+        if is_full or not result.answered
+        else format_summary(result, boundary)
+    )
+    sources = _format_sources(result, numbers, boundary)
     frame = count_tokens("\n".join((boundary.note, *result.cautions))) + _FRAME_TOKENS
     left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
-    evidence = _Evidence(result, numbers, boundary)
-    evidence.fill(left)
-    left -= evidence.tokens
-    sections = [sources, evidence.text()]
+    if not result.answered:
+        sections = [sources, format_nothing_found(result, boundary), stats]
+    elif is_full:
+        sections = _format_full(result, sources, stats, numbers, boundary, left)
+    else:
+        quotes = [_format_quote(quote, result, numbers, boundary) for quote in result.quotes]
+        evidence, _ = _fill(quotes, left)
+        sections = [
+            sources,
+            _format_evidence(evidence, len(quotes), "quotes", result, boundary),
+            stats,
+        ]
+    brief = boundary.explain("\n\n".join(section for section in sections if section))
+    logger.debug("brief: %d tokens of %d", count_tokens(brief), token_budget)
+    return brief
+
+
+def _format_full(
+    result: OrchestrationResult,
+    sources: str,
+    stats: str,
+    numbers: dict[int, int],
+    boundary: Boundary,
+    left: int,
+) -> list[str]:
+    citations = [_format_citation(quote, numbers, boundary) for quote in result.quotes]
+    cited = "\n\n".join(["[CITATIONS]\n" + citations[0], *citations[1:]]) if citations else ""
+    left -= count_tokens(cited)
+    parts = [_format_block(block, block.text, result, numbers, boundary) for block in result.blocks]
+    if parts and count_tokens(parts[0]) > left:
+        room = max(left - count_tokens(parts[0]) + result.blocks[0].tokens, _LEAST_BLOCK_TOKENS)
+        text = truncate_to_tokens(result.blocks[0].text, room)
+        short = _format_block(result.blocks[0], text, result, numbers, boundary)
+        parts[0] = f"{short}\n(cut to fit the response budget)"
+    shown, left = _fill(parts, left)
+    sections = [sources, _format_evidence(shown, len(parts), "chunks", result, boundary)]
+    images = _format_images(result.blocks[: len(shown)], numbers, boundary)
     trace = format_trace(result, boundary) if result.steps else ""
     if trace and count_tokens(trace) <= left:
         left -= count_tokens(trace)
     elif trace:
         trace = f"[Expansion trace omitted — {result.iterations} iterations, see stats above]"
-    images = _format_images(evidence.shown, numbers, boundary)
     if images and count_tokens(images) <= left:
         sections.append(images)
-    sections += [trace, evidence.citations(), stats]
-    brief = boundary.explain("\n\n".join(section for section in sections if section))
-    logger.debug(
-        "brief: %d of %d blocks, %d tokens of %d",
-        len(evidence.shown),
-        len(result.blocks),
-        count_tokens(brief),
-        token_budget,
+    return [*sections, trace, cited, stats]
+
+
+def _fill(parts: Sequence[str], left: int) -> tuple[list[str], int]:
+    """Return the first parts that fit, at least one, and what is left of the budget."""
+    shown: list[str] = []
+    for part in parts:
+        cost = count_tokens(part) + 1
+        if shown and cost > left:
+            break
+        shown.append(part)
+        left -= cost
+    return shown, left
+
+
+def _format_evidence(
+    shown: Sequence[str], total: int, what: str, result: OrchestrationResult, boundary: Boundary
+) -> str:
+    cautions = [f"Caution: {caution}" for caution in result.cautions]
+    lines = ["\n".join(["[EVIDENCE]", *cautions]), *shown]
+    if len(shown) < total:
+        lines.append(
+            f"... (showing {len(shown)} of {total} {what} — remaining {total - len(shown)} omitted "
+            "due to response budget)"
+        )
+    return "\n\n".join(lines)
+
+
+def _format_quote(
+    quote: Quote, result: OrchestrationResult, numbers: dict[int, int], boundary: Boundary
+) -> str:
+    marks = [] if quote.confidence is None else [f"confidence: {quote.confidence:.2f}"]
+    if len(result.sub_queries) > 1:
+        marks.append(f'part: "{one_line(quote.sub_query)}"')
+    marks.append(f"id {quote.citation_id}")
+    cut = f" {_CUT}" if quote.is_cut else ""
+    # The section is a page's word too: it goes inside the boundary, on a line of its own.
+    section = f"§ {label(quote.heading_path[-1])}\n" if quote.heading_path else ""
+    head = f"Source [{numbers[quote.source_id]}] ({', '.join(marks)}):"
+    return f"{head}\n{boundary.around(section + neutralise(quote.text))}{cut}"
+
+
+def _format_block(
+    block: Block,
+    text: str,
+    result: OrchestrationResult,
+    numbers: dict[int, int],
+    boundary: Boundary,
+) -> str:
+    marks = [f"relevance: {block.relevance:.2f}"]
+    if block.confidence is not None:
+        marks.append(f"confidence: {block.confidence:.2f}")
+    if len(result.sub_queries) > 1:
+        marks.append(f'sub-query: "{one_line(block.sub_query)}"')
+    adjacent = " [adjacent context]" if block.matched_by == "locality" else ""
+    head = f"Source [{numbers[block.source_id]}] ({', '.join(marks)}){adjacent}:"
+    return f"{head}\n{boundary.quote(text.strip())}"
+
+
+def _format_citation(quote: Quote, numbers: dict[int, int], boundary: Boundary) -> str:
+    section = f" § {label(quote.heading_path[-1])}" if quote.heading_path else ""
+    where = f"{label(quote.title) or 'Untitled'}, {neutralise(quote.url)}{section}"
+    return (
+        f"[{numbers[quote.source_id]}] {boundary.quote(quote.text)}\n"
+        f"    — {boundary.around(where)} (id {quote.citation_id})"
     )
-    return brief
 
 
-class _Evidence:
-    """Blocks and their citations, taken best first while they fit."""
-
-    def __init__(
-        self, result: OrchestrationResult, numbers: dict[int, int], boundary: Boundary
-    ) -> None:
-        self._result = result
-        self._numbers = numbers
-        self._boundary = boundary
-        self._parts: list[str] = []
-        self._citations: list[str] = []
-        self.shown: list[Block] = []
-        self.tokens = 0
-
-    def fill(self, token_budget: int) -> None:
-        for block in self._result.blocks:
-            quotes = [quote for quote in self._result.quotes if _is_inside(quote, block)]
-            citations = [self._format_citation(quote) for quote in quotes]
-            part = self._format_block(block, block.text)
-            cost = _cost(part, citations)
-            if self.tokens + cost > token_budget and not self.shown:
-                room = token_budget - (cost - block.tokens)
-                text = truncate_to_tokens(block.text, max(room, _LEAST_BLOCK_TOKENS))
-                part = self._format_block(block, text) + "\n(cut to fit the response budget)"
-                cost = _cost(part, citations)
-            elif self.tokens + cost > token_budget:
-                return
-            self._parts.append(part)
-            self._citations += citations
-            self.shown.append(block)
-            self.tokens += cost
-
-    def text(self) -> str:
-        if not self._result.blocks:
-            return format_nothing_found(self._result, self._boundary)
-        cautions = [f"Caution: {caution}" for caution in self._result.cautions]
-        lines = ["\n".join(["[EVIDENCE]", *cautions]), *self._parts]
-        total, shown = len(self._result.blocks), len(self.shown)
-        if shown < total:
-            lines.append(
-                f"... (showing {shown} of {total} chunks — remaining {total - shown} omitted "
-                "due to response budget)"
-            )
-        return "\n\n".join(lines)
-
-    def citations(self) -> str:
-        return (
-            "\n\n".join(["[CITATIONS]\n" + self._citations[0], *self._citations[1:]])
-            if (self._citations)
-            else ""
-        )
-
-    def _format_block(self, block: Block, text: str) -> str:
-        marks = [f"relevance: {block.relevance:.2f}"]
-        if block.confidence is not None:
-            marks.append(f"confidence: {block.confidence:.2f}")
-        if len(self._result.sub_queries) > 1:
-            marks.append(f'sub-query: "{one_line(block.sub_query)}"')
-        adjacent = " [adjacent context]" if block.matched_by == "locality" else ""
-        number = self._numbers[block.source_id]
-        head = f"Source [{number}] ({', '.join(marks)}){adjacent}:"
-        return f"{head}\n{self._boundary.quote(text.strip())}"
-
-    def _format_citation(self, quote: Quote) -> str:
-        section = f" § {label(quote.heading_path[-1])}" if quote.heading_path else ""
-        where = f"{label(quote.title) or 'Untitled'}, {neutralise(quote.url)}{section}"
-        return (
-            f"[{self._numbers[quote.source_id]}] {self._boundary.quote(quote.text)}\n"
-            f"    — {self._boundary.around(where)} (id {quote.citation_id})"
-        )
-
-
-def _cost(part: str, citations: Sequence[str]) -> int:
-    return sum(count_tokens(text) + _BLANK_LINE_TOKENS for text in (part, *citations))
-
-
-def _format_sources(blocks: Sequence[Block], numbers: dict[int, int], boundary: Boundary) -> str:
-    if not blocks:
+def _format_sources(
+    result: OrchestrationResult, numbers: dict[int, int], boundary: Boundary
+) -> str:
+    shown: Sequence[Block | Quote] = (*result.blocks, *result.quotes)
+    if not shown:
         return "[SOURCES]\n(none)"
     lines: list[str] = []
     for source_id, number in numbers.items():
-        own = [block for block in blocks if block.source_id == source_id]
+        own = [each for each in shown if each.source_id == source_id]
         title = label(own[0].title) or "Untitled"
         lines.append(f"[{number}] {title} — {neutralise(own[0].url)}")
-        headings = dict.fromkeys(
-            label(block.heading_path[-1]) for block in own if block.heading_path
-        )
-        lines += [f"    § {heading}" for heading in headings]
+        if result.blocks:
+            lines += [f"    § {heading}" for heading in _last_headings(own)]
     return "\n".join(["[SOURCES]", NOTE_PLACE, boundary.around("\n".join(lines))])
+
+
+def _last_headings(shown: Iterable[Block | Quote]) -> list[str]:
+    return list(dict.fromkeys(label(each.heading_path[-1]) for each in shown if each.heading_path))
 
 
 def _format_images(blocks: Sequence[Block], numbers: dict[int, int], boundary: Boundary) -> str:
@@ -168,9 +194,3 @@ def _image_line(image: Image, number: int) -> str:
     caption = f" — {label(image.caption)}" if image.caption else ""
     alt = label(image.alt).replace("[", "(").replace("]", ")") or "Image"
     return f"- [{alt}]({neutralise(image.url)}){caption} (from Source [{number}])"
-
-
-def _is_inside(quote: Quote, block: Block) -> bool:
-    return (
-        quote.source_id == block.source_id and block.start <= quote.start and quote.end <= block.end
-    )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from citewell.core.records import Block
+    from citewell.core.records import Block, Quote
 
 
-def number_sources(blocks: Iterable[Block]) -> dict[int, int]:
+def number_sources(shown: Iterable[Block | Quote]) -> dict[int, int]:
     """Return source_id → number, counted from 1 in the order sources are first seen."""
     numbers: dict[int, int] = {}
-    for block in blocks:
-        numbers.setdefault(block.source_id, len(numbers) + 1)
+    for each in shown:
+        numbers.setdefault(each.source_id, len(numbers) + 1)
     return numbers

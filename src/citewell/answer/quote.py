@@ -1,339 +1,264 @@
-"""Picking quotes: the sentences of a block that bear on the question, as exact slices."""
+"""Picking quotes: the spans that answer, with as much around them as makes them readable.
+
+The one picker, for every tool. A quote is an exact slice of its passage, never a heading, a name
+without its description or a lead-in without what it introduces where these stand in the passage.
+"""
 
 from __future__ import annotations
 
 import logging
 import math
 import re
-from collections import Counter
-from dataclasses import dataclass
-from itertools import chain, repeat
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.answer.definitions import asked_terms, defines
+from citewell.answer.spans import rank_spans, split_units
 from citewell.core.ids import citation_id
 from citewell.core.records import Quote
-from citewell.core.text import sentence_spans
-from citewell.core.tokens import count_tokens
-from citewell.core.words import content_words, text_words, words
+from citewell.core.tokens import count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from citewell.core.records import Block
-    from citewell.core.text import Span
+    from citewell.answer.spans import PassageText, Place, RankedSpan, Unit
+    from citewell.core.question import Query
+    from citewell.core.records import Block, StoredChunk
 
 logger = logging.getLogger(__name__)
 
-MAX_QUOTE_TOKENS = 80
-MAX_QUOTE_CHARACTERS = 500
-_MAX_SENTENCES = 3
-# What a further sentence costs, so that it is taken only when it brings words of the question.
-_SENTENCE_COST = 0.08
-# What a word that was quoted before is still worth, and what it is worth to stand next to a quote.
-_AGAIN = 0.5
-_NEIGHBOUR = 0.25
-# What a word is worth to a sentence under a heading that holds it.
-_IN_HEADING = 0.7
-_KIND_OF_ANSWER = 0.15
-# What it is worth to say what the thing is that the question asks about.
-_DEFINITION = 0.8
-# What a question asks for, and what a sentence holds that may be it.
-_KINDS_OF_ANSWER = (
-    (
-        re.compile(
-            r"\b(?:how (?:many|much|long|old|far|often|tall|large|big|high)|when|which year"
-            r"|what (?:year|date|percent\w*|number))\b"
-            r"|何(?:年|月|日|人|回|個|%|パーセント|歳|時|度|番)|いつ|いくつ|いくら|どのくらい",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\d|[一二三四五六七八九十百千]"
-            r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b"
-        ),
-    ),
-    (
-        re.compile(r"\b(?:who|whom|whose|where|which|what)\b", re.IGNORECASE),
-        re.compile(r"(?<=[a-z,;] )[A-Z]\w+"),
-    ),
-)
-# A heading names what follows and an image shows it; neither says anything that one could cite.
-_NOT_QUOTED = ("#", "![")
-# A sentence that only points elsewhere ("See also [x](…)") has a few words beside its links.
-_LINK = re.compile(r"!?\[[^\[\]]*\]\([^()\s]*\)")
-_WORDS_TO_POINT = 3
-_TABLE_RULE = re.compile(r"\|[\s:|-]+$")
-_NAME = re.compile(r"\*\*[^\n]+\*\*(?:\n\*\*[^\n]+\*\*)*$")
-_CONTRAST = re.compile(r"(?:However|But|Nevertheless|Otherwise)\b|しかし|ただし|だが|けれども")
+# A span this far below the best, on the scale of log-odds, only costs the reader tokens: on the
+# even lines of bench/questions.py 5 brings 2 answers in 100 more, for half as many tokens again.
+_FAR_BELOW = 3.5
 _FENCES = ("```", "~~~")
+# A sentence that begins so is not understood without the one before it.
+_REFERS_BACK = re.compile(
+    r"(?:It|This|These|They|That|Those|Such|Here|Otherwise|However|But|Then|Also|Instead|Therefore"
+    r"|Thus|So|In (?:this|that|such|these)|If so|For example|Note that)\b"
+    r"|また|これ|その|この|しかし|ただし"
+)
+# How fast a quote's standing falls with its score below the best.
+_SCORE_SCALE = 2.0
+# How much lower the neighbouring paragraph may score to be quoted along.
+_OTHER_PARAGRAPH = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Sentence:
-    span: Span
-    words: frozenset[str]
-    """Those of a table's header count for each of its rows, which mean nothing without it."""
-    heading: frozenset[str]
-    """Words of the heading above it, where the block has several; it seldom repeats them."""
-    tokens: int
-    leads_on: bool
-    """Whether it only announces what follows: code, a list, rows, what is said of a name."""
+class QuoteLimits:
+    """How many quotes there may be, and how long."""
+
+    max_quotes: int = 7
+    first_tokens: int = 120
+    """Of the best quote, which is given the sentences around it …"""
+    other_tokens: int = 50
+    """… and of the others."""
+    longest_tokens: int = 160
+    """Of one sentence, row or program: what is longer is cut."""
+    with_context: bool = True
+    """False: a sentence alone, though it refer to the one before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """What else than words the question asks for."""
+class QuotedSpan:
+    """A slice of the passage at `passage`; its score compares within one call."""
 
-    kind: re.Pattern[str] | None
-    terms: tuple[str, ...]
+    passage: int
+    start: int
+    end: int
+    score: float
+    share: float
+    """Its standing beside the best one's, 0 to 1."""
+    is_cut: bool
+    """Whether it stops inside a unit, for its length."""
 
-    def bonus(self, text: str, spans: Sequence[Span]) -> float:
-        """Return what a window of sentences is worth for being an answer of this form."""
-        is_kind = self.kind is not None and any(self.kind.search(text, *span) for span in spans)
-        is_definition = defines(text[spans[0][0] : spans[-1][1]], self.terms)
-        return _KIND_OF_ANSWER * is_kind + _DEFINITION * is_definition
+
+def choose_quotes(
+    query: Query,
+    passages: Sequence[PassageText],
+    *,
+    limits: QuoteLimits,
+    cosines: Mapping[Place, float] | None = None,
+) -> list[QuotedSpan]:
+    """Return the slices to quote, best first; none overlaps another or repeats its text."""
+    spans = rank_spans(query, passages, cosines=cosines)
+    scores = {(span.passage, span.unit): span.score for span in spans}
+    taken: set[Place] = set()
+    chosen: list[QuotedSpan] = []
+    texts: list[str] = []
+    for span in spans:
+        if len(chosen) == limits.max_quotes or span.score < spans[0].score - _FAR_BELOW:
+            break
+        if (span.passage, span.unit) in taken:
+            continue
+        text = passages[span.passage].text
+        room = limits.other_tokens if chosen else limits.first_tokens
+        quote, units = _grow(span, text, scores, taken, max_tokens=room, limits=limits)
+        quote = replace(quote, share=math.exp((span.score - spans[0].score) / _SCORE_SCALE))
+        own = text[quote.start : quote.end]
+        taken |= {(span.passage, unit) for unit in units}
+        if not any(own in other or other in own for other in texts):
+            chosen.append(quote)
+            texts.append(own)
+    return chosen
 
 
-def pick_quotes(
-    query: str, blocks: Sequence[Block], *, limit: int, per_block: Sequence[int] = (1,)
-) -> list[Quote]:
-    """Return the quotes of at most `limit` blocks, in the order of `blocks`, a block's best first.
+def cut_preview(query: Query, passage: PassageText, *, max_characters: int) -> str:
+    """Return a slice of the passage that shows why it matched."""
+    limits = QuoteLimits(max_quotes=1, first_tokens=max_characters // 4)
+    spans = choose_quotes(query, [passage], limits=limits)
+    start, end = (spans[0].start, spans[0].end) if spans else (0, len(passage.text))
+    return clip(passage.text[start:end].strip(), max_characters)
 
-    A quote is one to three neighbouring sentences of its block: those that hold most of the words
-    of `query`, rare words weighing more. `per_block` says how many the first block may have, the
-    second and so on; blocks beyond it have one. Deterministic.
-    """
-    sentences = [_sentences_of(block.text) for block in blocks[:limit]]
-    weights = _word_weights(query, [each for one in sentences for each in one])
-    wanted = _Wanted(
-        kind=next((held for asked, held in _KINDS_OF_ANSWER if asked.search(query)), None),
-        terms=asked_terms(query),
+
+def clip(text: str, max_characters: int) -> str:
+    """Return the beginning of `text`, cut between words where there are any."""
+    if len(text) <= max_characters:
+        return text
+    cut = max(text.rfind(" ", 0, max_characters + 1), text.rfind("\n", 0, max_characters + 1))
+    return text[: cut if cut > max_characters // 2 else max_characters].rstrip()
+
+
+def quote_chunk(chunk: StoredChunk | Block, span: QuotedSpan, *, confidence: float | None) -> Quote:
+    """Return a slice of a chunk or a block as a citable quote of its page."""
+    start, end = chunk.start + span.start, chunk.start + span.end
+    return Quote(
+        citation_id=citation_id(chunk.source_id, chunk.page_hash, start, end),
+        text=chunk.text[span.start : span.end],
+        source_id=chunk.source_id,
+        url=chunk.url,
+        title=chunk.title,
+        heading_path=chunk.heading_path,
+        anchor=chunk.anchor,
+        start=start,
+        end=end,
+        page_hash=chunk.page_hash,
+        fetched_at=chunk.fetched_at,
+        confidence=confidence,
+        is_cut=span.is_cut,
     )
-    counts = chain(per_block, repeat(1))
-    return [
-        _quote(block, span)
-        for block, found, count in zip(blocks, sentences, counts, strict=False)
-        for span in _best_spans(found, block.text, weights, wanted, count=count)
-    ]
 
 
-def refuse_inexact(quotes: Sequence[Quote], texts: Mapping[int, str]) -> list[Quote]:
+def refuse_inexact(quotes: Iterable[Quote], texts: Mapping[int, str]) -> list[Quote]:
     """Return the quotes that the pages' canonical `texts` (by source_id) hold where they say."""
+    every = list(quotes)
     exact = [
         quote
-        for quote in quotes
+        for quote in every
         if quote.text and texts.get(quote.source_id, "")[quote.start : quote.end] == quote.text
     ]
-    if len(exact) < len(quotes):
-        logger.error("%d quotes were not exact slices and were dropped", len(quotes) - len(exact))
+    if len(exact) < len(every):
+        logger.error("%d quotes were not exact slices and were dropped", len(every) - len(exact))
     return exact
 
 
-def _sentences_of(text: str) -> list[_Sentence]:
-    found: list[_Sentence] = []
-    header: frozenset[str] = frozenset()
-    every = sentence_spans(text)
-    headings = [start for start, _ in every if text.startswith("#", start)]
-    spans = [span for span in every if not text.startswith(_NOT_QUOTED, span[0])]
-    for at, (start, end) in enumerate(spans):
-        sentence = text[start:end]
-        if _TABLE_RULE.match(sentence) or _is_pointer(sentence):
-            continue
-        own = frozenset(text_words(sentence))
-        is_reversed = at + 1 < len(spans) and _is_reversed(text, end, spans[at + 1][0])
-        is_header = at + 1 < len(spans) and bool(_TABLE_RULE.match(text[slice(*spans[at + 1])]))
-        if is_header or not sentence.startswith("|"):
-            header = own if is_header else frozenset()
-        found.append(
-            _Sentence(
-                span=(start, end),
-                words=own | header,
-                heading=_heading_above(text, start, headings),
-                tokens=count_tokens(sentence),
-                leads_on=is_header or is_reversed or _leads_on(sentence),
-            )
-        )
-    return found
-
-
-def _is_pointer(sentence: str) -> bool:
-    beside, links = _LINK.subn(" ", sentence)
-    is_list = sentence.startswith(("-", "*", "|"))
-    return links > 0 and not is_list and len(words(beside)) <= _WORDS_TO_POINT
-
-
-def _heading_above(text: str, start: int, headings: Sequence[int]) -> frozenset[str]:
-    above = [at for at in headings if at < start]
-    if len(headings) < 2 or not above:
-        return frozenset()
-    return frozenset(words(text[above[-1] : start].partition("\n")[0]))
-
-
-def _word_weights(query: str, sentences: Sequence[_Sentence]) -> dict[str, float]:
-    """Return what each word of the query is worth: the rarer among the sentences, the more."""
-    counts = Counter(word for sentence in sentences for word in sentence.words)
-    total = len(sentences) + 1
-    wanted = dict.fromkeys(content_words(query))
-    weights = {word: math.log(1 + total / (1 + counts[word])) for word in wanted}
-    whole = sum(weights.values()) or 1.0
-    return {word: weight / whole for word, weight in weights.items()}
-
-
-def _best_spans(
-    sentences: Sequence[_Sentence],
+def _grow(
+    span: RankedSpan,
     text: str,
-    weights: Mapping[str, float],
-    wanted: _Wanted,
+    scores: Mapping[Place, float],
+    taken: set[Place],
     *,
-    count: int,
-) -> list[Span]:
-    """Return up to `count` windows that do not overlap, each worth most beside those before it."""
-    every = _windows(sentences, text)
-    # Part of a program misleads who reads it alone; the block shows it whole.
-    windows = [each for each in every if not _is_cut_code(each, sentences, text)] or every
-    bonus = {
-        window: wanted.bonus(text, [sentences[at].span for at in window]) for window in windows
-    }
-    worth = dict(weights)
-    free = set(range(len(sentences)))
-    taken: set[int] = set()
-    chosen: list[range] = []
+    max_tokens: int,
+    limits: QuoteLimits,
+) -> tuple[QuotedSpan, range]:
+    """Return the span with what belongs to it, then with its better neighbours while they fit."""
+    units = split_units(text)
 
-    def value(window: range) -> float:
-        held = {word for at in window for word in sentences[at].words if word in worth}
-        named = {word for word in sentences[window[0]].heading if word in worth} - held
-        # Sets have no order, and a plain sum of floats depends on it.
-        score = math.fsum(worth[word] for word in held)
-        score += _IN_HEADING * math.fsum(worth[word] for word in named)
-        score -= _SENTENCE_COST * (len(window) - 1)
-        score += bonus[window]
-        # A table's row says nothing of the sentence, or the row, that it stands beside.
-        is_row = text.startswith("|", sentences[window[0]].span[0])
-        is_beside = not is_row and bool({window[0] - 1, window[-1] + 1} & taken)
-        return score + _NEIGHBOUR * is_beside
+    def fits(first: int, last: int, room: int) -> bool:
+        is_free = all((span.passage, unit) not in taken for unit in (first, last))
+        if not (first >= 0 and last < len(units) and is_free):
+            return False
+        if "heading" in (units[first].kind, units[last].kind):
+            return False
+        return _tokens_of(units[first : last + 1], text) <= room
 
-    while len(chosen) < count:
-        possible = [window for window in windows if free.issuperset(window)]
-        if not possible:
+    first = last = span.unit
+    while units[last].kind in ("name", "lead_in") and fits(first, last + 1, limits.longest_tokens):
+        last += 1
+    if units[first].kind == "row":
+        head = _head_of_table(units, first, text)
+        is_near = _tokens_of(units[head : last + 1], text) <= limits.longest_tokens
+        return _cut(span, text, (head if is_near else first, last), limits)
+    while (
+        limits.with_context
+        and _needs_before(units, first, text)
+        and fits(first - 1, last, limits.longest_tokens)
+    ):
+        first -= 1
+    while True:
+        grown = [
+            (scores.get((span.passage, added), -math.inf), pair)
+            for pair, added, is_far in (
+                ((first, last + 1), last + 1, _breaks(units, last + 1)),
+                ((first - 1, last), first - 1, _breaks(units, first)),
+            )
+            if fits(*pair, max_tokens)
+            and not (is_far and _is_beside_the_point(span, added, scores))
+        ]
+        if not grown:
             break
-        best = max(possible, key=value)
-        if chosen and value(best) <= 0:
-            break
-        chosen.append(best)
-        taken.update(best)
-        free.difference_update(best)
-        for word in {word for at in best for word in sentences[at].words} & worth.keys():
-            worth[word] *= _AGAIN
-    spans = [_cut(text, span) for span in _joined(chosen, sentences, text)]
-    return _with_headers(spans, sentences, text)
+        first, last = max(grown)[1]
+    return _cut(span, text, (first, last), limits)
 
 
-def _joined(windows: Sequence[range], sentences: Sequence[_Sentence], text: str) -> list[Span]:
-    """Return the windows as spans, best first; neighbours become one where it stays short."""
-    joined: list[range] = []
-    for window in windows:
-        for at, other in enumerate(joined):
-            both = range(min(window[0], other[0]), max(window[-1], other[-1]) + 1)
-            if len(both) == len(window) + len(other) and _fits_one_quote(both, sentences, text):
-                joined[at] = both
-                break
-        else:
-            joined.append(window)
-    return [(sentences[each[0]].span[0], sentences[each[-1]].span[1]) for each in joined]
+def _is_beside_the_point(span: RankedSpan, unit: int, scores: Mapping[Place, float]) -> bool:
+    """Return whether a unit of another paragraph says too little to be quoted along."""
+    return scores.get((span.passage, unit), -math.inf) < span.score - _OTHER_PARAGRAPH
 
 
-def _fits_one_quote(window: range, sentences: Sequence[_Sentence], text: str) -> bool:
-    start, end = sentences[window[0]].span[0], sentences[window[-1]].span[1]
-    return end - start <= MAX_QUOTE_CHARACTERS and "\n\n" not in text[start:end]
+def _tokens_of(units: Iterable[Unit], text: str) -> int:
+    return sum(_count(text[unit.start : unit.end]) for unit in units)
 
 
-def _is_cut_code(window: range, sentences: Sequence[_Sentence], text: str) -> bool:
-    start, end = sentences[window[0]].span[0], sentences[window[-1]].span[1]
-    return end - start > MAX_QUOTE_CHARACTERS and "```" in text[start:end]
-
-
-def _with_headers(spans: Sequence[Span], sentences: Sequence[_Sentence], text: str) -> list[Span]:
-    """Return the spans, those of a table's rows from its header on where that stays short."""
-    ends: dict[int, int] = {}
-    for start, end in spans:
-        header = _header_of(start, sentences, text)
-        low = header if end - header <= MAX_QUOTE_CHARACTERS else start
-        # Two rows of a table that both begin at its header are one quote.
-        ends[low] = max(end, ends.get(low, end))
-    return list(ends.items())
-
-
-def _header_of(start: int, sentences: Sequence[_Sentence], text: str) -> int:
-    """Return where the table begins whose row starts at `start`; `start` where it is no row."""
-    for sentence in reversed([each for each in sentences if each.span[0] <= start]):
-        if not text.startswith("|", sentence.span[0]):
-            break
-        start = sentence.span[0]
-    return start
-
-
-def _windows(sentences: Sequence[_Sentence], text: str) -> list[range]:
-    """Return the runs of neighbouring sentences that can be quoted together."""
-    windows: list[range] = []
-    for first in range(len(sentences)):
-        tokens = 0
-        for last in range(first, min(first + _MAX_SENTENCES, len(sentences))):
-            tokens += sentences[last].tokens
-            length = sentences[last].span[1] - sentences[first].span[0]
-            too_long = tokens > MAX_QUOTE_TOKENS or length > MAX_QUOTE_CHARACTERS
-            if last > first and (too_long or _is_break(text, sentences[last - 1], sentences[last])):
-                # What cannot be quoted with that which it announces is quoted without it.
-                if sentences[last - 1].leads_on:
-                    windows.append(range(first, last))
-                break
-            if not sentences[last].leads_on or last + 1 == len(sentences):
-                windows.append(range(first, last + 1))
-    return windows
-
-
-def _is_break(text: str, before: _Sentence, after: _Sentence) -> bool:
-    """Return whether a paragraph ends between two sentences, and does not announce the next."""
-    return "\n\n" in text[before.span[1] : after.span[0]] and not before.leads_on
-
-
-def _is_reversed(text: str, end: int, following: int) -> bool:
-    """Return whether a sentence is taken back in part by the one that follows it."""
-    return "\n\n" not in text[end:following] and bool(_CONTRAST.match(text, following))
-
-
-def _leads_on(sentence: str) -> bool:
-    """Return whether a sentence only announces what follows it: code, a list, or a name's story."""
-    if _NAME.match(sentence):
-        return True
-    first, last = sentence[0], sentence[-1]
-    return last in ":：,、" or (last.isalnum() and first not in "-*|`")
-
-
-def _cut(text: str, span: Span) -> Span:
-    """Shorten an overlong sentence at a word end, code at a line end, keeping it a slice."""
-    start, end = span
-    if end - start <= MAX_QUOTE_CHARACTERS:
-        return span
-    limit = start + MAX_QUOTE_CHARACTERS
-    ends = "\n" if text.startswith(_FENCES, start) else "\n "
-    cut = max(text.rfind(each, start + 1, limit) for each in ends)
-    end = cut if cut > start + MAX_QUOTE_CHARACTERS // 2 else limit
-    return (start, start + len(text[start:end].rstrip()))
-
-
-def _quote(block: Block, span: Span) -> Quote:
-    start, end = block.start + span[0], block.start + span[1]
-    return Quote(
-        citation_id=citation_id(block.source_id, block.page_hash, start, end),
-        text=block.text[span[0] : span[1]],
-        source_id=block.source_id,
-        url=block.url,
-        title=block.title,
-        heading_path=block.heading_path,
-        anchor=block.anchor,
+def _cut(
+    span: RankedSpan, text: str, units: tuple[int, int], limits: QuoteLimits
+) -> tuple[QuotedSpan, range]:
+    first, last = units
+    every = split_units(text)
+    start, end = every[first].start, every[last].end
+    short = _shorten(text[start:end], max(limits.first_tokens, limits.longest_tokens))
+    quoted = QuotedSpan(
+        passage=span.passage,
         start=start,
-        end=end,
-        page_hash=block.page_hash,
-        fetched_at=block.fetched_at,
-        confidence=block.confidence,
+        end=start + len(short),
+        score=span.score,
+        share=1.0,
+        is_cut=len(short) < end - start,
     )
+    return quoted, range(first, last + 1)
+
+
+def _head_of_table(units: Sequence[Unit], row: int, text: str) -> int:
+    """Return the unit that the table of a row begins with: its header, or its first row."""
+    first = row
+    while first > 0 and text.startswith("|", units[first - 1].start):
+        first -= 1
+    return first
+
+
+@lru_cache(maxsize=4096)
+def _count(text: str) -> int:
+    return count_tokens(text)
+
+
+def _needs_before(units: Sequence[Unit], at: int, text: str) -> bool:
+    """Return whether a unit is not understood without the one before it."""
+    if at == 0:
+        return False
+    unit, before = units[at], units[at - 1]
+    if before.kind in ("name", "lead_in"):
+        return True
+    if unit.kind == "code":
+        return before.kind == "sentence"
+    return not unit.starts_paragraph and bool(_REFERS_BACK.match(text, unit.start))
+
+
+def _breaks(units: Sequence[Unit], at: int) -> bool:
+    return at < len(units) and units[at].starts_paragraph
+
+
+def _shorten(text: str, max_tokens: int) -> str:
+    """Return the beginning of an overlong unit, code up to a line's end."""
+    short = truncate_to_tokens(text, max_tokens)
+    if len(short) < len(text) and text.startswith(_FENCES) and "\n" in short:
+        short = short[: short.rindex("\n")]
+    return short.rstrip()

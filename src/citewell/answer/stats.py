@@ -42,6 +42,23 @@ def _name_failure(failed: FailedUrl) -> str:
     return reason if failed.url in reason else f"{failed.url}: {reason}"
 
 
+def format_summary(result: OrchestrationResult, boundary: Boundary) -> str:
+    """Return in two lines how the evidence was found, with what a reader should know."""
+    lines = [
+        "[STATS]",
+        f"{result.documents_searched} documents searched; stopped: {result.stop_reason}; "
+        f"{result.timing.total_ms:.0f}ms",
+        *(f"Note: {note}" for note in result.notes),
+        *(
+            "Note: could not be read: " + boundary.quote(_name_failure(failed))
+            for failed in result.failures
+        ),
+    ]
+    if result.partial:
+        lines.append("Note: Time was nearly up; these results are partial.")
+    return "\n".join(lines)
+
+
 def reader_notes(result: OrchestrationResult) -> list[str]:
     """Return what a reader should know of how the evidence was found, a sentence each."""
     notes: list[str] = []

@@ -9,22 +9,21 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
-from citewell.answer.quote import pick_quotes
+from citewell.answer.quote import QuoteLimits, choose_quotes
+from citewell.answer.spans import PassageText
 from citewell.core.boundary import Boundary, label
+from citewell.core.question import read_query
 from citewell.core.text import sentence_spans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block, Quote
+    from citewell.core.records import RankedChunk
 
 MAX_EXCERPTS = 5
 MAX_SYNTHESIS_TOKENS = 700
+_ONE_QUOTE = QuoteLimits(max_quotes=1, first_tokens=1)
 _CITATION = re.compile(r"[\[【](\d{1,3}(?:\s*[,;、]\s*\d{1,3})*)[\]】]")
-_LONGEST_LABEL = 40
-_LONGEST_ANNOUNCED = 500
-_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*$")
-_BLOCK = re.compile(r"\s*\n[^\n]+(?:\n[^\n]+)*")
 # Models put the citation after the full stop as often as before it.
 _STOP_THEN_CITATION = re.compile(
     r"([.!?。！？])(\s*(?:[\[【]\d{1,3}(?:\s*[,;、]\s*\d{1,3})*[\]】]\s*)+)"
@@ -37,12 +36,11 @@ def citation_text(url: str, heading_path: Sequence[str]) -> str:
     return f"Source: {url} (Section: '{path}')" if path else f"Source: {url}"
 
 
-def synthesis_prompt(query: str, excerpts: Sequence[Block]) -> str:
+def synthesis_prompt(query: str, excerpts: Sequence[RankedChunk]) -> str:
     """Return what a language model is asked; the same for the same query and excerpts."""
     boundary = Boundary(_nonce(query, excerpts))
     shown = "\n\n".join(
-        f"[{number}] {boundary.quote(citation_text(excerpt.url, excerpt.heading_path))}\n"
-        f"{boundary.quote(excerpt.text)}"
+        f"[{number}] {boundary.quote(_cite(excerpt))}\n{boundary.quote(excerpt.chunk.text)}"
         for number, excerpt in enumerate(excerpts, start=1)
     )
     return (
@@ -72,30 +70,20 @@ def keep_cited(text: str, *, excerpts: int) -> str:
     return "".join(kept)
 
 
-def join_quotes(query: str, excerpts: Sequence[Block]) -> str:
+def join_quotes(query: str, excerpts: Sequence[RankedChunk]) -> str:
     """Return the best sentences of each excerpt, word for word, each with its citation."""
+    asked = read_query(query)
     lines: list[str] = []
-    for quote in pick_quotes(query, excerpts, limit=len(excerpts)):
-        number, excerpt = next(
-            (number, excerpt)
-            for number, excerpt in enumerate(excerpts, start=1)
-            if excerpt.source_id == quote.source_id
-            and excerpt.start <= quote.start
-            and quote.end <= excerpt.end
-        )
-        lines.append(f"“{_with_what_it_announces(quote, excerpt)}” [{number}]")
+    for number, excerpt in enumerate(excerpts, start=1):
+        chunk = excerpt.chunk
+        passage = PassageText(text=chunk.text, path=(chunk.title, *chunk.heading_path))
+        spans = choose_quotes(asked, [passage], limits=_ONE_QUOTE)
+        lines += [f"“{chunk.text[span.start : span.end]}” [{number}]" for span in spans]
     return "\n".join(lines)
 
 
-def _with_what_it_announces(quote: Quote, excerpt: Block) -> str:
-    """Return the quote; a bare label, such as “Requirements:”, with the block that follows it."""
-    if len(quote.text) > _LONGEST_LABEL or _SENTENCE_END.search(quote.text):
-        return quote.text
-    start, end = quote.start - excerpt.start, quote.end - excerpt.start
-    following = _BLOCK.match(excerpt.text, end)
-    if following is None or following.end() - start > _LONGEST_ANNOUNCED:
-        return quote.text
-    return excerpt.text[start : following.end()].rstrip()
+def _cite(excerpt: RankedChunk) -> str:
+    return citation_text(excerpt.chunk.url, excerpt.chunk.heading_path)
 
 
 def _with_valid_citations(sentence: str, excerpts: int) -> tuple[str, bool]:
@@ -112,8 +100,8 @@ def _with_valid_citations(sentence: str, excerpts: int) -> tuple[str, bool]:
     return re.sub(r"(?<!\s)\s++(?=[.!?。！？])", "", checked).strip(), found > 0
 
 
-def _nonce(query: str, excerpts: Sequence[Block]) -> str:
+def _nonce(query: str, excerpts: Sequence[RankedChunk]) -> str:
     # A client may have to be asked twice for the same thing, so it cannot be random; that it hangs
     # on the query and on all excerpts keeps a page from foreseeing it.
-    told = "\0".join((query, *(excerpt.text for excerpt in excerpts)))
+    told = "\0".join((query, *(excerpt.chunk.text for excerpt in excerpts)))
     return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]

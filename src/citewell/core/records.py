@@ -311,6 +311,11 @@ class RankedChunk:
     """Calibrated probability that the chunk answers the query; None without a reranker."""
     matched_by: MatchedBy
     sub_query: str
+    word_score: float = 0.0
+    """BM25; 0 where words did not find it."""
+    vector_score: float | None = None
+    """Cosine to the query; None where it is not known."""
+    fused_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -354,6 +359,13 @@ class Quote:
     page_hash: str
     fetched_at: datetime
     confidence: float | None
+    """The probability that it answers; the same in every tool."""
+    relevance: float = 0.0
+    """0 to 1; orders the quotes of a result."""
+    sub_query: str = ""
+    """The part of the question that it is for."""
+    is_cut: bool = False
+    """Whether it stops inside a sentence or a program, for its length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from citewell.core.records import Block, Intent, Quote
 
 Mode = Literal["chunk", "full_context"]
+Detail = Literal["quotes", "full"]
+"""The quotes alone, or also the blocks around them, images and how the pages were reached."""
 
 StopReason = Literal[
     "answered",
@@ -46,6 +48,7 @@ class Question:
     """What pages that are ingested for it are tagged with."""
     url_prefixes: tuple[str, ...] = ()
     """Where links may lead; anywhere when empty."""
+    detail: Detail = "quotes"
 
     def pages(self, source_ids: Sequence[int] | None = None) -> SearchFilter:
         """Return the filter of the pages it may see: all, or those of `source_ids`."""
@@ -119,9 +122,10 @@ class OrchestrationResult:
     sub_queries: tuple[str, ...]
     mode: Mode
     answered: bool
-    blocks: tuple[Block, ...]
-    """Best first."""
     quotes: tuple[Quote, ...]
+    """Best first."""
+    blocks: tuple[Block, ...] = ()
+    """Best first; only where the question asks for full detail."""
     seeds: tuple[str, ...] = ()
     """The given pages that were read, by the URL they ended at."""
     steps: tuple[ExpansionStep, ...] = ()

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from citewell.answer.quote import pick_quotes, refuse_inexact
+from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.progress import Progress
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
-from citewell.research.evidence import choose_blocks
-from citewell.research.excerpt import shorten_blocks
+from citewell.core.words import content_words
 from citewell.research.frontier import Need
-from citewell.research.judge import absent_words, tell_absent
+from citewell.research.read_path import quote_evidence
+from citewell.research.support import absent_words, tell_absent
+from citewell.research.weigh import choose_blocks
 from citewell.research.whole_pages import whole_page_blocks
+from citewell.retrieve.pipeline import gather_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.records import Block, PageText, Quote
     from citewell.core.results import Mode
+    from citewell.research.read_path import ChosenQuote
     from citewell.research.run import ResearchRun, Spent
 
 _LISTED_LINKS = 5
-# The answer often stands a sentence away from the words of the question (bench/quotes.py).
-_QUOTES_PER_BLOCK = (3, 1)
 _LISTED_PAGES = 10
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
@@ -33,14 +35,12 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     """Return the result of a run: its best blocks with citations, or why there are none."""
     assert run.found is not None, "a run is assembled after it has searched"
     began = time.monotonic()
-    unsupported = run.unsupported()
-    answered = len(unsupported) < len(run.analysis.sub_queries)
-    mode, blocks = await _choose(run, unsupported) if answered else ("chunk", [])
-    quotes = _cite(run, blocks, await _pages(run, {block.source_id for block in blocks}))
-    if mode == "chunk":
-        blocks = shorten_blocks(blocks, quotes)
-    tokens = sum(block.tokens for block in blocks)
-    message = f"Assembling results ({len(blocks)} chunks, {tokens} tokens)..."
+    parts = [part for part in run.analysis.sub_queries if part not in run.unsupported()]
+    answered = bool(parts)
+    await run.on_progress(Progress(phase="locality", message="Grabbing adjacent context..."))
+    quotes = await _quote(run, parts) if answered else []
+    mode, blocks = await _full_detail(run, parts) if answered else ("chunk", [])
+    message = f"Assembling results ({len(quotes)} quotes)..."
     await run.on_progress(Progress(phase="merge", message=message))
     run.spent.merge_ms += (time.monotonic() - began) * 1000
     return OrchestrationResult(
@@ -55,7 +55,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         steps=tuple(run.steps),
         stop_reason=run.stop_reason,
         documents_searched=run.documents_searched,
-        documents_matched=len({block.source_id for block in run.blocks}),
+        documents_matched=len({each.chunk.source_id for each in run.best_chunks}),
         chunks_evaluated=run.found.chunks_evaluated,
         iterations=run.iterations,
         expansion_budget=run.question.expansion_budget,
@@ -71,32 +71,48 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     )
 
 
-async def _choose(run: ResearchRun, unsupported: Sequence[str]) -> tuple[Mode, list[Block]]:
+async def _quote(run: ResearchRun, parts: Sequence[str]) -> list[Quote]:
+    """Return the quotes for the parts that are supported, checked against their pages."""
+    assert run.found is not None, "a run is assembled after it has searched"
+    # A comparison is answered by a sentence about both sides, if there is one.
+    is_comparison = run.analysis.intent == "comparison" and len(parts) > 1
+    chosen = await quote_evidence(
+        run.found,
+        (run.question.query, *parts) if is_comparison else parts,
+        support=run.judgements,
+        limits=QuoteLimits(),
+        embedder=run.parts.embedder,
+    )
+    quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]
+    pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
+    return refuse_inexact(quotes, {source_id: page.text for source_id, page in pages.items()})
+
+
+def _part_of(quote: ChosenQuote, parts: Sequence[str]) -> str:
+    """Return the part that a quote is for; one for the whole question goes to the nearest."""
+    if quote.part in parts:
+        return quote.part
+    held = frozenset(content_words(quote.text))
+    return max(parts, key=lambda part: len(held.intersection(content_words(part))))
+
+
+async def _full_detail(run: ResearchRun, parts: Sequence[str]) -> tuple[Mode, list[Block]]:
+    """Return the blocks around the quotes, or short pages whole; none unless they are asked for."""
+    assert run.found is not None, "a run is assembled after it has searched"
+    if run.question.detail != "full":
+        return "chunk", []
+    blocks, _ = await gather_blocks(run.found, store=run.parts.store, limit=2 * run.max_blocks)
     if run.source_ids and not run.followed:
         pages = await _pages(run, set(run.source_ids))
         if sum(page.info.tokens for page in pages) <= run.limits.full_context_tokens:
-            best = {block.source_id: block for block in reversed(run.blocks)}
+            best = {block.source_id: block for block in reversed(blocks)}
             return "full_context", whole_page_blocks(pages, best)
-    blocks = choose_blocks(
-        run.blocks,
-        sub_queries=[query for query in run.analysis.sub_queries if query not in unsupported],
-        pages=run.pages_to_show(),
-        limit=run.max_blocks,
-    )
-    return "chunk", blocks
-
-
-def _cite(run: ResearchRun, blocks: Sequence[Block], pages: Sequence[PageText]) -> list[Quote]:
-    quotes = pick_quotes(run.question.query, blocks, limit=len(blocks), per_block=_QUOTES_PER_BLOCK)
-    return refuse_inexact(quotes, {page.info.source_id: page.text for page in pages})
+    return "chunk", choose_blocks(blocks, parts=parts, limit=run.max_blocks)
 
 
 async def _pages(run: ResearchRun, source_ids: set[int]) -> list[PageText]:
-    """Return the pages by rising source_id; those that blocks were cut from, as they were then."""
-    assert run.found is not None, "a run is assembled after it has searched"
-    known = dict(run.found.pages)
-    if unread := sorted(source_ids - known.keys()):
-        known |= await run.parts.store.page_texts(unread)
+    """Return the pages by rising source_id."""
+    known = await run.parts.store.page_texts(sorted(source_ids))
     return [known[source_id] for source_id in sorted(source_ids) if source_id in known]
 
 
@@ -110,7 +126,7 @@ async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:
 def _open_links(run: ResearchRun) -> tuple[OpenLink, ...]:
     leads = run.frontier.leads(
         [Need(query=query) for query in run.analysis.sub_queries],
-        evidence=run.blocks,
+        evidence=run.best_chunks,
         limit=_LISTED_LINKS,
         max_depth=run.limits.max_depth + 1,
     )

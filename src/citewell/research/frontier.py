@@ -18,7 +18,7 @@ from citewell.web.urls import same_site
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from citewell.core.records import Block, Link, Page
+    from citewell.core.records import Link, Page, RankedChunk, StoredChunk
 
 # How much each part of a link says about the page behind it; chosen on bench/link_following.py,
 # where the order mattered and the second digit did not.
@@ -29,7 +29,7 @@ _EARLIER_ON_PAGE = 0.05
 _NOT_TEXT = (".zip", ".gz", ".tar", ".exe", ".png", ".jpg", ".svg", ".gif", ".mp4", ".whl", ".css")
 # Links before and after one that its context may name as well.
 _NEIGHBOURS = 6
-_EVIDENCE_BLOCKS = 4
+_EVIDENCE_CHUNKS = 4
 _SHORTEST_NAME = 3
 _IN_BRACKETS = re.compile(r"[(（][^()（）]*+[)）]$")
 # What a word of the question weighs that the evidence holds already.
@@ -113,11 +113,11 @@ class Frontier:
         self._closed.add(url)
 
     def leads(
-        self, needs: Sequence[Need], *, evidence: Sequence[Block], limit: int, max_depth: int
+        self, needs: Sequence[Need], *, evidence: Sequence[RankedChunk], limit: int, max_depth: int
     ) -> list[Lead]:
         """Return the links most likely to hold what `needs` ask for, best first, a URL once."""
         wanted = [self._wanted(need) for need in needs]
-        named = _Naming(evidence[:_EVIDENCE_BLOCKS])
+        named = _Naming(evidence[:_EVIDENCE_CHUNKS])
         best: dict[str, Lead] = {}
         for seen in self._seen:
             if seen.link.url in self._closed or seen.depth > max_depth:
@@ -179,21 +179,21 @@ class Frontier:
 class _Naming:
     """The best evidence, to ask whether it names a link."""
 
-    def __init__(self, evidence: Sequence[Block]) -> None:
+    def __init__(self, evidence: Sequence[RankedChunk]) -> None:
         best = evidence[0].relevance if evidence else 0.0
-        self._blocks = [
-            (block, block.relevance / (best or 1.0) * rank**-0.5, _prose(block.text))
-            for rank, block in enumerate(evidence, start=1)
+        self._chunks = [
+            (each.chunk, each.relevance / (best or 1.0) * rank**-0.5, _prose(each.chunk.text))
+            for rank, each in enumerate(evidence, start=1)
         ]
 
     def share(self, seen: _Seen) -> float:
-        """Return 0 to 1: the standing, against the best, of the best block that names the link."""
+        """Return 0 to 1: the standing, against the best, of the best chunk that names the link."""
         name = _name_in(seen.link.text)
         return max(
             (
                 share
-                for block, share, prose in self._blocks
-                if _stands_in(block, seen) or (name is not None and name.search(prose))
+                for chunk, share, prose in self._chunks
+                if _stands_in(chunk, seen) or (name is not None and name.search(prose))
             ),
             default=0.0,
         )
@@ -203,11 +203,11 @@ def _prose(text: str) -> str:
     return " ".join(prose_sentences(text))
 
 
-def _stands_in(block: Block, seen: _Seen) -> bool:
+def _stands_in(chunk: StoredChunk, seen: _Seen) -> bool:
     return (
         not seen.is_listed
-        and block.source_id == seen.source_id
-        and block.start <= seen.link.start < block.end
+        and chunk.source_id == seen.source_id
+        and chunk.start <= seen.link.start < chunk.end
     )
 
 

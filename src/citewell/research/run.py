@@ -15,20 +15,19 @@ from citewell.core.progress import OnProgress, Phase, Progress
 from citewell.core.results import ExpansionStep, Question, StopReason
 from citewell.core.text import one_line
 from citewell.ingest.pipeline import Ingester, IngestOutcome
-from citewell.research.evidence import weigh_blocks
 from citewell.research.frontier import Frontier, Need
-from citewell.research.judge import KNOWN_MODEL, judge
-from citewell.retrieve.duplicates import SeenTexts
-from citewell.retrieve.pipeline import retrieve
+from citewell.research.read_path import judge_parts
+from citewell.research.weigh import weigh_by_wishes
+from citewell.retrieve.pipeline import Models, Options, retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block, RankedChunk, SearchFilter
+    from citewell.core.records import RankedChunk, SearchFilter
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.research.analyse import QueryAnalysis
     from citewell.research.frontier import Lead
-    from citewell.research.judge import Judgement
+    from citewell.research.support import Judgement
     from citewell.retrieve.pipeline import Retrieval
     from citewell.store.protocol import Store
 
@@ -99,7 +98,6 @@ class ResearchRun:
     followed_anew: int = 0
     steps: list[ExpansionStep] = field(default_factory=list)
     frontier: Frontier = field(default_factory=Frontier)
-    blocks: list[Block] = field(default_factory=list)
     found: Retrieval | None = None
     judgements: dict[str, Judgement] = field(default_factory=dict)
     """How well what was found supports each sub-query."""
@@ -140,51 +138,27 @@ class ResearchRun:
     async def _search(self, where: SearchFilter) -> None:
         self.documents_searched = await self.parts.store.count_pages(where)
         await self._tell("retrieval", f"Searching {self.documents_searched} documents...")
-        found = await self._retrieve(where, limit=2 * self.max_blocks)
-        await self._tell("reranking", f"Reranking {found.chunks_evaluated} chunks...")
-        await self._tell("locality", "Grabbing adjacent context...")
-        self.spent.retrieval_ms += found.retrieval_ms
-        self.spent.reranking_ms += found.reranking_ms
-        self.spent.locality_ms += found.locality_ms
-        self.spent.merge_ms += found.merge_ms
-        blocks = [*found.blocks, *await self._blocks_of_unseen(found)]
-        # Together, with no wait between them: the run may be stopped at any wait.
-        self.found = found
-        self.judgements = self._judge(found)
-        self.blocks = weigh_blocks(blocks, self.analysis)
-        await self._tell_evidence()
-
-    async def _blocks_of_unseen(self, found: Retrieval) -> list[Block]:
-        """Return the best block of each page that the search over all pages passed by."""
-        seen = {block.source_id for block in found.blocks}
-        unseen = [source_id for source_id in self.pages_to_show() if source_id not in seen]
-        if not unseen:
-            return []
-        own = await self._retrieve(self.question.pages(unseen), limit=2 * len(unseen))
-        told = SeenTexts()
-        for block in found.blocks:
-            told.add(block.text)
-        best = {block.source_id: block for block in reversed(own.blocks)}
-        return [block for block in best.values() if not told.holds(block.text)]
-
-    async def _retrieve(self, where: SearchFilter, *, limit: int) -> Retrieval:
-        return await retrieve(
+        found = await retrieve(
             self.question.query,
             store=self.parts.store,
-            embedder=self.parts.embedder,
-            reranker=self.parts.reranker,
+            models=Models(embedder=self.parts.embedder, reranker=self.parts.reranker),
             where=where,
-            limit=limit,
-            sub_queries=self.analysis.sub_queries,
+            options=Options(
+                limit=self.max_blocks,
+                sub_queries=self.analysis.sub_queries,
+                weigh=weigh_by_wishes(self.analysis),
+            ),
         )
-
-    def pages_to_show(self) -> list[int]:
-        """Return the pages that the reader is to see something of.
-
-        Those that were given, since they were asked about; and those that were followed, since
-        the evidence named them.
-        """
-        return [] if self.is_over_stored_pages else self.source_ids
+        await self._tell("reranking", f"Reranking {found.chunks_evaluated} chunks...")
+        self.spent.retrieval_ms += found.retrieval_ms
+        self.spent.reranking_ms += found.reranking_ms
+        self.spent.merge_ms += found.merge_ms
+        # Together, with no wait between them: the run may be stopped at any wait.
+        self.found = found
+        self.judgements = judge_parts(
+            found, self.analysis.sub_queries, embedder=self.parts.embedder
+        )
+        await self._tell_evidence()
 
     def unsupported(self) -> list[str]:
         """Return the sub-queries that nothing found so far supports."""
@@ -194,18 +168,6 @@ class ResearchRun:
             for query in self.analysis.sub_queries
             if query not in judged or not judged[query].is_supported
         ]
-
-    def _judge(self, found: Retrieval) -> dict[str, Judgement]:
-        embedder = self.parts.embedder
-        known = embedder is not None and embedder.name == KNOWN_MODEL
-        return {
-            query: judge(
-                query,
-                _own_first(query, found),
-                cosine=found.best_cosines.get(query) if known else None,
-            )
-            for query in self.analysis.sub_queries
-        }
 
     async def _ingest_seeds(self) -> None:
         """Ingest the given pages side by side; each counts from the moment it is stored."""
@@ -284,7 +246,9 @@ class ResearchRun:
         return list(chosen.values())[:pages]
 
     def _leads(self, needs: Sequence[Need], *, limit: int, max_depth: int) -> list[Lead]:
-        leads = self.frontier.leads(needs, evidence=self.blocks, limit=limit, max_depth=max_depth)
+        leads = self.frontier.leads(
+            needs, evidence=self.best_chunks, limit=limit, max_depth=max_depth
+        )
         prefixes = self.question.url_prefixes
         return [lead for lead in leads if not prefixes or lead.url.startswith(prefixes)]
 
@@ -353,28 +317,25 @@ class ResearchRun:
         self.followed_anew += outcome.changed
         return True
 
+    @property
+    def best_chunks(self) -> tuple[RankedChunk, ...]:
+        """The best of what was found so far."""
+        return self.found.chunks if self.found is not None else ()
+
     def _score(self) -> float:
-        return self.blocks[0].relevance if self.blocks else 0.0
+        return self.best_chunks[0].relevance if self.best_chunks else 0.0
 
     async def _tell(self, phase: Phase, message: str) -> None:
         await self.on_progress(Progress(phase=phase, message=message))
 
     async def _tell_evidence(self) -> None:
         shown = [
-            f"{mark(label(block.title))}, {mark(block.url)} ({block.relevance:.2f}): "
-            f"{mark(one_line(block.text, limit=160))}"
-            for block in self.blocks[:_SHOWN_SO_FAR]
+            f"{mark(label(each.chunk.title))}, {mark(each.chunk.url)} ({each.relevance:.2f}): "
+            f"{mark(one_line(each.chunk.text, limit=160))}"
+            for each in self.best_chunks[:_SHOWN_SO_FAR]
         ]
         if shown:
             await self._tell("retrieval", "Evidence so far — " + " | ".join(shown))
-
-
-def _own_first(query: str, found: Retrieval) -> list[RankedChunk]:
-    """Return the chunks found, those that `query` itself brought first."""
-    best = found.best_by_query.get(query)
-    first = {best.chunk.chunk_id: best} if best is not None else {}
-    own = [ranked for ranked in found.ranked if ranked.sub_query == query]
-    return list((first | {each.chunk.chunk_id: each for each in (*own, *found.ranked)}).values())
 
 
 def _step(

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from citewell.core.question import Query, QueryKind
     from citewell.core.records import Hit, MatchedBy, SearchFilter, StoredChunk
     from citewell.inference.protocols import Embedder
-    from citewell.retrieve.query import Query, QueryKind
     from citewell.store.protocol import Store
 
     Vector = npt.NDArray[np.float32]
@@ -73,14 +73,19 @@ async def find_candidates(
     where: SearchFilter,
     depth: int,
     embed_limit: int = EMBED_LIMIT,
+    query_vector: Vector | None = None,
 ) -> Candidates:
     """Return up to `depth` chunks for `query`, best fused score first.
 
     Word candidates that have no vector yet are embedded, the best `embed_limit` of them, and their
-    vectors kept. When the model fails the words alone decide and a note says so.
+    vectors kept. When the model fails the words alone decide and a note says so. `query_vector`
+    stands in for the embedder's own.
     """
     side = _VectorSide()
-    has_vectors = embedder is not None and embedder.supports(query.text)
+    side.query_vector = query_vector
+    has_vectors = embedder is not None and (
+        query_vector is not None or embedder.supports(query.text)
+    )
     # What stands deep in one list can still come out on top where another list names it too.
     limit = 2 * depth if has_vectors else depth
 
@@ -107,7 +112,9 @@ async def _search_by_vectors(
     limit: int,
 ) -> None:
     try:
-        vector = await embedder.embed_query(query.text)
+        vector = side.query_vector
+        if vector is None:
+            vector = await embedder.embed_query(query.text)
     except InferenceError as error:
         side.notes.append(f"Searched by words only: {error.message}")
         return

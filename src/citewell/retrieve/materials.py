@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from citewell.core.words import content_words, words
+from citewell.core.question import read_query
+from citewell.core.words import words
 from citewell.retrieve.fuse import fuse_by_reciprocal_rank
+from citewell.store.bm25 import Totals, score_chunks, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,10 +22,6 @@ MAX_PIECE_CHARACTERS = 1_500
 
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-
-# The usual constants of BM25.
-_SATURATION = 1.2
-_LENGTH_WEIGHT = 0.75
 
 
 def split_material(text: str) -> list[str]:
@@ -87,23 +83,12 @@ def _cut(sentence: str) -> list[str]:
 
 
 def _rank_by_words(query: str, pieces: Sequence[str]) -> list[int]:
-    """Return the pieces that hold a word of the query by BM25 over the pieces alone."""
-    wanted = set(content_words(query))
-    counts = [Counter(words(piece)) for piece in pieces]
-    lengths = [count.total() for count in counts]
-    mean = sum(lengths) / len(lengths) if lengths else 0.0
-    holding = {word: sum(word in count for count in counts) for word in wanted}
-    scores: dict[int, float] = {}
-    for place, count in enumerate(counts):
-        found = [word for word in wanted if word in count]
-        long = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * lengths[place] / (mean or 1))
-        score = sum(
-            math.log(1 + (len(pieces) - holding[word] + 0.5) / (holding[word] + 0.5))
-            * count[word]
-            * (_SATURATION + 1)
-            / (count[word] + long)
-            for word in found
-        )
-        if found:
-            scores[place] = score
-    return sorted(scores, key=lambda place: (-scores[place], place))
+    """Return the pieces that hold a word of the query, by the BM25 that stores rank by."""
+    wanted = read_query(query).words
+    texts = [" ".join(words(piece)) for piece in pieces]
+    held = [frozenset(text.split()) for text in texts]
+    counts = {word: sum(word in own for own in held) for word in wanted}
+    found = {word: count for word, count in counts.items() if count}
+    totals = Totals(chunks=len(pieces), words=sum(text.count(" ") + 1 for text in texts))
+    chunks = [(place, "", text) for place, text in enumerate(texts)]
+    return [place for _, place in sorted(score_chunks(chunks, weigh(found, totals), totals))]

@@ -1,128 +1,199 @@
-"""From query to ranked blocks: the steps, in order."""
+"""From question to ranked chunks: the one way that every tool searches, its steps in order."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
+from citewell.core.definitions import asked_terms, raise_definitions
+from citewell.core.errors import InvalidArgument
+from citewell.core.question import Query, read_query
 from citewell.retrieve.blocks import cut_blocks, plan_blocks
 from citewell.retrieve.candidates import Candidates, find_candidates
+from citewell.retrieve.duplicates import SeenTexts
+from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.locality import add_locality
-from citewell.retrieve.query import Query, read_query
-from citewell.retrieve.rerank import merge_rankings, rank
+from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
+    import numpy.typing as npt
+
     from citewell.core.records import Block, PageText, RankedChunk, SearchFilter
     from citewell.inference.protocols import Embedder, Reranker
-    from citewell.retrieve.blocks import BlockPlan
+    from citewell.retrieve.candidates import FoundChunk
     from citewell.store.protocol import Store
+
+    Vector = npt.NDArray[np.float32]
 
 # Chunks per query that are reranked: enough that ten pages are among them.
 DEPTH = 60
 
+SearchMode = Literal["hybrid", "vectors", "neighbours"]
+"""By words and vectors; by vectors alone; or also the pages that the best chunk links to."""
+
+Further = Callable[["Sequence[FoundChunk]"], Awaitable["Sequence[FoundChunk]"]]
+"""Gives candidates that the caller knows of beside those that were found."""
+Weigh = Callable[["Sequence[RankedChunk]"], "Sequence[float]"]
+"""Gives the relevance of ranked chunks as the caller sees it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """What ranks; either may be missing."""
+
+    embedder: Embedder | None
+    reranker: Reranker | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What differs from one caller to another."""
+
+    limit: int
+    """Most chunks, and most blocks, to return."""
+    sub_queries: tuple[str, ...] = ()
+    mode: SearchMode = "hybrid"
+    per_page: int | None = None
+    """Most chunks of one page, those in `shown` included."""
+    shown: frozenset[int] = frozenset()
+    """Chunks that the caller has seen: neither they nor near-duplicates come again."""
+    query_vector: Vector | None = None
+    """The caller's own vector of the query, instead of the embedder's."""
+    further: Further | None = None
+    weigh: Weigh | None = None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """What a query found, best first, and how long each stage took in milliseconds."""
+    """What a question found, best first, and how long each stage took in milliseconds."""
 
-    blocks: tuple[Block, ...]
+    query: Query
+    chunks: tuple[RankedChunk, ...]
+    """The best, as many as were asked for, without near-duplicates."""
+    more: bool
+    """Whether the ranking goes on after `chunks`."""
     ranked: tuple[RankedChunk, ...]
-    best_by_query: Mapping[str, RankedChunk]
-    """The best chunk for the query and for each sub-query that found any."""
+    """All that was ranked."""
+    by_query: Mapping[str, tuple[RankedChunk, ...]]
+    """What the question and each of its parts found by itself, best first."""
+    calibrated: bool
+    """Whether confidences mean anything."""
     best_cosines: Mapping[str, float]
     """The highest cosine of any candidate, for each query that was also asked by vectors."""
-    chunks_evaluated: int
-    """How many different chunks were ranked, over all sub-queries."""
     chunks_matched: int
-    """How many chunks words or vectors named, over all sub-queries."""
-    pages: Mapping[int, PageText]
-    """The pages that the blocks are cut from."""
+    """How many chunks words or vectors named, over all queries."""
     retrieval_ms: float
     reranking_ms: float
-    locality_ms: float
     merge_ms: float
     notes: tuple[str, ...] = ()
     """What could not be done, such as searching by vectors."""
 
+    @property
+    def chunks_evaluated(self) -> int:
+        """How many different chunks were ranked, over all queries."""
+        return len(self.ranked)
+
 
 async def retrieve(
-    query: str,
-    *,
-    store: Store,
-    embedder: Embedder | None,
-    reranker: Reranker | None,
-    where: SearchFilter,
-    limit: int,
-    sub_queries: Sequence[str] = (),
+    question: str, *, store: Store, models: Models, where: SearchFilter, options: Options
 ) -> Retrieval:
-    """Return up to `limit` blocks that best answer `query` and its `sub_queries`.
+    """Return the chunks that best answer `question` and its parts.
 
-    Every block's text is a slice of its page. A model that fails does not fail the search: what
-    remains decides, and a note says so.
+    A model that fails does not fail the search: what remains decides, and a note says so.
 
     Raises:
+        InvalidArgument: only vectors may be searched, and there are none for this question.
         StoreError: the store could not be read.
     """
     clock = _Stopwatch()
-    asked = [read_query(text) for text in dict.fromkeys((query, *sub_queries)) if text.strip()]
-    gathered = await _find_all(
-        asked,
-        store=store,
-        embedder=embedder,
-        where=where,
-        depth=max(DEPTH, 2 * limit),
-    )
+    texts = dict.fromkeys((question, *options.sub_queries))
+    asked = [read_query(text) for text in texts if text.strip()]
+    if options.mode == "vectors":
+        asked = [_without_words(query, models.embedder, options) for query in asked]
+    gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     retrieval_ms = clock.lap_ms()
     rankings = [
-        await rank(each, candidates.found, reranker=reranker)
-        for each, candidates in zip(asked, gathered, strict=True)
+        await _rank(query, candidates.found, models=models, options=options)
+        for query, candidates in zip(asked, gathered, strict=True)
     ]
     ranking = merge_rankings(rankings)
+    if options.mode == "neighbours":
+        near = await add_neighbours(ranking.chunks, question, store=store, where=where)
+        ranking = replace(ranking, chunks=near)
     reranking_ms = clock.lap_ms()
-    plans = plan_blocks(ranking.chunks, limit=limit, calibrated=ranking.calibrated)
-    merge_ms = clock.lap_ms()
-    plans = await add_locality(plans, store=store, limit=limit)
-    locality_ms = clock.lap_ms()
-    pages = await _pages_of(plans, store=store)
+    before = await store.load_chunks(sorted(options.shown)) if options.shown else []
+    chosen, more = _choose(
+        ranking.chunks,
+        [(chunk.source_id, chunk.text) for chunk in before],
+        limit=options.limit,
+        per_page=options.per_page,
+    )
     return Retrieval(
-        blocks=tuple(cut_blocks(plans, pages)),
+        query=asked[0] if asked else read_query(question),
+        chunks=tuple(chosen),
+        more=more,
         ranked=ranking.chunks,
-        best_by_query={one.chunks[0].sub_query: one.chunks[0] for one in rankings if one.chunks},
+        by_query={query.text: one.chunks for query, one in zip(asked, rankings, strict=True)},
+        calibrated=ranking.calibrated,
         best_cosines=_best_cosines(asked, gathered),
-        chunks_evaluated=len(ranking.chunks),
         chunks_matched=sum(candidates.chunks_matched for candidates in gathered),
-        pages=pages,
         retrieval_ms=retrieval_ms,
         reranking_ms=reranking_ms,
-        locality_ms=locality_ms,
-        merge_ms=merge_ms + clock.lap_ms(),
+        merge_ms=clock.lap_ms(),
         notes=_once((*(note for each in gathered for note in each.notes), *ranking.notes)),
     )
+
+
+async def gather_blocks(
+    found: Retrieval, *, store: Store, limit: int
+) -> tuple[list[Block], dict[int, PageText]]:
+    """Return the best chunks joined with their neighbours, and the pages they are slices of."""
+    plans = plan_blocks(found.ranked, limit=limit, calibrated=found.calibrated)
+    plans = await add_locality(plans, store=store, limit=limit)
+    pages = await store.page_texts(list(dict.fromkeys(plan.source_id for plan in plans)))
+    return cut_blocks(plans, pages), pages
+
+
+def _without_words(query: Query, embedder: Embedder | None, options: Options) -> Query:
+    has_vector = embedder is not None and embedder.supports(query.text)
+    if not has_vector and options.query_vector is None:
+        raise InvalidArgument(
+            "There are no vectors to search for a question in this language.",
+            suggestion='Use mode "auto", which also searches by words.',
+        )
+    return replace(query, words=())
 
 
 async def _find_all(
     asked: Sequence[Query],
     *,
     store: Store,
-    embedder: Embedder | None,
+    models: Models,
     where: SearchFilter,
-    depth: int,
+    options: Options,
 ) -> list[Candidates]:
     found: dict[int, Candidates] = {}
+    depth = max(DEPTH, 2 * (options.limit + len(options.shown)))
 
     async def find(at: int) -> None:
         found[at] = await find_candidates(
             asked[at],
             store=store,
-            embedder=embedder,
+            embedder=models.embedder,
             where=where,
             depth=depth,
+            query_vector=options.query_vector,
         )
+        if options.further is not None:
+            further = await options.further(found[at].found)
+            found[at] = replace(found[at], found=(*found[at].found, *further))
 
     async with anyio.create_task_group() as tasks:
         for at in range(len(asked)):
@@ -130,8 +201,60 @@ async def _find_all(
     return [found[at] for at in range(len(asked))]
 
 
-async def _pages_of(plans: Sequence[BlockPlan], *, store: Store) -> dict[int, PageText]:
-    return await store.page_texts(list(dict.fromkeys(plan.source_id for plan in plans)))
+async def _rank(
+    query: Query, found: Sequence[FoundChunk], *, models: Models, options: Options
+) -> Ranking:
+    if options.mode == "vectors":
+        return rank_by_cosine(query, found)
+    ranking = await rank(query, found, reranker=models.reranker)
+    chunks = ranking.chunks
+    if options.weigh is not None:
+        chunks = _with_relevance(chunks, options.weigh(chunks))
+    raised = raise_definitions(
+        [each.relevance for each in chunks],
+        [each.chunk.text for each in chunks],
+        asked_terms(query.text),
+    )
+    return replace(ranking, chunks=_with_relevance(chunks, raised))
+
+
+def _with_relevance(
+    ranked: Sequence[RankedChunk], relevances: Sequence[float]
+) -> tuple[RankedChunk, ...]:
+    return best_first(
+        replace(each, relevance=relevance)
+        for each, relevance in zip(ranked, relevances, strict=True)
+    )
+
+
+def _choose(
+    ranked: Sequence[RankedChunk],
+    before: Iterable[tuple[int, str]],
+    *,
+    limit: int,
+    per_page: int | None,
+) -> tuple[list[RankedChunk], bool]:
+    """Return the next `limit` chunks, and whether more would follow."""
+    seen = SeenTexts()
+    counts: dict[int, int] = {}
+
+    def note(source_id: int, text: str) -> None:
+        seen.add(text)
+        counts[source_id] = counts.get(source_id, 0) + 1
+
+    for source_id, text in before:
+        note(source_id, text)
+    chosen: list[RankedChunk] = []
+    for each in ranked:
+        chunk = each.chunk
+        is_full = per_page is not None and counts.get(chunk.source_id, 0) >= per_page
+        if is_full or seen.holds(chunk.text):
+            continue
+        if len(chosen) == limit:
+            return chosen, True
+        chosen.append(each)
+        note(chunk.source_id, chunk.text)
+    return chosen, False
 
 
 def _best_cosines(asked: Sequence[Query], gathered: Sequence[Candidates]) -> dict[str, float]:

@@ -11,9 +11,9 @@ from citewell.core.records import RankedChunk
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from citewell.core.question import Query
     from citewell.inference.protocols import Reranker
     from citewell.retrieve.candidates import FoundChunk
-    from citewell.retrieve.query import Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +35,19 @@ async def rank(query: Query, found: Sequence[FoundChunk], *, reranker: Reranker 
         note = f"Results are in the order of search, not reranked: {error.message}"
         return Ranking(chunks=_in_fused_order(query, found), calibrated=False, notes=(note,))
     ranked = [
-        RankedChunk(
-            chunk=candidate.chunk,
-            relevance=probability,
-            confidence=probability,
-            matched_by=candidate.matched_by,
-            sub_query=query.text,
-        )
+        _ranked(query, candidate, relevance=probability, confidence=probability)
         for candidate, probability in zip(found, probabilities, strict=True)
     ]
-    return Ranking(chunks=_best_first(ranked), calibrated=True)
+    return Ranking(chunks=best_first(ranked), calibrated=True)
+
+
+def rank_by_cosine(query: Query, found: Sequence[FoundChunk]) -> Ranking:
+    """Return `found` by falling cosine to the query."""
+    ranked = [
+        _ranked(query, each, relevance=min(1.0, max(0.0, each.vector_score or 0.0)))
+        for each in found
+    ]
+    return Ranking(chunks=best_first(ranked), calibrated=False)
 
 
 def merge_rankings(rankings: Iterable[Ranking]) -> Ranking:
@@ -57,26 +60,34 @@ def merge_rankings(rankings: Iterable[Ranking]) -> Ranking:
             if known is None or ranked.relevance > known.relevance:
                 best[ranked.chunk.chunk_id] = ranked
     return Ranking(
-        chunks=_best_first(best.values()),
+        chunks=best_first(best.values()),
         calibrated=all(ranking.calibrated for ranking in several),
         notes=tuple(dict.fromkeys(note for ranking in several for note in ranking.notes)),
     )
 
 
+def best_first(chunks: Iterable[RankedChunk]) -> tuple[RankedChunk, ...]:
+    """Return the chunks by falling relevance; equals stay in the order of fusion."""
+    return tuple(sorted(chunks, key=lambda ranked: -ranked.relevance))
+
+
 def _in_fused_order(query: Query, found: Sequence[FoundChunk]) -> tuple[RankedChunk, ...]:
-    best = max((candidate.fused_score for candidate in found), default=1.0)
-    return _best_first(
-        RankedChunk(
-            chunk=candidate.chunk,
-            relevance=candidate.fused_score / best,
-            confidence=None,
-            matched_by=candidate.matched_by,
-            sub_query=query.text,
-        )
-        for candidate in found
+    best = max((candidate.fused_score for candidate in found), default=1.0) or 1.0
+    return best_first(
+        _ranked(query, candidate, relevance=candidate.fused_score / best) for candidate in found
     )
 
 
-def _best_first(chunks: Iterable[RankedChunk]) -> tuple[RankedChunk, ...]:
-    # The sort is stable: equals stay in the order of fusion.
-    return tuple(sorted(chunks, key=lambda ranked: -ranked.relevance))
+def _ranked(
+    query: Query, found: FoundChunk, *, relevance: float, confidence: float | None = None
+) -> RankedChunk:
+    return RankedChunk(
+        chunk=found.chunk,
+        relevance=relevance,
+        confidence=confidence,
+        matched_by=found.matched_by,
+        sub_query=query.text,
+        word_score=found.word_score,
+        vector_score=found.vector_score,
+        fused_score=found.fused_score,
+    )

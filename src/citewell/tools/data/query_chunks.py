@@ -9,20 +9,21 @@ from pydantic import Field
 
 from citewell.core.errors import InvalidArgument
 from citewell.core.records import SearchFilter
-from citewell.retrieve.fuse import fuse_by_reciprocal_rank
-from citewell.retrieve.query import read_query
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.tools.data.sources import ChunkShape, render_chunks, shape_chunk, within_budget
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.untrusted import PageUrl
 from citewell.tools.websites.scores import combined_distance, vector_distance, word_distance
 
 if TYPE_CHECKING:
-    from citewell.core.records import Hit
+    import numpy.typing as npt
+
+    from citewell.inference.protocols import Embedder
+
+    Vector = npt.NDArray[np.float32]
 
 DEFAULT_RESULTS = 10
 MAX_RESULTS = 20
-# How many of each search are fused, as seed B has it, but never fewer than are wanted.
-_LEAST_DEPTH = 20
 
 
 class QueryChunksInput(ToolInput):
@@ -57,23 +58,19 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
     Raises:
         InvalidArgument: the embedding is not one of the server's model.
     """
-    store = call.parts.store
-    where = SearchFilter(project=call.caller.project)
-    depth = max(_LEAST_DEPTH, 2 * given.max_results)
-    by_words = await store.search_words(
-        read_query(given.query_text).words, where=where, limit=depth
+    parts = call.parts
+    found = await retrieve(
+        given.query_text,
+        store=parts.store,
+        models=Models(embedder=parts.embedder, reranker=None),
+        where=SearchFilter(project=call.caller.project),
+        options=Options(limit=given.max_results, query_vector=_given_vector(given, parts.embedder)),
     )
-    by_vectors = await _vector_hits(given, call, where=where, limit=depth)
-    fused = fuse_by_reciprocal_rank(
-        [([hit.chunk_id for hit in hits], 1.0) for hits in (by_words, by_vectors)]
-    )
-    cosines = {hit.chunk_id: hit.score for hit in by_vectors}
-    word_scores = {hit.chunk_id: hit.score for hit in by_words}
-    best = sorted(fused, key=lambda chunk_id: -fused[chunk_id])[: given.max_results]
+    ranked = {each.chunk.chunk_id: each for each in found.chunks}
     results: list[FoundChunkShape] = []
-    for chunk in within_budget(await store.load_chunks(best)):
-        vector = vector_distance(cosines.get(chunk.chunk_id))
-        by_word = word_distance(word_scores.get(chunk.chunk_id, 0.0))
+    for chunk in within_budget([each.chunk for each in found.chunks]):
+        vector = vector_distance(ranked[chunk.chunk_id].vector_score)
+        by_word = word_distance(ranked[chunk.chunk_id].word_score)
         results.append(
             FoundChunkShape(
                 **shape_chunk(chunk).model_dump(),
@@ -86,30 +83,20 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
     return QueryChunksOutput(results=results)
 
 
-async def _vector_hits(
-    given: QueryChunksInput, call: Call, *, where: SearchFilter, limit: int
-) -> list[Hit]:
-    embedder = call.parts.embedder
-    if embedder is None:
-        if given.query_embedding is not None:
-            raise InvalidArgument("query_embedding: this server has no embedding model.")
-        return []
+def _given_vector(given: QueryChunksInput, embedder: Embedder | None) -> Vector | None:
+    """Return the caller's own vector of the query at unit length; None where there is none."""
     if given.query_embedding is None:
-        if not embedder.supports(given.query_text):
-            return []
-        vector = await embedder.embed_query(given.query_text)
-    else:
-        vector = np.array(given.query_embedding, dtype=np.float32)
-        length = float(np.linalg.norm(vector))
-        if len(vector) != embedder.dimensions or not np.isfinite(length) or length == 0.0:
-            raise InvalidArgument(
-                f"query_embedding must be {embedder.dimensions} finite numbers, not all zero.",
-                suggestion="Leave query_embedding out: the server makes its own.",
-            )
-        vector = vector / np.float32(length)
-    return await call.parts.store.search_vectors(
-        vector, model=embedder.name, where=where, limit=limit
-    )
+        return None
+    if embedder is None:
+        raise InvalidArgument("query_embedding: this server has no embedding model.")
+    vector = np.array(given.query_embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    if len(vector) != embedder.dimensions or not np.isfinite(length) or length == 0.0:
+        raise InvalidArgument(
+            f"query_embedding must be {embedder.dimensions} finite numbers, not all zero.",
+            suggestion="Leave query_embedding out: the server makes its own.",
+        )
+    return vector / np.float32(length)
 
 
 def render(output: QueryChunksOutput, call: Call) -> str:

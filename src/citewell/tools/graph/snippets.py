@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.answer.evidence_spans import clip
+from citewell.answer.quote import clip
 from citewell.app.scratch import PassagePlace
 from citewell.core.graph import NodeRef
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.answer.evidence_quotes import choose_quotes
-from citewell.answer.evidence_spans import PassageText
+from citewell.answer.spans import PassageText
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.tokens import count_tokens
 from citewell.tools.registry import ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from citewell.answer.evidence_quotes import QuoteLimits
+    from citewell.answer.quote import QuoteLimits
     from citewell.app.scratch import Passage
     from citewell.tools.registry import Call
 
@@ -43,36 +42,25 @@ class EvidenceOutput(ToolOutput):
     notes: list[OwnText] | None = None
 
 
-def quote_passages(
-    question: str,
-    passages: Sequence[tuple[Passage, float]],
-    *,
-    limits: QuoteLimits,
-    call: Call,
+def shape_quotes(
+    quotes: Iterable[tuple[Passage, str, float]], *, limits: QuoteLimits
 ) -> list[QuoteShape]:
-    """Return the quotes of passages, each given with its relevance from 0 to 1, best first."""
-    texts = [passage_text(passage, relevance=relevance) for passage, relevance in passages]
-    rerank = call.parts.reranker is not None
-    best = max((relevance for _, relevance in passages), default=0.0)
-    quotes: list[QuoteShape] = []
-    left = limits.max_quotes * (limits.max_quote_tokens + _TOKENS_BESIDE_QUOTE)
-    for span in choose_quotes(question, texts, limits=limits, rerank=rerank):
-        passage, _ = passages[span.passage]
-        text = passage.text[span.start : span.end]
-        # A span's score is set against the best passage, which need not be good.
-        quote = _shape(passage, text, confidence=span.score * best)
+    """Return quotes, given with their passage and confidence, as many as fit the limits."""
+    left = limits.max_quotes * (limits.longest_tokens + _TOKENS_BESIDE_QUOTE)
+    shaped: list[QuoteShape] = []
+    for passage, text, confidence in quotes:
+        quote = _shape(passage, text, confidence=confidence)
         cost = count_tokens(quote.model_dump_json())
-        if quotes and cost > left:
+        if shaped and cost > left:
             continue
-        quotes.append(quote)
+        shaped.append(quote)
         left -= cost
-    return quotes
+    return shaped
 
 
-def passage_text(passage: Passage, *, relevance: float = 1.0) -> PassageText:
+def passage_text(passage: Passage) -> PassageText:
     """Return a passage as evidence is looked for in it."""
-    context = " › ".join((passage.place.title, *passage.place.heading_path))
-    return PassageText(text=passage.text, context=context, relevance=relevance)
+    return PassageText(text=passage.text, path=(passage.place.title, *passage.place.heading_path))
 
 
 def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:

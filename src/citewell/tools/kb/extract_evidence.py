@@ -6,7 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.answer.evidence_quotes import QuoteLimits
+from citewell.answer.quote import QuoteLimits
+from citewell.core.question import read_query
+from citewell.research.read_path import quote_passages
 from citewell.tools.kb.arguments import (
     DEFAULT_QUOTES,
     MAX_QUOTES,
@@ -14,7 +16,13 @@ from citewell.tools.kb.arguments import (
     PassageId,
     Question,
 )
-from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_passages, render
+from citewell.tools.kb.evidence import (
+    MAX_RESULT_TOKENS,
+    EvidenceOutput,
+    passage_text,
+    render,
+    shape_quotes,
+)
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.scope import ShortScope, check_scope
@@ -47,16 +55,26 @@ async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
         await open_passage(passage_id, scope=scope, call=call)
         for passage_id in dict.fromkeys(given.passage_ids)
     ]
+    room = given.max_quote_tokens if given.include_context_tokens else 1
     limits = QuoteLimits(
         max_quotes=given.max_quotes,
-        max_quote_tokens=given.max_quote_tokens,
-        context_tokens=given.include_context_tokens,
+        first_tokens=room,
+        other_tokens=room,
+        longest_tokens=given.max_quote_tokens,
+        with_context=given.include_context_tokens > 0,
     )
     # The passages were found for some other question, so none counts for more than another.
-    quotes = quote_passages(
-        given.question, [(passage, 1.0) for passage in passages], limits=limits, call=call
+    spans = await quote_passages(
+        read_query(given.question),
+        [passage_text(passage) for passage in passages],
+        limits=limits,
+        embedder=call.parts.embedder,
     )
-    return EvidenceOutput(quotes=quotes)
+    quoted = [
+        (passages[span.passage], passages[span.passage].text[span.start : span.end], span.share)
+        for span in spans
+    ]
+    return EvidenceOutput(quotes=shape_quotes(quoted, limits=limits))
 
 
 TOOL = Tool(

@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.answer.evidence_quotes import QuoteLimits
-from citewell.research.judge import KNOWN_MODEL, Judgement, absent_words, judge, tell_absent
+from citewell.answer.quote import QuoteLimits
+from citewell.research.read_path import judge_parts, quote_evidence
+from citewell.research.support import absent_words, tell_absent
 from citewell.tools.kb import evidence
 from citewell.tools.kb.arguments import (
     DEFAULT_QUOTES,
@@ -18,13 +19,14 @@ from citewell.tools.kb.arguments import (
     Question,
     ShortOptions,
 )
-from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, quote_passages
-from citewell.tools.kb.passages import FoundBy, FoundPassage, FoundPassages, find_passages
+from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, shape_quotes
+from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
 from citewell.tools.untrusted import OwnText
 
 MAX_PASSAGES = 20
+_QUOTE_TOKENS = 80
 # Enough to see that nothing answers.
 _NEAREST = 3
 _NOT_SUPPORTED = (
@@ -75,7 +77,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     scope = check_scope(given.scope, call)
     where = await search_filter(scope, given.filters, call)
     options = given.options or EvidenceOptions()
-    page = await find_passages(
+    found = await find_passages(
         given.question,
         call=call,
         where=where,
@@ -83,33 +85,35 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         limit=given.top_k,
         max_per_doc=options.max_per_doc,
     )
-    quotes = quote_passages(
-        given.question,
-        [(found.passage, found.relevance) for found in page.found],
-        limits=QuoteLimits(max_quotes=given.max_quotes),
-        call=call,
+    passages = keep_passages(found, call)
+    embedder = call.parts.embedder
+    judged = judge_parts(found, (given.question,), embedder=embedder)
+    limits = QuoteLimits(
+        max_quotes=given.max_quotes, first_tokens=_QUOTE_TOKENS, longest_tokens=_QUOTE_TOKENS
     )
-    judged = _judge(given.question, page, call)
-    absent = [] if judged.is_settled else absent_words(given.question, page.ranked)
-    supported = bool(quotes) and judged.is_supported
+    chosen = await quote_evidence(
+        found, (given.question,), support=judged, limits=limits, embedder=embedder
+    )
+    kept = {each.ranked.chunk.chunk_id: each.passage for each in passages}
+    quotes = shape_quotes(
+        [(kept[each.ranked.chunk.chunk_id], each.text, each.confidence or 0.0) for each in chosen],
+        limits=limits,
+    )
+    is_settled = judged[given.question].is_settled
+    absent = [] if is_settled else absent_words(given.question, found.ranked)
+    supported = bool(quotes) and judged[given.question].is_supported
     output = RetrieveEvidenceOutput(
         supported=supported,
         quotes=quotes if supported else quotes[:_NEAREST],
-        notes=[*page.notes, *tell_absent(absent if quotes else ())] or None,
+        notes=[*found.notes, *tell_absent(absent if quotes else ())] or None,
         mode=options.mode,
-        passages=len(page.found),
+        passages=len(passages),
     )
     if not options.include_debug:
         return output
     return DebuggedEvidenceOutput(
-        **dict(output), candidates=[_candidate(found) for found in page.found]
+        **dict(output), candidates=[_candidate(each) for each in passages]
     )
-
-
-def _judge(question: str, page: FoundPassages, call: Call) -> Judgement:
-    embedder = call.parts.embedder
-    known = embedder is not None and embedder.name == KNOWN_MODEL
-    return judge(question, page.ranked, cosine=page.best_cosine if known else None)
 
 
 def render(output: RetrieveEvidenceOutput, call: Call) -> str:
@@ -123,7 +127,7 @@ def _candidate(found: FoundPassage) -> CandidateShape:
         passage_id=found.passage.passage_id,
         section_id=found.passage.place.section_id,
         source=found.source,
-        relevance=round(found.relevance, 4),
+        relevance=round(found.ranked.relevance, 4),
     )
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from citewell.answer.evidence_quotes import cut_preview
+from citewell.answer.quote import cut_preview
 from citewell.core.boundary import enclose
+from citewell.core.question import read_query
 from citewell.core.tokens import count_tokens
 from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
@@ -20,7 +21,7 @@ from citewell.tools.kb.arguments import (
 )
 from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
 from citewell.tools.kb.evidence import passage_text
-from citewell.tools.kb.passages import FoundBy, find_passages
+from citewell.tools.kb.passages import FoundBy, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
@@ -103,7 +104,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         else frozenset[int]()
     )
     limit = min(given.page_size, given.top_k - len(shown))
-    page = await find_passages(
+    found = await find_passages(
         given.query,
         call=call,
         where=where,
@@ -112,22 +113,21 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         max_per_doc=options.max_per_doc,
         shown=shown,
     )
-    rerank = call.parts.reranker is not None
+    passages = keep_passages(found, call)
     shaped = [
-        _shape(found, rank=len(shown) + at, given=given, rerank=rerank)
-        for at, found in enumerate(page.found, start=1)
+        _shape(each, rank=len(shown) + at, given=given) for at, each in enumerate(passages, start=1)
     ]
     results = _within_budget(shaped)
     cut = len(results) < len(shaped)
-    ids = shown | {found.chunk.chunk_id for found in page.found[: len(results)]}
-    goes_on = cut or (page.more and len(ids) < given.top_k)
+    ids = shown | {each.ranked.chunk.chunk_id for each in passages[: len(results)]}
+    goes_on = cut or (found.more and len(ids) < given.top_k)
     return KbSearchOutput(
         results=results,
         next_cursor=seal_cursor(ids, search=search, secret=secret) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
         session_id=call.parts.scratch.session_of(call.caller),
-        notes=list(page.notes) or None,
+        notes=list(found.notes) or None,
     )
 
 
@@ -151,9 +151,7 @@ def _describe(given: KbSearchInput, call: Call) -> str:
     return json.dumps([call.caller.project, fields], sort_keys=True)
 
 
-def _shape(
-    found: FoundPassage, *, rank: int, given: KbSearchInput, rerank: bool
-) -> SearchResultShape:
+def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchResultShape:
     place = found.passage.place
     options = given.options or SearchOptions()
     return SearchResultShape(
@@ -163,13 +161,12 @@ def _shape(
         title=place.title,
         url=place.url,
         rank=rank,
-        score=round(found.relevance, 3) if options.include_scores else None,
+        score=round(found.ranked.relevance, 3) if options.include_scores else None,
         source=found.source,
         preview=cut_preview(
-            given.query,
+            read_query(given.query),
             passage_text(found.passage),
             max_characters=options.max_snippet_chars,
-            rerank=rerank,
         ),
         scratch_uri=found.passage.uri,
         size_bytes=found.passage.size_bytes,
@@ -179,18 +176,18 @@ def _shape(
 
 
 def _debug(found: FoundPassage) -> DebugShape:
-    chunk = found.chunk
+    ranked, chunk = found.ranked, found.ranked.chunk
     return DebugShape(
         source_id=chunk.source_id,
         start=chunk.start,
         end=chunk.end,
         tokens=chunk.tokens,
         heading_path=list(chunk.heading_path),
-        relevance=round(found.relevance, 4),
-        confidence=None if found.confidence is None else round(found.confidence, 4),
-        word_score=round(found.word_score, 4),
-        vector_score=None if found.vector_score is None else round(found.vector_score, 4),
-        fused_score=round(found.fused_score, 5),
+        relevance=round(ranked.relevance, 4),
+        confidence=None if ranked.confidence is None else round(ranked.confidence, 4),
+        word_score=round(ranked.word_score, 4),
+        vector_score=None if ranked.vector_score is None else round(ranked.vector_score, 4),
+        fused_score=round(ranked.fused_score, 5),
     )
 
 

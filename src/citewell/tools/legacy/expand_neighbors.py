@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from citewell.answer.evidence_spans import clip
+from citewell.answer.quote import clip
 from citewell.core.boundary import enclose
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is

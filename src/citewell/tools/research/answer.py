@@ -10,7 +10,14 @@ from citewell.core.errors import ScopeViolation
 from citewell.core.records import Intent
 from citewell.core.results import OrchestrationResult, Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
-from citewell.tools.research.arguments import MAX_QUERY_CHARACTERS, MAX_URLS, Query, Url, Urls
+from citewell.tools.research.arguments import (
+    MAX_QUERY_CHARACTERS,
+    MAX_URLS,
+    DetailArgument,
+    Query,
+    Url,
+    Urls,
+)
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
 from citewell.tools.scope import ShortScope, check_scope
 
@@ -38,6 +45,7 @@ class AnswerInput(ToolInput):
         int | None,
         Field(ge=0, le=20, description="Rounds of link following; 0 = given pages only."),
     ] = None
+    detail: DetailArgument = None
     scope: ShortScope | None = None
 
 
@@ -58,6 +66,7 @@ async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
         expansion_budget=given.expansion_budget,
         tags=scope.tags,
         url_prefixes=scope.url_prefixes,
+        detail=given.detail or "quotes",
     )
     return await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress
@@ -69,11 +78,10 @@ TOOL = Tool(
     toolset="research",
     title="Answer from web pages",
     description=(
-        "Query one or more web pages for information and get cited, verbatim evidence. Pages not "
-        "yet indexed are fetched and indexed first.\n"
+        "Get cited, verbatim evidence from web pages; pages not yet indexed are fetched first.\n"
         "Use when you need facts grounded in specific web sources and have their URLs.\n"
         "Do not use when the pages are already indexed and you only ask anew: call search.\n"
-        "Returns at most the response token budget: [SOURCES], [EVIDENCE], [CITATIONS], [STATS].\n"
+        "Returns at most 7 quotes, each with its source, or says that nothing answers.\n"
         "If you need more, call search with another question, or answer with another URL.\n"
         f"Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters."
     ),

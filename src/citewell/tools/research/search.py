@@ -9,7 +9,7 @@ from pydantic import Field
 from citewell.core.records import Intent
 from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
-from citewell.tools.research.arguments import Query, Url
+from citewell.tools.research.arguments import DetailArgument, Query, Url
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
 from citewell.tools.scope import ShortScope, check_scope, search_filter
 
@@ -32,8 +32,9 @@ class SearchInput(ToolInput):
         Intent | None, Field(description="Kind of question; inferred when left out.")
     ] = None
     top_k: Annotated[
-        int | None, Field(ge=1, le=MAX_TOP_K, description="Most chunks to return.")
+        int | None, Field(ge=1, le=MAX_TOP_K, description="Most chunks to quote from.")
     ] = None
+    detail: DetailArgument = None
     scope: ShortScope | None = None
 
 
@@ -45,6 +46,7 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
         project=call.caller.project,
         intent=given.intent,
         expansion_budget=0,
+        detail=given.detail or "quotes",
         within=await search_filter(check_scope(given.scope, call), None, call),
     )
     return await call.parts.engine.search(
@@ -57,11 +59,10 @@ TOOL = Tool(
     toolset="research",
     title="Search indexed pages",
     description=(
-        "Search the pages that are already indexed, without fetching anything; faster than "
-        "answer.\n"
-        "Use when the content was indexed before (by answer or ingest) and you ask something new.\n"
+        "Search pages that are already indexed; nothing is fetched.\n"
+        "Use when the content was indexed before and you ask something new.\n"
         "Do not use when the page was never indexed: call answer with its URL.\n"
-        "Returns at most top_k chunks within the response token budget, in the form of answer.\n"
+        "Returns at most 7 quotes, in the form of answer.\n"
         "If you need more, call answer with the URL of a linked page.\n"
         f"Defaults: top_k {DEFAULT_TOP_K}, all pages. Max: top_k {MAX_TOP_K}."
     ),

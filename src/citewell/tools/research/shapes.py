@@ -15,6 +15,9 @@ from citewell.tools.schemas import ROWS
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.core.records import Block, Quote
     from citewell.core.results import OrchestrationResult
     from citewell.tools.registry import Call
 
@@ -31,7 +34,10 @@ class SourceShape(ToolOutput):
 
 
 class EvidenceShape(ToolOutput):
-    """A block of a page, word for word."""
+    """A quote, or in full detail a block of a page, word for word.
+
+    A quote has an `id`, and its page's canonical text from `start` to `end` is `text`.
+    """
 
     source: int
     section: PageLabel = ""
@@ -40,6 +46,10 @@ class EvidenceShape(ToolOutput):
     confidence: float | None = None
     sub_query: OwnText | None = None
     adjacent: bool | None = None
+    id: OwnText | None = None
+    start: int | None = None
+    end: int | None = None
+    is_cut: bool | None = None
     text: PageText
 
 
@@ -102,7 +112,8 @@ class ResearchOutput(ToolOutput):
     """What to be careful about in this evidence."""
     sources: list[SourceShape]
     evidence: list[EvidenceShape]
-    citations: list[CitationShape]
+    citations: Annotated[list[CitationShape], ROWS] = Field(default_factory=list)
+    """With full detail; by default the evidence is quotes itself."""
     images: Annotated[list[ImageShape], ROWS] = Field(default_factory=list)
     failures: Annotated[list[FailureShape] | None, ROWS] = None
     pages_checked: Annotated[list[PageLinkShape] | None, ROWS] = None
@@ -138,15 +149,12 @@ def shape_for_connectors(result: OrchestrationResult, call: Call) -> ResearchOut
 
 def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     """Return the structured form of `result`, its evidence cut to the token budget."""
-    max_evidence_tokens = call.settings.mcp_response_token_budget
-    numbers = number_sources(result.blocks)
-    kept, tokens = 0, 0
-    for block in result.blocks:
-        if kept and tokens + block.tokens > max_evidence_tokens:
-            break
-        kept, tokens = kept + 1, tokens + block.tokens
-    blocks = result.blocks[:kept]
-    seen = {block.source_id: block for block in reversed(result.blocks)}
+    blocks = _within_budget(result.blocks, call.settings.mcp_response_token_budget)
+    shown: Sequence[Block | Quote] = (*result.blocks, *result.quotes)
+    numbers = number_sources(shown)
+    seen = {each.source_id: each for each in reversed(shown)}
+    is_split = len(result.sub_queries) > 1
+    quotes = [_shape_quote(quote, numbers, is_split=is_split) for quote in result.quotes]
     return ResearchOutput(
         answered=result.answered,
         partial=True if result.partial else None,
@@ -162,19 +170,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
             )
             for source_id, number in numbers.items()
         ],
-        evidence=[
-            EvidenceShape(
-                source=numbers[block.source_id],
-                section=path_label(block.heading_path),
-                anchor=block.anchor,
-                relevance=round(block.relevance, 2),
-                confidence=None if block.confidence is None else round(block.confidence, 2),
-                sub_query=block.sub_query if len(result.sub_queries) > 1 else None,
-                adjacent=True if block.matched_by == "locality" else None,
-                text=block.text,
-            )
-            for block in blocks
-        ],
+        evidence=[_shape_block(block, numbers, is_split=is_split) for block in blocks] or quotes,
         citations=[
             CitationShape(
                 id=quote.citation_id,
@@ -185,6 +181,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
                 end=quote.end,
             )
             for quote in result.quotes
+            if blocks
         ],
         images=[
             ImageShape(
@@ -207,18 +204,61 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
             PageLinkShape(title=link.text, url=link.url) for link in result.open_links
         ]
         or None,
-        stats=StatsShape(
-            mode=result.mode,
-            documents_searched=result.documents_searched,
-            documents_matched=result.documents_matched,
-            chunks_evaluated=result.chunks_evaluated,
-            iterations=result.iterations,
-            urls_ingested=result.urls_ingested,
-            stop_reason=result.stop_reason,
-            total_ms=round(result.timing.total_ms),
-            omitted_blocks=len(result.blocks) - kept or None,
-            notes=reader_notes(result) or None,
-        ),
+        stats=_shape_stats(result, omitted_blocks=len(result.blocks) - len(blocks)),
+    )
+
+
+def _within_budget(blocks: Sequence[Block], max_tokens: int) -> Sequence[Block]:
+    """Return the first blocks that fit together, at least one."""
+    tokens = 0
+    for kept, block in enumerate(blocks):
+        tokens += block.tokens
+        if kept and tokens > max_tokens:
+            return blocks[:kept]
+    return blocks
+
+
+def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) -> EvidenceShape:
+    return EvidenceShape(
+        source=numbers[quote.source_id],
+        section=path_label(quote.heading_path),
+        anchor=quote.anchor,
+        relevance=round(quote.relevance, 2),
+        confidence=None if quote.confidence is None else round(quote.confidence, 2),
+        sub_query=quote.sub_query if is_split else None,
+        id=quote.citation_id,
+        start=quote.start,
+        end=quote.end,
+        is_cut=True if quote.is_cut else None,
+        text=quote.text,
+    )
+
+
+def _shape_block(block: Block, numbers: Mapping[int, int], *, is_split: bool) -> EvidenceShape:
+    return EvidenceShape(
+        source=numbers[block.source_id],
+        section=path_label(block.heading_path),
+        anchor=block.anchor,
+        relevance=round(block.relevance, 2),
+        confidence=None if block.confidence is None else round(block.confidence, 2),
+        sub_query=block.sub_query if is_split else None,
+        adjacent=True if block.matched_by == "locality" else None,
+        text=block.text,
+    )
+
+
+def _shape_stats(result: OrchestrationResult, *, omitted_blocks: int) -> StatsShape:
+    return StatsShape(
+        mode=result.mode,
+        documents_searched=result.documents_searched,
+        documents_matched=result.documents_matched,
+        chunks_evaluated=result.chunks_evaluated,
+        iterations=result.iterations,
+        urls_ingested=result.urls_ingested,
+        stop_reason=result.stop_reason,
+        total_ms=round(result.timing.total_ms),
+        omitted_blocks=omitted_blocks or None,
+        notes=reader_notes(result) or None,
     )
 
 

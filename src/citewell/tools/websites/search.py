@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.content_fields import load_fields
-from citewell.core.records import Block, SearchFilter
+from citewell.core.records import SearchFilter
 from citewell.core.words import words
-from citewell.retrieve.candidates import FoundChunk, find_candidates
-from citewell.retrieve.duplicates import SeenTexts
-from citewell.retrieve.pipeline import DEPTH
-from citewell.retrieve.query import read_query
-from citewell.retrieve.rerank import rank
+from citewell.retrieve.candidates import FoundChunk
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.tools.websites.field_words import asked_fields, names_field
 from citewell.tools.websites.scores import combined_distance, vector_distance, word_distance
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Self
 
     from citewell.core.content_fields import ContentField
     from citewell.core.records import RankedChunk, StoredChunk
@@ -34,34 +30,15 @@ _ASKED_WEIGHT = 2
 class ScoredChunk:
     """A chunk with its three scores; 0 is best in each."""
 
-    chunk: StoredChunk
+    ranked: RankedChunk
     vector_score: float
     fts_score: float | None
     combined_score: float
 
-    def as_block(self) -> Block:
-        """Return the chunk as what quotes are picked from."""
-        chunk = self.chunk
-        return Block(
-            source_id=chunk.source_id,
-            url=chunk.url,
-            title=chunk.title,
-            page_hash=chunk.page_hash,
-            fetched_at=chunk.fetched_at,
-            heading_path=chunk.heading_path,
-            anchor=chunk.anchor,
-            section=chunk.section,
-            start=chunk.start,
-            end=chunk.end,
-            text=chunk.text,
-            tokens=chunk.tokens,
-            relevance=1.0 - self.combined_score,
-            confidence=None,
-            matched_by="both",
-            sub_query="",
-            first_ordinal=chunk.ordinal,
-            last_ordinal=chunk.ordinal,
-        )
+    @property
+    def chunk(self) -> StoredChunk:
+        """The chunk itself."""
+        return self.ranked.chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,28 +53,28 @@ class Found:
 async def search_library(query: str, *, where: SearchFilter, limit: int, call: Call) -> Found:
     """Return the `limit` chunks that best answer `query`, near-duplicates left out."""
     parts = call.parts
-    asked = read_query(query)
-    candidates = await find_candidates(
-        asked,
+    fields = _PageFields(query)
+
+    async def further(found: Sequence[FoundChunk]) -> list[FoundChunk]:
+        await fields.load({each.chunk.source_id for each in found}, call)
+        return await fields.chunks_beside(found, call)
+
+    def weigh(ranked: Sequence[RankedChunk]) -> list[float]:
+        return [1.0 - _score(each, fields).combined_score for each in ranked]
+
+    found = await retrieve(
+        query,
         store=parts.store,
-        embedder=parts.embedder,
+        models=Models(embedder=parts.embedder, reranker=parts.reranker),
         where=where,
-        depth=max(DEPTH, limit),
+        options=Options(limit=limit, further=further, weigh=weigh),
     )
-    fields = await _PageFields.read(query, candidates.found, call)
-    found = [*candidates.found, *await fields.chunks_beside(candidates.found, call)]
-    ranking = await rank(asked, found, reranker=parts.reranker)
-    evidence = {each.chunk.chunk_id: each for each in found}
-    scored = [
-        _score(each, evidence[each.chunk.chunk_id], fields=fields.speaking_for(each.chunk))
-        for each in ranking.chunks
-    ]
-    # Stable: of two equals the one that the ranking put first stays first.
-    scored.sort(key=lambda each: each.combined_score)
     return Found(
-        chunks=tuple(_without_duplicates(scored, limit=limit)),
-        total=candidates.chunks_matched + len(found) - len(candidates.found),
-        notes=tuple(dict.fromkeys((*candidates.notes, *ranking.notes))),
+        chunks=tuple(_score(each, fields) for each in found.chunks),
+        total=found.chunks_matched
+        + len(found.ranked)
+        - sum(each.word_score > 0 or each.vector_score is not None for each in found.ranked),
+        notes=found.notes,
     )
 
 
@@ -124,22 +101,23 @@ async def library_filter(
 
 
 class _PageFields:
-    """What the content types found in the candidates' pages, seen from one query."""
+    """The typed fields of the candidates' pages, seen from one query."""
 
-    def __init__(self, query: str, by_page: Mapping[int, tuple[ContentField, ...]]) -> None:
-        self._by_page = by_page
+    def __init__(self, query: str) -> None:
+        self._by_page: dict[int, tuple[ContentField, ...]] = {}
         self._asked = asked_fields(query)
-        words_asked = frozenset(words(query))
-        self._named = {
-            source_id: len({each.name for each in held if names_field(words_asked, each)})
-            for source_id, held in by_page.items()
-        }
+        self._words = frozenset(words(query))
+        self._named: dict[int, int] = {}
 
-    @classmethod
-    async def read(cls, query: str, found: Sequence[FoundChunk], call: Call) -> Self:
-        source_ids = sorted({each.chunk.source_id for each in found})
-        held = await call.parts.store.library.fields_of(source_ids)
-        return cls(query, {source_id: load_fields(plain) for source_id, plain in held.items()})
+    async def load(self, source_ids: Collection[int], call: Call) -> None:
+        """Load the fields of these pages."""
+        held = await call.parts.store.library.fields_of(sorted(source_ids))
+        for source_id, plain in held.items():
+            fields = load_fields(plain)
+            self._by_page[source_id] = fields
+            self._named[source_id] = len(
+                {each.name for each in fields if names_field(self._words, each)}
+            )
 
     def speaking_for(self, chunk: StoredChunk) -> int:
         """Return how much the fields of its page speak for a chunk."""
@@ -176,26 +154,17 @@ def _holds(chunk: StoredChunk, field: ContentField) -> bool:
     return field.start is not None and chunk.start <= field.start < chunk.end
 
 
-def _score(ranked: RankedChunk, found: FoundChunk, *, fields: int) -> ScoredChunk:
-    vector = vector_distance(found.vector_score)
-    by_words = word_distance(found.word_score)
+def _score(ranked: RankedChunk, fields: _PageFields) -> ScoredChunk:
+    vector = vector_distance(ranked.vector_score)
+    by_words = word_distance(ranked.word_score)
     return ScoredChunk(
-        chunk=ranked.chunk,
+        ranked=ranked,
         vector_score=vector,
         fts_score=by_words,
         combined_score=combined_distance(
-            ranked.confidence, vector=vector, words_score=by_words, fields=fields
+            ranked.confidence,
+            vector=vector,
+            words_score=by_words,
+            fields=fields.speaking_for(ranked.chunk),
         ),
     )
-
-
-def _without_duplicates(scored: Sequence[ScoredChunk], *, limit: int) -> list[ScoredChunk]:
-    seen = SeenTexts()
-    kept: list[ScoredChunk] = []
-    for each in scored:
-        if len(kept) == limit:
-            break
-        if not seen.holds(each.chunk.text):
-            seen.add(each.chunk.text)
-            kept.append(each)
-    return kept

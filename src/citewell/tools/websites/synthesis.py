@@ -44,7 +44,7 @@ async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> 
     Raises:
         ClientMustAnswer: the client's model has to be asked first.
     """
-    excerpts = [each.as_block() for each in results[:MAX_EXCERPTS]]
+    excerpts = [each.ranked for each in results[:MAX_EXCERPTS]]
     if not excerpts:
         return None
     prompt = synthesis_prompt(query, excerpts)
@@ -68,5 +68,5 @@ async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> 
             note = f"The synthesis is made of quotes: {model.name} cited no source."
     # Weak matches would only pad it; the best is quoted in any case.
     good = [each for each in results[:MAX_EXCERPTS] if each.combined_score <= MEDIUM_UP_TO]
-    quoted = join_quotes(query, [each.as_block() for each in good or results[:1]])
+    quoted = join_quotes(query, [each.ranked for each in good or results[:1]])
     return Synthesis(text=quoted, by="extractive", note=note) if quoted else None

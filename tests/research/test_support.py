@@ -4,7 +4,7 @@ import pytest
 from tests.answer.results import FETCHED
 
 from citewell.core.records import RankedChunk, StoredChunk
-from citewell.research.judge import FEATURES, absent_words, judge, support_features
+from citewell.research.support import FEATURES, absent_words, judge, support_features
 
 
 def chunk(text: str, *, number: int = 1, title: str = "Page") -> StoredChunk:

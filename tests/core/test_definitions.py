@@ -2,7 +2,7 @@
 
 import pytest
 
-from citewell.answer.definitions import asked_terms, defines
+from citewell.core.definitions import asked_terms, defines
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,229 @@
+"""Ranking spans: which sentences, items, rows or code blocks of passages a reader would underline.
+
+Deterministic: the same question and texts give the same order, everywhere. `cosines`, which the
+caller may have of some spans, only add to what the words say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+from citewell.core.answer_types import agreement
+from citewell.core.definitions import asked_terms, defines
+from citewell.core.text import sentence_spans
+from citewell.core.words import text_words, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.core.question import Query
+
+UnitKind = Literal["sentence", "item", "row", "code", "name", "heading", "lead_in", "pointer"]
+Place = tuple[int, int]
+"""A passage's place in its list, and a unit's place in the passage."""
+
+FEATURES = (
+    "coverage",  # of the question's words, rare ones counting more, in the unit itself
+    "header_coverage",  # of those that the unit lacks, in the heading or term right above it
+    "path_coverage",  # … in the title and the headings of its section
+    "beside_coverage",  # … in the sentences before and after
+    "phrase_share",  # of the question's neighbouring words that stand side by side
+    "relevance",  # of the passage, as log-odds
+    "is_best_passage",
+    "agreement",  # with the type of answer that is wanted
+    "is_definition",  # of what the question asks about
+    "is_code",
+    "is_short",
+    "is_incomplete",  # a name or a lead-in, which says nothing without what follows
+    "below_best_cosine",
+)
+# Fitted by bench/fit_spans.py on the even lines of bench/questions.py.
+WEIGHTS = (2.65, 1.21, 1.43, 2.31, 0.89, 0.4, 1.0, 1.2, 1.5, -1.48, -0.87, -1.43, 3.07)
+_COSINE_SCALE = 5.0
+# What a span without a cosine lies below the least that is known.
+_COSINE_STEP = 0.02
+_SHORT_WORDS = 4
+_LEAST_PROBABILITY = 0.005
+
+_LINK = re.compile(r"!?\[[^\[\]]*\]\([^()\s]*\)")
+_WORDS_TO_POINT = 3
+_TABLE_RULE = re.compile(r"\|[\s:|-]+$")
+_NAME = re.compile(r"(?:[-*] )?\*\*[^\n]+\*\*(?:\n\*\*[^\n]+\*\*)*$")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
+_FENCES = ("```", "~~~")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageText:
+    """A text in which quotes are looked for."""
+
+    text: str
+    path: tuple[str, ...] = ()
+    """Its page's title and the headings above it: what its sentences do not repeat."""
+    relevance: float = 1.0
+    """How well it matched as a whole, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A sentence, item, row or code block of a text."""
+
+    start: int
+    end: int
+    kind: UnitKind
+    words: tuple[str, ...]
+    held: frozenset[str]
+    """Its words, each once."""
+    header: frozenset[str]
+    """Words of the heading, the table's header and the term that it stands under."""
+    starts_paragraph: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedSpan:
+    """A unit of a passage with its score; scores compare within one call."""
+
+    passage: int
+    unit: int
+    score: float
+
+
+def rank_spans(
+    query: Query, passages: Sequence[PassageText], *, cosines: Mapping[Place, float] | None = None
+) -> list[RankedSpan]:
+    """Return every unit that can be quoted, best first; earlier ones win ties."""
+    rows = span_features(query, passages, cosines=cosines)
+    spans = [
+        RankedSpan(passage=passage, unit=unit, score=math.fsum(map(float.__mul__, WEIGHTS, row)))
+        for (passage, unit), row in rows.items()
+    ]
+    return sorted(spans, key=lambda span: -span.score)
+
+
+def span_features(
+    query: Query, passages: Sequence[PassageText], *, cosines: Mapping[Place, float] | None = None
+) -> dict[Place, tuple[float, ...]]:
+    """Return a number per name in FEATURES for every unit that can be quoted."""
+    split = [split_units(passage.text) for passage in passages]
+    weights = _rarity(query, [unit.held for units in split for unit in units])
+    pairs = frozenset(pairwise(query.words))
+    terms = asked_terms(query.text)
+    best = max((passage.relevance for passage in passages), default=0.0)
+    known = cosines or {}
+    highest = max(known.values(), default=0.0)
+    lowest = min(known.values(), default=0.0) - _COSINE_STEP
+    rows: dict[Place, tuple[float, ...]] = {}
+    for place, (passage, units) in enumerate(zip(passages, split, strict=True)):
+        path = _word_set(" ".join(passage.path))
+        odds = _log_odds(passage.relevance)
+        for at, unit in enumerate(units):
+            if unit.kind in ("heading", "pointer"):
+                continue
+            text = passage.text[unit.start : unit.end]
+            own, above = unit.held, unit.held | unit.header
+            rows[place, at] = (
+                _coverage(weights, own),
+                _coverage(weights, unit.header - own),
+                _coverage(weights, path - above),
+                _coverage(weights, _beside(units, at) - above - path),
+                len(pairs & frozenset(pairwise(unit.words))) / max(1, len(pairs)),
+                odds,
+                float(passage.relevance == best),
+                agreement(query.wants, text),
+                float(bool(terms) and defines(text, terms)),
+                float(unit.kind == "code"),
+                float(len(own) < _SHORT_WORDS),
+                float(unit.kind in ("name", "lead_in")),
+                _COSINE_SCALE * (known.get((place, at), lowest) - highest) if known else 0.0,
+            )
+    return rows
+
+
+@lru_cache(maxsize=1024)
+def split_units(text: str) -> tuple[Unit, ...]:
+    """Return the units of Markdown `text` in order; together they are all of it."""
+    spans = sentence_spans(text)
+    units: list[Unit] = []
+    heading = header = term = frozenset[str]()
+    for at, (start, end) in enumerate(spans):
+        following = text[slice(*spans[at + 1])] if at + 1 < len(spans) else ""
+        kind = _kind_of(text[start:end], following)
+        starts_paragraph = at == 0 or "\n\n" in text[spans[at - 1][1] : start]
+        own = tuple(text_words(text[start:end]))
+        if starts_paragraph and units and units[-1].kind != "name":
+            term = frozenset()
+        if not text.startswith("|", start):
+            header = frozenset()
+        units.append(
+            Unit(
+                start=start,
+                end=end,
+                kind=kind,
+                words=own,
+                held=frozenset(own),
+                header=heading | header | term,
+                starts_paragraph=starts_paragraph,
+            )
+        )
+        if kind == "name":
+            term = frozenset(own)
+        elif kind == "heading" and text.startswith("|", start):
+            header = header | frozenset(own)
+        elif kind == "heading":
+            heading = frozenset(own)
+    return tuple(units)
+
+
+def _kind_of(text: str, following: str) -> UnitKind:
+    if text.startswith("#") or _TABLE_RULE.match(text) or _TABLE_RULE.match(following):
+        return "heading"
+    if text.startswith(_FENCES):
+        return "code"
+    if text.startswith("|"):
+        return "row"
+    if text.startswith("!["):
+        return "pointer"
+    if _NAME.match(text):
+        return "name"
+    beside, links = _LINK.subn(" ", text)
+    if links and not _ITEM.match(text) and len(words(beside)) <= _WORDS_TO_POINT:
+        return "pointer"
+    if text[-1] in ":：":
+        return "lead_in"
+    return "item" if _ITEM.match(text) else "sentence"
+
+
+def _beside(units: Sequence[Unit], at: int) -> frozenset[str]:
+    around = (*units[max(0, at - 1) : at], *units[at + 1 : at + 2])
+    return frozenset[str]().union(*(unit.held for unit in around if unit.kind != "heading"))
+
+
+@lru_cache(maxsize=1024)
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
+def _coverage(weights: Mapping[str, float], held: frozenset[str]) -> float:
+    # Sets have no order, and a plain sum of floats depends on it.
+    return math.fsum([weight for word, weight in weights.items() if word in held])
+
+
+def _rarity(query: Query, held: Sequence[frozenset[str]]) -> dict[str, float]:
+    """Return what each word of the question is worth, more where few units hold it; 1 in all."""
+    total = len(held) + 1
+    weights = {
+        word: weight * math.log(1 + total / (1 + sum(word in own for own in held)))
+        for word, weight in query.weights.items()
+    }
+    whole = math.fsum(weights.values()) or 1.0
+    return {word: weight / whole for word, weight in weights.items()}
+
+
+def _log_odds(probability: float) -> float:
+    clipped = min(max(probability, _LEAST_PROBABILITY), 1 - _LEAST_PROBABILITY)
+    return math.log(clipped / (1 - clipped))
