@@ -14,6 +14,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import psycopg
+from psycopg.rows import dict_row
+
+from citewell.store.postgres.schema import bring_up_to_date
 
 _NUMBERS = count(1)
 _SEARCH_PATH = quote("-csearch_path=citewell,public")
@@ -42,15 +45,18 @@ def running_server() -> Any:
 
 
 @contextmanager
-def empty_database() -> Iterator[str]:
+def empty_database(*, with_library: bool = False) -> Iterator[str]:
     """The address of a new database, which is dropped afterwards.
+
+    Migrations take a second: `with_library` an empty library is in it already.
 
     It is on the server that TEST_POSTGRES_URL names, if any. Whoever connects to it finds the
     tables of the library without naming its schema.
     """
     name = f"test_{os.getpid()}_{next(_NUMBERS)}"
     with psycopg.connect(_address_of("postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_make_template()}")
+        template = _make_library() if with_library else _make_template()
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
     address = _address_of(name)
     try:
         yield f"{address}{'&' if '?' in address else '?'}options={_SEARCH_PATH}"
@@ -73,4 +79,15 @@ def _make_template() -> str:
         connection.execute(f"CREATE DATABASE {name}")
     with psycopg.connect(_address_of(name), autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
+    return name
+
+
+@cache
+def _make_library() -> str:
+    name = f"with_library_{os.getpid()}"
+    with psycopg.connect(_address_of("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {_make_template()}")
+    address = _address_of(name)
+    with psycopg.connect(address, autocommit=True, row_factory=dict_row) as library:
+        bring_up_to_date(library, schema="citewell", is_chosen=False)
     return name

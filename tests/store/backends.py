@@ -21,7 +21,7 @@ async def empty_store(
     """An empty store of one of BACKENDS; `folder` holds its file."""
     with ExitStack() as stack:
         if backend == "postgres":
-            address = stack.enter_context(empty_database())
+            address = stack.enter_context(empty_database(with_library=True))
         else:
             address = f"sqlite://{folder}/pages.db" if backend == "sqlite-file" else "sqlite://"
         store = await open_store(address, model=model)

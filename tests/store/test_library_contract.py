@@ -1,68 +1,35 @@
-"""Every promise of LibraryStore and CrawlStore, run once per backend."""
+"""Every promise of LibraryStore, run once per backend."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.drafts import FETCHED_AT, draft
 from tests.store.backends import BACKENDS, empty_store
+from tests.store.shelf import EGRETS, HERONS, NOW, SITE, add, got, put
 
-from citewell.core.ids import content_hash
-from citewell.core.jobs import JobDraft
 from citewell.core.library import (
     ChangeReport,
-    Crawl,
     CrawlOptions,
-    CrawlOutcome,
-    CrawlUrl,
-    Fields,
     PageChange,
-    RemovedWebsite,
     SectionChange,
     Website,
     WebsiteDraft,
     WebsiteOrder,
     WebsiteQuery,
 )
-from citewell.core.records import Language
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
-HERONS, EGRETS = "https://birds.example/herons", "https://birds.example/egrets"
-SITE = "https://birds.example/"
 
 
 @pytest.fixture(params=BACKENDS)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     async with empty_store(request.param, tmp_path) as opened:
         yield opened
-
-
-async def add(store: Store, url: str, **changes: object) -> Website:
-    website, _ = await store.library.add_website(
-        WebsiteDraft(url=url, **changes),  # type: ignore[arg-type]  # the tests' own keywords
-        now=NOW,
-    )
-    return website
-
-
-async def got(store: Store, source_id: int) -> Website:
-    website = await store.library.get_website(source_id, project="default")
-    assert website is not None
-    return website
-
-
-async def put(store: Store, url: str, *paragraphs: str, language: Language = "en") -> int:
-    put = await store.put_page(draft(url, *paragraphs, title="Birds", language=language))
-    return put.source_id
-
-
-# ── entries ───────────────────────────────────────────────────────────────────
 
 
 async def test_a_new_entry_waits_with_an_id_before_anything_is_fetched(store: Store) -> None:
@@ -233,9 +200,6 @@ async def test_a_finished_site_tells_when_and_in_which_language(store: Store) ->
     assert not await store.library.finish_website(99, "completed", now=NOW)
 
 
-# ── lists ─────────────────────────────────────────────────────────────────────
-
-
 @pytest.mark.parametrize(
     ("order_by", "descending", "expected"),
     [
@@ -282,143 +246,6 @@ async def test_a_list_is_filtered_and_paged_and_knows_its_total(store: Store) ->
     assert (await store.library.list_websites(WebsiteQuery(project="x"))).total == 0
 
 
-# ── members ───────────────────────────────────────────────────────────────────
-
-
-async def test_members_are_listed_with_their_fields(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons = await put(store, HERONS, "Herons wade.")
-    egrets = await put(store, EGRETS, "Egrets fly.")
-    fields: Fields = {"company": [{"value": "Ardea 株式会社", "quote": "Ardea"}]}
-    await store.library.join_page(site.source_id, herons, fields=fields)
-    await store.library.join_page(site.source_id, egrets)
-    await store.library.join_page(site.source_id, herons)
-
-    members = await store.library.list_members(site.source_id, limit=9)
-    after = await store.library.list_members(site.source_id, limit=9, after_source_id=herons)
-
-    assert [(at.source_id, at.url, at.fields) for at in members] == [
-        (herons, HERONS, fields),
-        (egrets, EGRETS, {}),
-    ]
-    assert [at.source_id for at in after] == [egrets]
-    assert await store.library.fields_of([herons, egrets]) == {herons: fields}
-    assert not await store.library.join_page(site.source_id, 99)
-    assert not await store.library.join_page(99, herons)
-
-
-async def test_pages_are_found_by_the_values_of_their_fields(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons = await put(store, HERONS, "Herons wade.")
-    fields: Fields = {"company": [{"value": "ARDEA 株式会社"}], "role": [{"value": "Wader"}]}
-    await store.library.join_page(site.source_id, herons, fields=fields)
-
-    async def found(**wanted: str) -> list[int]:
-        return await store.library.pages_with_fields(wanted, project="default")
-
-    assert await found(company="ardea") == [herons]
-    assert await found(company="株式", role="wad") == [herons]
-    assert await found(company="ardea", role="flyer") == []
-    assert await store.library.pages_with_fields({"role": "wad"}, project="x") == []
-
-
-async def test_an_entry_of_a_page_shows_that_pages_fields(store: Store) -> None:
-    elsewhere = await put(store, EGRETS, "Egrets fly.")
-    website = await add(store, HERONS)
-    await store.library.join_page(website.source_id, elsewhere, fields={"role": []})
-
-    assert (await got(store, website.source_id)).fields == {"role": []}
-
-
-async def test_a_page_that_leaves_is_deleted_unless_another_entry_holds_it(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons, egrets = await put(store, HERONS, "Herons."), await put(store, EGRETS, "Egrets.")
-    for page in (herons, egrets):
-        await store.library.join_page(site.source_id, page)
-    await add(store, HERONS)
-
-    assert not await store.library.leave_page(site.source_id, herons)
-    assert await store.library.leave_page(site.source_id, egrets)
-
-    assert await store.get_page(herons) is not None
-    assert await store.get_page(egrets) is None
-
-
-async def test_a_member_is_found_by_its_text(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons = await put(store, HERONS, "Herons wade.")
-    await put(store, EGRETS, "Egrets fly.")
-    await store.library.join_page(site.source_id, herons)
-
-    found = await store.library.find_member_by_text(site.source_id, content_hash("Herons wade."))
-
-    assert found is not None
-    assert found.url == HERONS
-    missing = content_hash("Egrets fly.")
-    assert await store.library.find_member_by_text(site.source_id, missing) is None
-
-
-async def test_the_pages_of_entries_and_pages_are_told_once_each(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons, egrets = await put(store, HERONS, "Herons."), await put(store, EGRETS, "Egrets.")
-    await store.library.join_page(site.source_id, herons)
-
-    asked = [site.source_id, herons, egrets, 99]
-
-    assert await store.library.pages_of(asked, project="default") == [herons, egrets]
-    assert await store.library.pages_of(asked, project="other") == []
-
-
-# ── deleting ──────────────────────────────────────────────────────────────────
-
-
-async def test_deleting_an_entry_takes_its_pages_crawl_and_jobs_along(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons = await put(store, HERONS, "Herons wade.", "They wait.")
-    await store.library.join_page(site.source_id, herons)
-    job, _ = await store.jobs.add_job(
-        JobDraft(kind="process_site", key=str(site.source_id)), now=NOW
-    )
-    crawl = Crawl(job_id=job.job_id, discovery="links", started_at=NOW)
-    await store.crawls.start_crawl(site.source_id, crawl, [CrawlUrl(url=SITE)])
-
-    removed = await store.library.delete_website(site.source_id, project="default")
-
-    assert removed == RemovedWebsite(source_id=site.source_id, url=SITE, pages=1, chunks=2)
-    assert await store.get_page(herons) is None
-    assert await store.crawls.get_crawl(site.source_id) is None
-    cancelled = await store.jobs.get_job(job.job_id)
-    assert cancelled is not None
-    assert cancelled.state == "cancelled"
-    assert await store.library.delete_website(site.source_id, project="default") is None
-
-
-async def test_deleting_spares_what_another_entry_holds_and_other_projects(store: Store) -> None:
-    site = await add(store, SITE, kind="site")
-    herons = await put(store, HERONS, "Herons wade.")
-    await store.library.join_page(site.source_id, herons)
-    await add(store, HERONS)
-
-    assert await store.library.delete_website(site.source_id, project="other") is None
-    removed = await store.library.delete_website(site.source_id, project="default")
-
-    assert removed is not None
-    assert removed.pages == 0
-    assert await store.get_page(herons) is not None
-
-
-async def test_a_page_without_an_entry_is_deleted_by_its_id(store: Store) -> None:
-    page = await put(store, HERONS, "Herons wade.")
-
-    removed = await store.library.delete_website(page, project="default")
-
-    assert removed == RemovedWebsite(source_id=page, url=HERONS, pages=1, chunks=1)
-    assert await store.get_page(page) is None
-
-
-# ── schedules ─────────────────────────────────────────────────────────────────
-
-
 async def test_a_due_refresh_is_told_once_and_comes_again(store: Store) -> None:
     website = await add(store, HERONS, refresh_seconds=60)
     await add(store, EGRETS)
@@ -447,77 +274,3 @@ async def test_a_refresh_is_due_when_the_clock_was_set_back(store: Store) -> Non
 
     assert [at.url for at in first] == [HERONS]
     assert second == []
-
-
-# ── crawls ────────────────────────────────────────────────────────────────────
-
-
-async def crawled_site(store: Store, *urls: CrawlUrl, job_id: int = 1) -> int:
-    site = await add(store, SITE, kind="site")
-    crawl = Crawl(job_id=job_id, discovery="links", started_at=NOW)
-    await store.crawls.start_crawl(site.source_id, crawl, urls)
-    return site.source_id
-
-
-async def waiting(store: Store, site: int) -> list[str]:
-    return [at.url for at in await store.crawls.next_urls(site, limit=9)]
-
-
-async def test_a_crawl_that_goes_on_keeps_its_frontier_and_a_new_one_begins_anew(
-    store: Store,
-) -> None:
-    site = await crawled_site(store, CrawlUrl(url="a", modified_at="2026"), CrawlUrl(url="b"))
-    await store.crawls.note_outcome(site, CrawlOutcome(url="a", state="read", source_id=1))
-
-    crawl = Crawl(job_id=1, discovery="sitemap", started_at=NOW)
-    again = await store.crawls.start_crawl(site, crawl, [CrawlUrl(url="c")])
-    left = await waiting(store, site)
-    crawl = Crawl(job_id=2, discovery="sitemap", started_at=NOW)
-    anew = await store.crawls.start_crawl(site, crawl, [CrawlUrl(url="c")])
-
-    assert (again, left) == (False, ["b"])
-    assert (anew, await waiting(store, site)) == (True, ["c"])
-    assert await store.crawls.get_crawl(site) == crawl
-    assert not await store.crawls.start_crawl(99, crawl, [])
-
-
-async def test_shallow_urls_come_first_and_each_is_known_once(store: Store) -> None:
-    site = await crawled_site(store, CrawlUrl(url="a"))
-    links = (CrawlUrl(url="deep", depth=2), CrawlUrl(url="b", depth=1), CrawlUrl(url="a"))
-
-    await store.crawls.note_outcome(site, CrawlOutcome(url="a", state="read", links=links))
-
-    assert await waiting(store, site) == ["b", "deep"]
-    assert await store.crawls.is_known(site, "a")
-    assert not await store.crawls.is_known(site, "x")
-
-
-async def test_what_became_of_the_urls_is_counted_and_told(store: Store) -> None:
-    site = await crawled_site(store, *(CrawlUrl(url=url) for url in "abcd"))
-    change = PageChange(url="b", source_id=2, kind="changed")
-    outcomes = (
-        CrawlOutcome(url="b", state="read", change=change, chunks_removed=1, chunks_added=4),
-        CrawlOutcome(url="c", state="failed", error="too slow"),
-        CrawlOutcome(url="d", state="left_out", chunks_removed=2),
-    )
-    for outcome in outcomes:
-        await store.crawls.note_outcome(site, outcome)
-
-    counts = {"waiting": 1, "read": 1, "failed": 1, "left_out": 1}
-    assert await store.crawls.count_urls(site) == counts
-    assert await store.crawls.first_errors(site, limit=5) == [("c", "too slow")]
-    assert await store.crawls.list_changes(site, limit=5) == [change]
-    assert await store.crawls.sum_chunks(site) == (3, 4)
-
-
-async def test_an_alias_of_what_could_not_be_read_waits_to_be_read_itself(store: Store) -> None:
-    site = await crawled_site(store, *(CrawlUrl(url=url) for url in "abcd"))
-    for alias, canonical in (("a", "c"), ("b", "d")):
-        outcome = CrawlOutcome(url=alias, state="alias", canonical_url=canonical)
-        await store.crawls.note_outcome(site, outcome)
-    await store.crawls.note_outcome(site, CrawlOutcome(url="c", state="read"))
-    await store.crawls.note_outcome(site, CrawlOutcome(url="d", state="gone"))
-
-    assert await store.crawls.retry_aliases(site) == 1
-
-    assert await store.crawls.next_urls(site, limit=9) == [CrawlUrl(url="b", ignore_canonical=True)]

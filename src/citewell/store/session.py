@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Literal, Protocol, TypeVar, overload
 
 Channel = Literal["jobs", "render_requests", "render_outcomes"]
@@ -31,6 +32,9 @@ class Session(Protocol):
 
     async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
         """Return the first row of a statement, or None."""
+
+    async def fetch_packed(self, statement: str, values: Values) -> list[list[Any]]:
+        """Return the rows of a statement that both databases have in a form of their own."""
 
     async def execute(self, statement: str, values: Values | None = None) -> int:
         """Run a statement and return how many rows it changed."""
@@ -91,9 +95,26 @@ def read_datetime(value: datetime | str) -> datetime: ...
 def read_datetime(value: datetime | str | None) -> datetime | None: ...
 def read_datetime(value: datetime | str | None) -> datetime | None:
     """Return a time that a row holds."""
-    return datetime.fromisoformat(value) if isinstance(value, str) else value
+    return _parse_datetime(value) if isinstance(value, str) else value
 
 
 def read_list(value: list[Any] | str) -> tuple[Any, ...]:
     """Return a list that a row holds."""
-    return tuple(json.loads(value) if isinstance(value, str) else value)
+    return _parse_list(value) if isinstance(value, str) else tuple(value)
+
+
+# The chunks of a page share its tags and its time, and those of a section its headings.
+@lru_cache(maxsize=4096)
+def _parse_datetime(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+@lru_cache(maxsize=4096)
+def _parse_list(text: str) -> tuple[Any, ...]:
+    return tuple(json.loads(text))
+
+
+def read_objects(value: list[dict[str, Any]] | str | None) -> list[dict[str, Any]]:
+    """Return the JSON objects that a row holds, none for NULL."""
+    objects: list[dict[str, Any]] = json.loads(value) if isinstance(value, str) else value or []
+    return objects

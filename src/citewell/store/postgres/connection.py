@@ -20,6 +20,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from citewell.core.errors import SettingsError, StoreBusy, StoreError
 from citewell.store.postgres.real_numbers import send_arrays_as_reals
 from citewell.store.postgres.schema import bring_up_to_date
+from citewell.store.postgres.session import PostgresSession
 from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
         Awaitable,
         Callable,
         Iterator,
-        Mapping,
-        Sequence,
     )
     from typing import Self
 
-    from psycopg import AsyncConnection, AsyncCursor
+    from psycopg import AsyncConnection
 
     from citewell.store.session import Channel, Row, Values
     from citewell.store.session import Work as SessionWork
@@ -193,41 +192,29 @@ class Database:
 
     async def view(self, work: SessionWork[Result]) -> Result:
         """Return what `work`, which only reads, makes of one unchanging view of the database."""
-        return await self.read(lambda connection: work(_Session(connection)))
+        return await self.read(lambda connection: work(PostgresSession(connection)))
 
     async def transaction(self, work: SessionWork[Result]) -> Result:
         """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
-        return await self.write(lambda connection: work(_Session(connection)))
+        return await self.write(lambda connection: work(PostgresSession(connection)))
 
     async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
         """Return all rows of a statement that only reads."""
-        return await self.look(lambda connection: _Session(connection).fetch_all(statement, values))
+        return await self.look(
+            lambda connection: PostgresSession(connection).fetch_all(statement, values)
+        )
 
     async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
         """Return the first row of a statement that only reads, or None."""
-        return await self.look(lambda connection: _Session(connection).fetch_one(statement, values))
+        return await self.look(
+            lambda connection: PostgresSession(connection).fetch_one(statement, values)
+        )
 
     async def execute(self, statement: str, values: Values | None = None) -> int:
         """Run a statement and return how many rows it changed."""
-        return await self.write(lambda connection: _Session(connection).execute(statement, values))
-
-    async def query(
-        self, statement: str, values: Mapping[str, object] | None = None
-    ) -> list[dict[str, Any]]:
-        """Return the rows of one named statement that only reads."""
-
-        async def work(connection: AsyncConnection[dict[str, Any]]) -> list[dict[str, Any]]:
-            return await (await connection.execute(SQL[statement], values)).fetchall()
-
-        return await self.look(work)
-
-    async def change(self, statement: str, values: Mapping[str, object]) -> int:
-        """Run one named statement; return how many rows it changed."""
-
-        async def work(connection: AsyncConnection[dict[str, Any]]) -> int:
-            return (await connection.execute(SQL[statement], values)).rowcount
-
-        return await self.write(work)
+        return await self.write(
+            lambda connection: PostgresSession(connection).execute(statement, values)
+        )
 
     async def write(self, work: Work[Result]) -> Result:
         """Return what `work` returns once all it wrote is committed; if it fails, nothing is.
@@ -296,47 +283,6 @@ class Database:
         """Close every connection; later work raises StoreError."""
         with anyio.CancelScope(shield=True):
             await self._pool.close()
-
-
-class _Session:
-    """Named statements on one connection."""
-
-    def __init__(self, connection: AsyncConnection[dict[str, Any]]) -> None:
-        self._connection = connection
-
-    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
-        """Return all rows of a statement."""
-        return [*await (await self._run(statement, values)).fetchall()]
-
-    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
-        """Return the first row of a statement, or None."""
-        return await (await self._run(statement, values)).fetchone()
-
-    async def execute(self, statement: str, values: Values | None = None) -> int:
-        """Run a statement and return how many rows it changed."""
-        return (await self._run(statement, values)).rowcount
-
-    async def execute_many(self, statement: str, rows: Sequence[Values]) -> None:
-        """Run a statement once for each of `rows`."""
-        async with self._connection.cursor() as cursor:
-            await cursor.executemany(SQL[statement], [*rows])
-
-    async def lock(self, purpose: str, key: str = "") -> None:
-        """Wait until no other transaction holds this lock, and hold it until the end of this."""
-        await self._run("lock_until_commit", {"purpose": purpose, "key": key})
-
-    async def notify(self, channel: Channel, payload: str = "") -> None:
-        """Tell whoever listens to the channel, once this transaction is committed."""
-        await self._run("notify", {"channel": channel, "payload": payload})
-
-    async def _run(self, statement: str, values: Values | None) -> AsyncCursor[dict[str, Any]]:
-        adapted = {name: _adapt(value) for name, value in (values or {}).items()}
-        return await self._connection.execute(SQL[statement], adapted)
-
-
-def _adapt(value: object) -> object:
-    # To the driver a tuple is a row, and a list an array.
-    return list(value) if isinstance(value, tuple) else value
 
 
 @contextmanager

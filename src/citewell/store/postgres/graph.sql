@@ -166,7 +166,8 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags, page.origin
+    page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
+    NULL AS words
 FROM unnest(:numbers::bigint[], :ordinals::integer[])
     WITH ORDINALITY AS asked (source_id, section, place)
 JOIN page ON page.source_id = asked.source_id

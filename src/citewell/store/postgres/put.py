@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
-from citewell.store.postgres.graph import put_mentions
+from citewell.store.postgres.mentions import put_mentions
 from citewell.store.postgres.statements import SQL
 from citewell.store.word_index import WordIndex, check_slices
 

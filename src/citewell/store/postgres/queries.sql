@@ -34,7 +34,7 @@ LISTEN {channel};
 -- One seek each.
 SELECT
     (SELECT min(project) FROM page) IS NOT DISTINCT FROM :project
-    AND (SELECT max(project) FROM page) IS NOT DISTINCT FROM :project AS only;
+    AND (SELECT max(project) FROM page) IS NOT DISTINCT FROM :project AS is_only;
 
 -- name: pages_passing
 SELECT
@@ -48,8 +48,22 @@ WHERE (:project::text IS NULL OR project = :project)
         OR starts_with(url, :url_prefix)
         OR starts_with(final_url, :url_prefix)
     )
+    AND (:tags::text[] IS NULL OR tags @> :tags);
+
+-- name: pages_passing_among
+SELECT
+    coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
+FROM page
+WHERE (:project::text IS NULL OR project = :project)
+    AND (:content_type::text IS NULL OR content_type = :content_type)
+    AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
+    AND (
+        :url_prefix::text IS NULL
+        OR starts_with(url, :url_prefix)
+        OR starts_with(final_url, :url_prefix)
+    )
     AND (:tags::text[] IS NULL OR tags @> :tags)
-    AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
+    AND source_id = ANY (:source_ids);
 
 -- name: count_pages
 -- The filter is that of pages_passing; every search asks.
@@ -174,78 +188,8 @@ WITH
 INSERT INTO page_body (source_id, description, structured_data, text)
 VALUES (:source_id, :description, :structured_data, :text);
 
--- name: touch_page
-UPDATE page SET
-    fetched_at = :fetched_at,
-    etag = coalesce(:etag, etag),
-    last_modified = coalesce(:last_modified, last_modified)
-WHERE source_id = :source_id;
-
 -- name: lock_page
 SELECT 1 FROM page WHERE source_id = :source_id FOR UPDATE;
-
--- name: delete_page
--- Foreign keys take the rest along.
-DELETE FROM page WHERE source_id = :source_id;
-
--- name: find_page
--- The URL as put comes before a page that was only redirected to it.
-SELECT source_id FROM (
-    SELECT source_id, origin, 0 AS redirected FROM page
-    WHERE project = :project AND md5(url) = md5(:url) AND url = :url
-    UNION ALL
-    SELECT source_id, origin, 1 AS redirected FROM page
-    WHERE project = :project AND md5(final_url) = md5(:url) AND final_url = :url
-) AS found
-ORDER BY origin = 'supplied', redirected, source_id
-LIMIT 1;
-
--- name: page_info
-SELECT
-    page.*,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                :model::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
-FROM page
-WHERE source_id = :source_id;
-
--- name: list_pages
-SELECT
-    page.*,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                :model::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
-FROM page
-WHERE source_id > :after_source_id
-    AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
-ORDER BY source_id
-LIMIT :limit;
-
--- name: list_outdated_pages
-SELECT
-    page.*,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                :model::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
-FROM page
-WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
-ORDER BY source_id
-LIMIT :limit;
 
 -- name: whole_page
 -- One statement, and so one view and one journey.
@@ -399,16 +343,14 @@ SELECT
     chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags, page.origin
+    page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
+    NULL AS words
 FROM page
 JOIN chunk ON chunk.source_id = page.source_id
 WHERE page.source_id = :source_id
     AND chunk.ordinal >= :first_ordinal
     AND (:last_ordinal::integer IS NULL OR chunk.ordinal <= :last_ordinal)
 ORDER BY chunk.ordinal;
-
--- name: embedded_texts
-SELECT chunk_id, embedded_text FROM chunk WHERE chunk_id = ANY (:chunk_ids);
 
 -- name: chunks_to_embed
 -- By model, so that the index on it finds the few that wait among many that do not.

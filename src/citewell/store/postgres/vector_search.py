@@ -12,7 +12,8 @@ import numpy as np
 from psycopg import sql
 
 from citewell.core.records import Hit
-from citewell.store.postgres.filters import allowed_pages, names_project_at_most
+from citewell.store.filters import allowed_pages, names_project_at_most
+from citewell.store.postgres.session import PostgresSession
 from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class VectorSearch:
         known = await self._find(connection, model)
         if known is None:
             return []
-        allowed = None if where is None else await allowed_pages(connection, where)
+        allowed = None if where is None else await allowed_pages(PostgresSession(connection), where)
         few = allowed is not None and allowed.chunks <= FEW_VECTORS
         values = {
             "vector": _unit(vector, dimensions=known.dimensions),
@@ -180,10 +181,9 @@ async def index_vectors(database: Database, model: str) -> None:
         return
     if known.dimensions > _MOST_DIMENSIONS:
         return
-    if known.vectors < _MOST_WITHOUT_INDEX:
-        ask = partial(chunks_to_embed, model=model, limit=1, source_ids=None)
-        if await database.look(ask):
-            return
+    waiting = await database.fetch_one("chunk_to_embed", {"model": model})
+    if waiting is not None and known.vectors < _MOST_WITHOUT_INDEX:
+        return
     model_now = known
 
     async def build(connection: Session) -> None:
@@ -220,26 +220,6 @@ async def get_vectors(
     values = {"chunk_ids": [*chunk_ids], "model": model}
     found = await connection.execute(SQL["vectors_of_chunks"], values)
     return {row["chunk_id"]: np.array(row["vector"], np.float32) async for row in found}
-
-
-async def chunks_to_embed(
-    connection: Session, *, model: str, limit: int, source_ids: Sequence[int] | None
-) -> list[tuple[int, str]]:
-    """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
-    values = {
-        "model": model,
-        "limit": limit,
-        "source_ids": list(source_ids) if source_ids is not None else None,
-    }
-    asking = "chunks_to_embed" if source_ids is None else "chunks_to_embed_of_pages"
-    found = await connection.execute(SQL[asking], values)
-    return [(row["chunk_id"], row["embedded_text"]) async for row in found]
-
-
-async def embedded_texts(connection: Session, chunk_ids: Sequence[int]) -> dict[int, str]:
-    """Return what the embedder should see of these chunks."""
-    found = await connection.execute(SQL["embedded_texts"], {"chunk_ids": [*chunk_ids]})
-    return {row["chunk_id"]: row["embedded_text"] async for row in found}
 
 
 async def _find_model(connection: Session, model: str) -> _Model | None:

@@ -19,7 +19,8 @@ from citewell.store.bm25 import (
     weigh,
     weigh_as_fts5,
 )
-from citewell.store.postgres.filters import allowed_pages, names_project_at_most
+from citewell.store.filters import allowed_pages, names_project_at_most
+from citewell.store.postgres.session import PostgresSession
 from citewell.store.postgres.statements import SQL
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
     from citewell.core.records import SearchFilter
+    from citewell.store.filters import AllowedPages
     from citewell.store.postgres.connection import Database
-    from citewell.store.postgres.filters import AllowedPages
 
     Session = AsyncConnection[dict[str, Any]]
 
@@ -99,7 +100,7 @@ class WordSearch:
         self, connection: Session, *, words: Sequence[str], where: SearchFilter, limit: int
     ) -> list[Hit]:
         totals, frequencies = await self._count(connection, words)
-        allowed = await allowed_pages(connection, where)
+        allowed = await allowed_pages(PostgresSession(connection), where)
         if not frequencies or not (totals.chunks if allowed is None else allowed.chunks):
             return []
         if allowed is None or allowed.chunks > _FEW_CHUNKS:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import time
 from collections import deque
 from contextlib import contextmanager, nullcontext
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 import anyio.to_thread
 
 from citewell.core.errors import StoreBusy, StoreError
-from citewell.store.sql import load_statements
 from citewell.store.sqlite.private_file import private_file
 from citewell.store.sqlite.schema import bring_up_to_date
+from citewell.store.sqlite.session import SQL, SqliteSession, run_to_end
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
     from typing import Self
 
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from citewell.store.session import Work as SessionWork
 
 Result = TypeVar("Result")
-
-SQL = load_statements("sqlite")
 
 # STRICT tables came with this version.
 _OLDEST_SQLITE = (3, 37, 0)
@@ -103,11 +99,11 @@ class Database:
 
     async def view(self, work: SessionWork[Result]) -> Result:
         """Return what `work`, which only reads, makes of one unchanging view of the database."""
-        return await self.read(lambda connection: _run_to_end(work(_Session(connection))))
+        return await self.read(lambda connection: run_to_end(work(SqliteSession(connection))))
 
     async def transaction(self, work: SessionWork[Result]) -> Result:
         """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
-        return await self.write(lambda connection: _run_to_end(work(_Session(connection))))
+        return await self.write(lambda connection: run_to_end(work(SqliteSession(connection))))
 
     async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
         """Return all rows of a statement that only reads."""
@@ -220,71 +216,6 @@ class Database:
                     raise
             finally:
                 writer.close()
-
-
-class _Session:
-    """Named statements on one connection, in the thread that has it.
-
-    Its methods are coroutines only so that the same work runs on every database: they never wait.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
-        """Return all rows of a statement."""
-        return self._run(statement, values).fetchall()
-
-    async def fetch_one(self, statement: str, values: Values | None = None) -> Row | None:
-        """Return the first row of a statement, or None."""
-        row: Row | None = self._run(statement, values).fetchone()
-        return row
-
-    async def execute(self, statement: str, values: Values | None = None) -> int:
-        """Run a statement and return how many rows it changed."""
-        return self._run(statement, values).rowcount
-
-    async def execute_many(self, statement: str, rows: Sequence[Values]) -> None:
-        """Run a statement once for each of `rows`."""
-        self._connection.executemany(SQL[statement], map(adapt_values, rows))
-
-    async def lock(self, purpose: str, key: str = "") -> None:
-        """Do nothing: the transaction is the only one that writes."""
-
-    async def notify(self, channel: Channel, payload: str = "") -> None:
-        """Do nothing: nobody can listen."""
-
-    def _run(self, statement: str, values: Values | None) -> sqlite3.Cursor:
-        return self._connection.execute(SQL[statement], adapt_values(values or {}))
-
-
-def _run_to_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Return what `work` returns; it is run in this thread, without an event loop."""
-    try:
-        work.send(None)
-    except StopIteration as end:
-        result: Result = end.value
-        return result
-    work.close()
-    raise AssertionError("work in a transaction waited for something other than its session")
-
-
-def adapt_values(values: Values) -> dict[str, object]:
-    """Return the values of a statement in the forms that SQLite has for them."""
-    return {name: _adapt(value) for name, value in values.items()}
-
-
-def _adapt(value: object) -> object:
-    if isinstance(value, datetime):
-        return timestamp(value)
-    if isinstance(value, list | tuple):
-        return json.dumps(value, ensure_ascii=False)
-    return value
-
-
-def timestamp(moment: datetime) -> str:
-    """Return `moment` as the store writes it: in UTC, so that text order is time order."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
-from citewell.store.sqlite.connection import SQL, adapt_values, timestamp
-from citewell.store.sqlite.graph import put_mentions
+from citewell.store.sqlite.mentions import put_mentions
+from citewell.store.sqlite.session import SQL, adapt_values, timestamp
 from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:

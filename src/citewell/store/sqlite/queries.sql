@@ -50,7 +50,7 @@ INSERT INTO migration (version, name) VALUES (:version, :name);
 -- One seek each; asked for both at once SQLite would scan.
 SELECT
     (SELECT min(project) FROM page) IS :project
-    AND (SELECT max(project) FROM page) IS :project;
+    AND (SELECT max(project) FROM page) IS :project AS is_only;
 
 -- name: pages_passing
 SELECT json_group_array(source_id) AS source_ids, coalesce(sum(chunks), 0) AS chunks FROM page
@@ -177,91 +177,69 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
--- name: touch_page
-UPDATE page SET
-    fetched_at = :fetched_at,
-    etag = coalesce(:etag, etag),
-    last_modified = coalesce(:last_modified, last_modified)
-WHERE source_id = :source_id;
-
--- name: delete_page
--- Foreign keys and triggers take the rest along.
-DELETE FROM page WHERE source_id = :source_id;
-
--- name: find_page
--- The URL as put comes before a page that was only redirected to it. Two seeks; with OR, SQLite
--- may go through the whole project.
-SELECT source_id FROM (
-    SELECT source_id, origin, 0 AS redirected FROM page WHERE project = :project AND url = :url
-    UNION ALL
-    SELECT source_id, origin, 1 AS redirected FROM page
-    WHERE project = :project AND final_url = :url
-)
-ORDER BY origin = 'supplied', redirected, source_id
-LIMIT 1;
-
--- name: page_info
+-- name: whole_page
 SELECT
     page.*,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
     (
         SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id
-            AND (:model_id IS NULL AND chunk.model_id <> 0 OR chunk.model_id = :model_id)
-    ) AS embedded_chunks
-FROM page
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                CAST(:model AS text) IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks,
+    page_body.text AS whole_text, page_body.description, page_body.structured_data,
+    (
+        SELECT json_group_array(json_object(
+            'ordinal', ordinal, 'parent', parent, 'level', level, 'heading', heading, 'anchor', anchor, 'start_offset', start_offset, 'end_offset', end_offset
+        )) FROM (
+            SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
+            WHERE section.source_id = page.source_id ORDER BY ordinal
+        )
+    ) AS all_sections,
+    (
+        SELECT json_group_array(json_object(
+            'url', url, 'text', text, 'context', context, 'section', section, 'start_offset', start_offset, 'kind', kind
+        )) FROM (
+            SELECT url, text, context, section, start_offset, kind FROM link
+            WHERE link.source_id = page.source_id ORDER BY ordinal
+        )
+    ) AS all_links,
+    (
+        SELECT json_group_array(json_object(
+            'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
+        )) FROM (
+            SELECT url, alt, caption, section, start_offset FROM image
+            WHERE image.source_id = page.source_id ORDER BY ordinal
+        )
+    ) AS all_images
+FROM page JOIN page_body USING (source_id)
 WHERE source_id = :source_id;
 
--- name: list_pages
+-- name: page_texts
 SELECT
     page.*,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
     (
         SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id
-            AND (:model_id IS NULL AND chunk.model_id <> 0 OR chunk.model_id = :model_id)
-    ) AS embedded_chunks
-FROM page
-WHERE source_id > :after_source_id
-    AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
-ORDER BY source_id
-LIMIT :limit;
-
--- name: list_outdated_pages
-SELECT
-    page.*,
-    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                CAST(:model AS text) IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks,
+    (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
     (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id
-            AND (:model_id IS NULL AND chunk.model_id <> 0 OR chunk.model_id = :model_id)
-    ) AS embedded_chunks
+        SELECT json_group_array(json_object(
+            'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
+        )) FROM (
+            SELECT url, alt, caption, section, start_offset FROM image
+            WHERE image.source_id = page.source_id ORDER BY ordinal
+        )
+    ) AS all_images
 FROM page
-WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
-ORDER BY source_id
-LIMIT :limit;
-
--- name: page_text
-SELECT text FROM page_body WHERE source_id = :source_id;
-
--- name: page_body
-SELECT text, description, structured_data, canonical_url FROM page_body JOIN page USING (source_id)
-WHERE source_id = :source_id;
-
--- name: page_sections
-SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
-WHERE source_id = :source_id
-ORDER BY ordinal;
-
--- name: page_links
-SELECT url, text, context, section, start_offset, kind FROM link
-WHERE source_id = :source_id
-ORDER BY ordinal;
-
--- name: page_images
-SELECT url, alt, caption, section, start_offset FROM image
-WHERE source_id = :source_id
-ORDER BY ordinal;
+WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_pages
 SELECT count(*) AS pages, coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens
@@ -269,13 +247,17 @@ FROM page
 WHERE :source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_embedded
-SELECT count(*) FROM chunk
-WHERE model_id <> 0 AND (:model_id IS NULL OR model_id = :model_id);
+SELECT count(*) AS embedded FROM chunk
+WHERE model_id <> 0 AND (
+    :model IS NULL OR model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+);
 
 -- name: count_embedded_of_pages
-SELECT count(*) FROM (SELECT value FROM json_each(:source_ids)) AS asked
+SELECT count(*) AS embedded FROM (SELECT value FROM json_each(:source_ids)) AS asked
 CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
-WHERE model_id <> 0 AND (:model_id IS NULL OR model_id = :model_id);
+WHERE model_id <> 0 AND (
+    :model IS NULL OR model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+);
 
 -- ── chunks ───────────────────────────────────────────────────────────────────
 
@@ -344,10 +326,6 @@ WHERE page.source_id = :source_id
     AND chunk.ordinal >= :first_ordinal
     AND (:last_ordinal IS NULL OR chunk.ordinal <= :last_ordinal)
 ORDER BY chunk.ordinal;
-
--- name: embedded_texts
-SELECT chunk_id, embedded_text FROM chunk
-WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
 
 -- name: chunks_to_embed
 SELECT chunk_id, embedded_text FROM chunk
@@ -488,7 +466,7 @@ SELECT
     page.source_id AS number, 0 AS section, title AS name, '' AS title, url, NULL AS anchor,
     NULL AS entity_kind, 0 AS entities,
     (SELECT count(*) FROM section WHERE section.source_id = page.source_id) AS sections
-FROM (SELECT value FROM json_each(:asked)) AS asked
+FROM (SELECT value FROM json_each(:numbers)) AS asked
 CROSS JOIN page ON page.source_id = asked.value
 WHERE (:project IS NULL OR page.project = :project)
     AND (:visible IS NULL OR page.source_id IN (SELECT value FROM json_each(:visible)));
@@ -509,7 +487,7 @@ SELECT
     ) AS entities
 FROM (
     SELECT json_extract(value, '$[0]') AS source_id, json_extract(value, '$[1]') AS ordinal
-    FROM json_each(:asked)
+    FROM json_each(:sections)
 ) AS asked
 CROSS JOIN page ON page.source_id = asked.source_id
 CROSS JOIN section ON section.source_id = page.source_id AND section.ordinal = asked.ordinal
@@ -530,7 +508,7 @@ SELECT
                 AND mention.source_id IN (SELECT value FROM json_each(:visible))
         )
     END AS sections
-FROM (SELECT value FROM json_each(:asked)) AS asked
+FROM (SELECT value FROM json_each(:numbers)) AS asked
 CROSS JOIN entity ON entity.entity_id = asked.value
 WHERE (:project IS NULL OR entity.project = :project)
     AND (
@@ -601,7 +579,7 @@ FROM (
     SELECT
         key AS place, json_extract(value, '$[0]') AS source_id,
         json_extract(value, '$[1]') AS section
-    FROM json_each(:asked)
+    FROM json_each(:sections)
 ) AS asked
 CROSS JOIN page ON page.source_id = asked.source_id
 CROSS JOIN chunk ON chunk.chunk_id IN (

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import StoreError
 from citewell.store.migrate import migrate
-from citewell.store.sql import load_statements
+from citewell.store.sqlite.session import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from citewell.store.migrate import Migration
 
-_SQL = load_statements("sqlite")
 _APPLICATION_ID = int.from_bytes(b"CtWl", "big")
 
 
@@ -24,7 +23,7 @@ def bring_up_to_date(connection: sqlite3.Connection) -> None:
     Raises:
         StoreError: the file belongs to another program, or to a later version of citewell.
     """
-    identity = connection.execute(_SQL["identify"]).fetchone()
+    identity = connection.execute(SQL["identify"]).fetchone()
     if identity["tables"] and identity["application_id"] != _APPLICATION_ID:
         raise StoreError(
             "the database belongs to another program",
@@ -40,20 +39,20 @@ class _Schema:
         self._connection = connection
 
     def applied_version(self) -> int:
-        if not self._connection.execute(_SQL["identify"]).fetchone()["tables"]:
+        if not self._connection.execute(SQL["identify"]).fetchone()["tables"]:
             return 0
-        return int(self._connection.execute(_SQL["applied_version"]).fetchone()[0])
+        return int(self._connection.execute(SQL["applied_version"]).fetchone()[0])
 
     def apply(self, steps: Sequence[Migration]) -> None:
-        self._connection.execute(_SQL["begin_write"])
+        self._connection.execute(SQL["begin_write"])
         try:
             # Another process may have been quicker, between our look and our lock.
             for migration in steps[self.applied_version() :]:
                 for statement in _split(migration.script):
                     self._connection.execute(statement)
                 values = {"version": migration.version, "name": migration.name}
-                self._connection.execute(_SQL["note_migration"], values)
-            self._connection.execute(_SQL["commit"])
+                self._connection.execute(SQL["note_migration"], values)
+            self._connection.execute(SQL["commit"])
         except BaseException:
             self._connection.rollback()
             raise

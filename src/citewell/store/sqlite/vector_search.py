@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from citewell.core.records import Hit
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import allowed_pages
+from citewell.store.filters import allowed_pages
+from citewell.store.sqlite.session import SQL, SqliteSession, run_to_end
 from citewell.store.sqlite.vector_codes import VectorCodes
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class VectorSearch:
         if known is None or not known.dimensions or limit < 1:
             return []
         query = _unit(vector, dimensions=known.dimensions)
-        allowed = allowed_pages(connection, where)
+        allowed = run_to_end(allowed_pages(SqliteSession(connection), where))
         sources = (
             np.array(json.loads(allowed.source_ids), np.int64) if allowed is not None else None
         )
@@ -197,28 +197,6 @@ def compare_vectors(
     vectors = get_vectors(connection, chunk_ids, model=model)
     query = _unit(vector, dimensions=len(vector))
     return {chunk_id: float(stored @ query) for chunk_id, stored in vectors.items()}
-
-
-def chunks_to_embed(
-    connection: sqlite3.Connection,
-    *,
-    model: str,
-    limit: int,
-    source_ids: Sequence[int] | None,
-) -> list[tuple[int, str]]:
-    """Return (chunk_id, embedded_text) of chunks without a vector of `model`, oldest first."""
-    if source_ids is None:
-        found = connection.execute(SQL["chunks_to_embed"], {"model": model, "limit": limit})
-    else:
-        values = {"model": model, "limit": limit, "source_ids": json.dumps([*source_ids])}
-        found = connection.execute(SQL["chunks_to_embed_of_pages"], values)
-    return [(row["chunk_id"], row["embedded_text"]) for row in found]
-
-
-def embedded_texts(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> dict[int, str]:
-    """Return what the embedder should see of these chunks."""
-    found = connection.execute(SQL["embedded_texts"], {"chunk_ids": json.dumps([*chunk_ids])})
-    return {row["chunk_id"]: row["embedded_text"] for row in found}
 
 
 def _find_model(connection: sqlite3.Connection, name: str) -> _Model | None:

@@ -17,15 +17,15 @@ from citewell.store.bm25 import (
     score_chunks,
     weigh,
 )
-from citewell.store.sqlite.connection import SQL
-from citewell.store.sqlite.filters import allowed_pages
+from citewell.store.filters import allowed_pages
+from citewell.store.sqlite.session import SQL, SqliteSession, run_to_end
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
     from citewell.core.records import SearchFilter
-    from citewell.store.sqlite.filters import AllowedPages
+    from citewell.store.filters import AllowedPages
 
 # How many chunks that hold the rare words are scored by all of the words. With 200, SciFact's
 # nDCG@10 stays the same when the postings are cut to a twentieth; ranked by the rare words alone
@@ -54,7 +54,7 @@ class WordSearch:
     ) -> list[Hit]:
         """Return the `limit` chunks that pass `where` and match best, best first."""
         totals = Totals(**connection.execute(SQL["corpus_totals"]).fetchone())
-        allowed = allowed_pages(connection, where)
+        allowed = run_to_end(allowed_pages(SqliteSession(connection), where))
         if limit < 1 or not (totals.chunks if allowed is None else allowed.chunks):
             return []
         frequencies = self._count(connection, list(dict.fromkeys(words))[:MOST_WORDS], totals)

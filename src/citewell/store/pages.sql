@@ -1,0 +1,80 @@
+-- Pages and their chunks. PostgreSQL finds a URL by its hash, which is what it indexes.
+
+-- name: touch_page
+UPDATE page SET
+    fetched_at = :fetched_at,
+    etag = coalesce(:etag, etag),
+    last_modified = coalesce(:last_modified, last_modified)
+WHERE source_id = :source_id;
+
+-- name: delete_page
+-- Foreign keys take the rest along.
+DELETE FROM page WHERE source_id = :source_id;
+
+-- name: find_page
+-- Supplied text comes last. The URL as put comes before a page that was only redirected to it. Two
+-- seeks; with OR, SQLite may go through the whole project.
+SELECT
+    page.*,
+    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                CAST(:model AS text) IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE source_id = (
+    SELECT source_id FROM (
+        SELECT source_id, origin, 0 AS redirected FROM page
+        WHERE project = :project AND url = :url AND md5(url) = md5(:url)
+        UNION ALL
+        SELECT source_id, origin, 1 AS redirected FROM page
+        WHERE project = :project AND final_url = :url AND md5(final_url) = md5(:url)
+    ) AS candidates
+    ORDER BY CASE origin WHEN 'supplied' THEN 1 ELSE 0 END, redirected, source_id
+    LIMIT 1
+);
+
+-- name: list_pages
+SELECT
+    page.*,
+    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                CAST(:model AS text) IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE source_id > :after_source_id
+    -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
+    -- postgres: AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
+ORDER BY source_id
+LIMIT :limit;
+
+-- name: list_outdated_pages
+SELECT
+    page.*,
+    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                CAST(:model AS text) IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
+ORDER BY source_id
+LIMIT :limit;
+
+-- name: embedded_texts
+SELECT chunk_id, embedded_text FROM chunk
+-- sqlite: WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+-- postgres: WHERE chunk_id = ANY (:chunk_ids);

@@ -1,0 +1,398 @@
+"""Every promise of Store about pages, chunks and its own life, run once per backend."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.drafts import FETCHED_AT, draft
+from tests.store.backends import BACKENDS, empty_store
+from tests.store.looking import ALL, MODEL, chunk_ids, found, nearest, vector
+
+from citewell.core.errors import StoreError
+from citewell.core.graph import NodeRef
+from citewell.core.ids import content_hash
+from citewell.core.records import (
+    Image,
+    Link,
+    PageText,
+    SearchFilter,
+    StoredChunk,
+)
+from citewell.core.storage import CorpusStats
+from citewell.core.words import text_words
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=BACKENDS)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store(request.param, tmp_path, model=MODEL) as opened:
+        yield opened
+
+
+async def test_a_page_comes_back_as_it_was_put(store: Store) -> None:
+    link = Link(url="https://b.org/", text="b", context="see b there", section=0, start=4)
+    image = Image(url="https://a.org/i.png", alt="heron", caption="A heron", section=0, start=0)
+    page = draft(
+        "https://a.org/",
+        "Herons wade.",
+        "東京 naïve 🦤.",
+        title="Birds",
+        heading="Waders",
+        tags=("zoo", "birds"),
+        content_type="article",
+        final_url="https://a.org/index",
+        etag='"1"',
+        links=(link,),
+        images=(image,),
+    )
+
+    put = await store.put_page(page)
+    stored = await store.get_page(put.source_id)
+
+    assert (put.created, put.text_changed, put.chunks, put.chunks_kept) == (True, True, 2, 0)
+    assert stored is not None
+    assert stored.text == page.extracted.text
+    assert stored.sections == page.extracted.sections
+    assert stored.links == (link,)
+    assert stored.images == (image,)
+    info = stored.info
+    assert (info.url, info.final_url, info.title) == (
+        "https://a.org/",
+        "https://a.org/index",
+        "Birds",
+    )
+    assert (info.tags, info.content_type, info.etag) == (("birds", "zoo"), "article", '"1"')
+    assert info.text_hash == content_hash(page.extracted.text)
+    assert info.fetched_at == FETCHED_AT
+    assert (info.chunks, info.tokens, info.embedded_chunks) == (2, 5, 0)
+
+
+async def test_several_pages_come_back_each_as_alone(store: Store) -> None:
+    put = [
+        await store.put_page(draft(f"https://{name}.org/", *texts))
+        for name, texts in (("a", ("Herons.", "Egrets.")), ("b", ("Owls.",)))
+    ]
+    ids = [each.source_id for each in put]
+
+    found = await store.page_texts([*ids, 9_999])
+
+    alone = [page for each in ids if (page := await store.get_page(each)) is not None]
+    assert found == {
+        page.info.source_id: PageText(info=page.info, text=page.text, images=page.images)
+        for page in alone
+    }
+    assert await store.page_texts([]) == {}
+
+
+async def test_a_chunk_carries_the_tags_of_its_page_whoever_asks_for_it(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "Herons wade.", tags=("birds", "zoo")))
+    [of_page] = await store.chunks_of_page(put.source_id)
+    section = NodeRef("section", put.source_id, of_page.section)
+
+    [loaded] = await store.load_chunks([of_page.chunk_id])
+    [of_section] = await store.chunks_of_sections([section], limit=1)
+
+    assert of_page.tags == loaded.tags == of_section.tags == ("birds", "zoo")
+
+
+async def test_a_chunk_comes_back_with_what_is_needed_to_cite_it(store: Store) -> None:
+    page = draft("https://a.org/", "Herons wade.", "Egrets fly.", title="Birds", heading="Waders")
+    put = await store.put_page(page)
+
+    [_, chunk] = await store.chunks_of_page(put.source_id)
+
+    assert chunk == StoredChunk(
+        chunk_id=chunk.chunk_id,
+        source_id=put.source_id,
+        url="https://a.org/",
+        title="Birds",
+        page_hash=content_hash(page.extracted.text),
+        fetched_at=FETCHED_AT,
+        language="en",
+        kind="html",
+        content_type="general",
+        ordinal=1,
+        section=0,
+        heading_path=("Waders",),
+        anchor="waders",
+        start=14,
+        end=25,
+        text="Egrets fly.",
+        tokens=2,
+        has_code=False,
+        page_chunks=2,
+    )
+    assert chunk.text == page.extracted.text[chunk.start : chunk.end]
+
+
+async def test_putting_a_page_again_keeps_its_id_and_drops_its_old_words(store: Store) -> None:
+    first = await store.put_page(draft("https://a.org/", "heron", tags=("old",)))
+    second = await store.put_page(draft("https://a.org/", "egret", tags=("new",)))
+
+    info = await store.find_page("https://a.org/", project="default")
+
+    assert second.source_id == first.source_id
+    assert (second.created, second.text_changed, second.chunks_kept) == (False, True, 0)
+    assert await found(store, "heron") == []
+    assert await found(store, "egret") == ["egret"]
+    assert info is not None
+    assert info.tags == ("new",)
+
+
+async def test_a_page_put_unchanged_says_so(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron", "egret"))
+
+    again = await store.put_page(draft("https://a.org/", "heron", "egret"))
+
+    assert (again.created, again.text_changed, again.chunks_kept) == (False, False, 2)
+
+
+async def test_chunks_that_stay_keep_their_ids_and_vectors(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "heron", "egret", "stork"))
+    heron, egret, stork = await chunk_ids(store, put.source_id)
+    given = {heron: vector(1, 0), egret: vector(0, 1), stork: vector(-1, 0)}
+    await store.put_vectors(given, model=MODEL)
+
+    again = await store.put_page(draft("https://a.org/", "ibis", "stork", "heron"))
+
+    ibis, *kept = await chunk_ids(store, put.source_id)
+    chunks = await store.chunks_of_page(put.source_id)
+    assert again.chunks_kept == 2
+    assert kept == [stork, heron]
+    assert ibis not in {heron, egret, stork}
+    assert [(chunk.ordinal, chunk.start) for chunk in chunks] == [(0, 0), (1, 6), (2, 13)]
+    assert await nearest(store, [1, 0]) == [heron, stork]
+    assert await store.chunks_to_embed(model=MODEL, limit=9) == [(ibis, "\nibis")]
+
+
+async def test_repeated_paragraphs_are_separate_chunks(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "same", "same", "same"))
+    before = await chunk_ids(store, put.source_id)
+
+    again = await store.put_page(draft("https://a.org/", "same", "same"))
+
+    assert len(set(before)) == 3
+    assert again.chunks_kept == 2
+    assert await chunk_ids(store, put.source_id) == before[:2]
+
+
+async def test_a_kept_chunk_is_found_by_its_new_heading_only(store: Store) -> None:
+    page = draft("https://a.org/", "wading bird", heading="Heron")
+    renamed = draft("https://a.org/", "wading bird", heading="Egret")
+    same_for_the_embedder = replace(
+        renamed,
+        chunks=(replace(renamed.chunks[0], embedded_text=page.chunks[0].embedded_text),),
+    )
+    await store.put_page(page)
+
+    again = await store.put_page(same_for_the_embedder)
+
+    assert again.chunks_kept == 1
+    assert await found(store, "heron") == []
+    assert await found(store, "egret") == ["wading bird"]
+
+
+async def test_a_chunk_that_is_no_slice_of_its_page_is_refused_whole(store: Store) -> None:
+    page = draft("https://a.org/", "heron")
+    wrong = replace(page, chunks=(replace(page.chunks[0], start=1),))
+
+    with pytest.raises(ValueError, match="chunk 0"):
+        await store.put_page(wrong)
+
+    assert await store.find_page("https://a.org/", project="default") is None
+
+
+async def test_a_character_that_cannot_be_stored_comes_back_or_the_page_is_refused_whole(
+    store: Store,
+) -> None:
+    """Reading drops control characters; a store need not hold them, but must not lose them."""
+    page = draft("https://a.example/", "Zero \x00 here.")
+    try:
+        put = await store.put_page(page)
+    except StoreError:
+        assert await store.find_page("https://a.example/", project="default") is None
+    else:
+        stored = await store.get_page(put.source_id)
+        assert stored is not None
+        assert stored.text == "Zero \x00 here."
+
+
+async def test_a_page_with_half_a_character_is_refused_whole(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron"))
+
+    with pytest.raises(StoreError):
+        await store.put_page(draft("https://a.org/", "egret", "half \ud83e"))
+
+    assert await found(store, "heron egret") == ["heron"]
+
+
+async def test_the_same_url_in_two_projects_is_two_pages(store: Store) -> None:
+    one = await store.put_page(draft("https://a.org/", "heron", project="one"))
+    two = await store.put_page(draft("https://a.org/", "egret", project="two"))
+
+    in_two = await store.find_page("https://a.org/", project="two")
+
+    assert one.source_id != two.source_id
+    assert in_two is not None
+    assert in_two.source_id == two.source_id
+    assert await store.find_page("https://a.org/", project="three") is None
+
+
+async def test_a_page_is_found_by_the_address_its_redirects_ended_at(store: Store) -> None:
+    moved = await store.put_page(draft("https://a.org/old", "x", final_url="https://a.org/new"))
+
+    redirected = await store.find_page("https://a.org/new", project="default")
+    direct = await store.put_page(draft("https://a.org/new", "x"))
+    now = await store.find_page("https://a.org/new", project="default")
+
+    assert redirected is not None
+    assert redirected.source_id == moved.source_id
+    assert now is not None
+    assert now.source_id == direct.source_id
+
+
+async def test_touching_a_page_moves_its_time_and_keeps_validators_not_sent(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "x", etag='"1"'))
+    later = FETCHED_AT + timedelta(days=1)
+
+    await store.touch_page(put.source_id, fetched_at=later, etag=None, last_modified="Tue")
+
+    page = await store.get_page(put.source_id)
+    assert page is not None
+    assert (page.info.fetched_at, page.info.etag) == (later, '"1"')
+    assert page.info.last_modified == "Tue"
+
+
+async def test_a_deleted_page_leaves_nothing_behind(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "heron", "egret", tags=("t",)))
+    ids = await chunk_ids(store, put.source_id)
+    await store.put_vectors({ids[0]: vector(1, 0)}, model=MODEL)
+    assert await nearest(store, [1, 0]) == [ids[0]]
+
+    was_there = await store.delete_page(put.source_id)
+
+    assert was_there
+    assert not await store.delete_page(put.source_id)
+    assert await store.get_page(put.source_id) is None
+    assert await store.load_chunks(ids) == []
+    assert await found(store, "heron egret") == []
+    assert await nearest(store, [1, 0]) == []
+    assert await store.get_vectors(ids, model=MODEL) == {}
+    assert await store.corpus_stats(ALL) == CorpusStats(
+        pages=0, chunks=0, tokens=0, embedded_chunks=0
+    )
+
+
+async def test_pages_are_listed_in_order_and_in_portions(store: Store) -> None:
+    for name in "abcd":
+        await store.put_page(draft(f"https://{name}.org/", name))
+
+    first = await store.list_pages(ALL, limit=3)
+    rest = await store.list_pages(ALL, limit=3, after_source_id=first[-1].source_id)
+
+    assert [page.url[8] for page in first] == ["a", "b", "c"]
+    assert [page.url[8] for page in rest] == ["d"]
+
+
+async def test_stats_count_what_the_filter_lets_through(store: Store) -> None:
+    one = await store.put_page(draft("https://a.org/", "one two", "three", project="p"))
+    await store.put_page(draft("https://b.org/", "four", project="q"))
+    [first, _] = await chunk_ids(store, one.source_id)
+    await store.put_vectors({first: vector(1, 0)}, model=MODEL)
+
+    assert await store.corpus_stats(ALL) == CorpusStats(
+        pages=2, chunks=3, tokens=4, embedded_chunks=1
+    )
+    assert await store.corpus_stats(SearchFilter(project="p")) == CorpusStats(
+        pages=1, chunks=2, tokens=3, embedded_chunks=1
+    )
+    assert await store.corpus_stats(SearchFilter(project="q")) == CorpusStats(
+        pages=1, chunks=1, tokens=1, embedded_chunks=0
+    )
+
+
+async def test_vectors_of_another_model_do_not_count_as_embedded(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", "one"))
+    [chunk_id] = await chunk_ids(store, put.source_id)
+
+    await store.put_vectors({chunk_id: vector(1, 0, 0)}, model="model-b")
+
+    [page] = await store.list_pages(ALL, limit=1)
+    assert page.embedded_chunks == 0
+    assert (await store.corpus_stats(ALL)).embedded_chunks == 0
+
+
+async def test_chunks_are_loaded_in_the_order_asked(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", *[f"p{number}" for number in range(20)]))
+    ids = await chunk_ids(store, put.source_id)
+    asked = [ids[9], ids[2], 9999, ids[17], ids[2]]
+
+    chunks = await store.load_chunks(asked)
+
+    assert [chunk.text for chunk in chunks] == ["p9", "p2", "p17", "p2"]
+
+
+async def test_a_loaded_chunk_brings_the_words_of_its_text_where_they_are_kept(
+    store: Store,
+) -> None:
+    text = "Herons *wade* in [shallow](https://a.org/deep/water.html) streams."
+    put = await store.put_page(draft("https://a.org/", text))
+
+    [chunk] = await store.load_chunks(await chunk_ids(store, put.source_id))
+
+    assert chunk.words in (None, " ".join(text_words(text)))
+
+
+async def test_a_range_of_a_pages_chunks_can_be_asked_for(store: Store) -> None:
+    put = await store.put_page(draft("https://a.org/", *"abcdef"))
+
+    middle = await store.chunks_of_page(put.source_id, first_ordinal=2, last_ordinal=3)
+    tail = await store.chunks_of_page(put.source_id, first_ordinal=4)
+
+    assert [chunk.text for chunk in middle] == ["c", "d"]
+    assert [chunk.text for chunk in tail] == ["e", "f"]
+    assert await store.chunks_of_page(9999) == []
+
+
+async def test_readers_and_writers_can_all_work_at_once(store: Store) -> None:
+    async def put(number: int) -> None:
+        await store.put_page(draft(f"https://{number}.org/", f"heron {number}"))
+        await store.search_words(["heron"], where=ALL, limit=50)
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(30):
+            tasks.start_soon(put, number)
+
+    assert len(await store.search_words(["heron"], where=ALL, limit=50)) == 30
+
+
+async def test_a_cancelled_write_is_whole_or_absent_and_the_store_goes_on(store: Store) -> None:
+    drafts = [draft(f"https://{n}.org/", *[f"heron {n}"] * 50) for n in range(20)]
+
+    with anyio.move_on_after(0.02):
+        async with anyio.create_task_group() as tasks:
+            for new in drafts:
+                tasks.start_soon(store.put_page, new)
+
+    for page in await store.list_pages(ALL, limit=99):
+        assert len(await store.chunks_of_page(page.source_id)) == page.chunks == 50
+    await store.put_page(draft("https://last.org/", "egret"))
+    assert await found(store, "egret") == ["egret"]
+
+
+async def test_a_closed_store_refuses_every_call(store: Store) -> None:
+    await store.put_page(draft("https://a.org/", "heron"))
+    await store.aclose()
+    await store.aclose()
+
+    with pytest.raises(StoreError, match="closed"):
+        await store.search_words(["heron"], where=ALL, limit=3)
+    with pytest.raises(StoreError, match="closed"):
+        await store.put_page(draft("https://a.org/", "egret"))
