@@ -52,13 +52,13 @@ def objects_of(address: str) -> dict[str, set[str]]:
     return {schema: {kind for name, kind, _ in rows if name == schema} for schema, _, _ in rows}
 
 
-def make_library_in_public(address: str) -> None:
-    """Make a library of version 8 as it was made before there was a schema for it."""
+def make_library_in_public(address: str, *, version: int = 8) -> None:
+    """Make a library of an old version as it was made before there was a schema for it."""
     note = load_statements("postgres")["note_migration"].replace(":version", "%s")
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("SET search_path = public")
         connection.execute("CREATE TABLE migration (version INTEGER PRIMARY KEY, name TEXT)")
-        for step in load_migrations("postgres")[:8]:
+        for step in load_migrations("postgres")[:version]:
             connection.execute(step.script)
             connection.execute(note.replace(":name", "%s"), (step.version, step.name))
         connection.execute(
@@ -150,6 +150,34 @@ async def test_a_library_in_public_is_moved_whole(
         ).fetchone()
     assert left == (0, 0)
     assert 'from the schema "public" to "citewell"' in caplog.text
+
+
+async def test_pages_of_before_are_marked_by_where_their_text_must_have_come_from(
+    address: str,
+) -> None:
+    make_library_in_public(address, version=7)
+    etag = f'"{"0a" * 16}"'
+    execute(
+        address,
+        "INSERT INTO public.page SELECT 2, project, 'https://birds.example/notes',"
+        " 'https://birds.example/notes', title, 'markdown', language, content_type, tags,"
+        " text_hash, chunks, tokens, fetched_at FROM public.page",
+        "INSERT INTO public.website (source_id, project, url, kind, content_type, status, tags,"
+        " options, created_at, updated_at) VALUES (2, 'default', 'https://birds.example/notes',"
+        " 'page', 'general', 'completed', '{}', '{}', now(), now())",
+        "INSERT INTO public.page SELECT 3, project, 'https://docs.example/a',"
+        " 'https://docs.example/a', title, 'markdown', language, content_type, '{docs}',"
+        f" text_hash, chunks, tokens, fetched_at, '{etag}' FROM public.page WHERE source_id = 1",
+    )
+
+    store = await open_store(address)
+
+    assert [page.origin for page in await store.list_pages(ALL, limit=9)] == [
+        "fetched",
+        "supplied",
+        "file",
+    ]
+    await store.aclose()
 
 
 async def test_a_library_in_public_beside_other_tables_is_moved_only_when_chosen(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -81,6 +83,42 @@ async def fill(store: Store) -> None:
         fields: Fields = {"author": [{"value": "Jane", "quote": "Jane"}]} if page is HERONS else {}
         await store.library.join_page(website.source_id, found.source_id, fields=fields)
     await store.library.finish_website(website.source_id, "completed", now=now, title="Birds")
+
+
+def permissions(path: Path) -> str:
+    return stat.filemode(path.stat().st_mode)
+
+
+async def test_only_its_owner_can_read_an_archive(tmp_path: Path, source: Store) -> None:
+    path = tmp_path / "library.zip"
+    before = os.umask(0o022)
+    try:
+        await write_archive(path, store=source, project="default", model=MODEL.name)
+    finally:
+        os.umask(before)
+
+    assert permissions(path) == "-rw-------"
+
+
+async def test_supplied_text_stays_supplied_and_gives_way_to_a_fetched_page(
+    tmp_path: Path, target: Store
+) -> None:
+    supplied = draft("https://birds.example/notes", "Herons bark.")
+    supplied = replace(supplied, fetched=replace(supplied.fetched, origin="supplied"))
+    store = await open_store("sqlite://")
+    await store.put_page(supplied)
+    await write_archive(tmp_path / "notes.zip", store=store, project="default", model=None)
+    await store.aclose()
+
+    await read_archive(tmp_path / "notes.zip", store=target, project="default")
+    first = await target.find_page(supplied.url, project="default")
+    await target.put_page(draft(supplied.url, "Herons wade."))
+    again = await read_archive(tmp_path / "notes.zip", store=target, project="default")
+    second = await target.find_page(supplied.url, project="default")
+
+    assert first is not None
+    assert second is not None
+    assert (first.origin, second.origin, again.pages_written) == ("supplied", "fetched", 0)
 
 
 async def test_a_library_comes_out_as_it_went_in(
