@@ -106,6 +106,9 @@ def _title_element(element: Element) -> Element | None:
         if child.tag == "summary" or (child.names and _TITLE_CLASS.search(child.names)):
             return child
     first = next(iter(element.elements()), None)
+    if first is not None and first.tag == "table":
+        # An icon, its title beside it, and the text below.
+        return first.find("th")
     for _ in range(2):
         if first is None or first.tag not in ("strong", "b", "h3", "h4", "h5", "p"):
             return None

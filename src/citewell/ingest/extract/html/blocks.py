@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.canonical import has_words, join_blocks, plain_text, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
-from citewell.ingest.extract.html.code import is_code_box, render_code_block
+from citewell.ingest.extract.html.code import fence, is_code_box, render_code_block
 from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
 from citewell.ingest.extract.html.inline import InlineRenderer, is_permalink
 from citewell.ingest.extract.html.lists import render_definitions, render_list
 from citewell.ingest.extract.html.math import is_tex_container, render_tex_container
-from citewell.ingest.extract.html.symbols import is_symbol_list, render_symbols
+from citewell.ingest.extract.html.symbols import (
+    anchor_of,
+    is_symbol_list,
+    name_of_signature,
+    render_symbols,
+    signature_text,
+)
 from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
 
 if TYPE_CHECKING:
@@ -23,6 +29,9 @@ if TYPE_CHECKING:
 
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _MAX_HEADING_CHARACTERS = 300
+_MAX_LABEL_CHARACTERS = 200
+# Haddock, pydoctor, odoc, Doxygen.
+_SIGNATURE_CLASSES = {"p": ("src",), "div": ("functionheader", "spec", "memproto")}
 _FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
 
 
@@ -89,6 +98,8 @@ class BlockRenderer:
             return [self._continued(render_tex_container(element))]
         if "fragment" in element.names and is_code_box(element):
             return self._pre(element)
+        if element.names and element.has_class(*_SIGNATURE_CLASSES.get(element.tag, ())):
+            return self._signature(element)
         if "caption" in element.names and element.has_class(*_FIGURE_CLASSES):
             return self._figure(element)
         render = self._by_tag.get(element.tag)
@@ -139,6 +150,19 @@ class BlockRenderer:
         self._needs_continuation = False
         return [self._writer.mark_section(level, text, anchor) + "#" * level + " " + text]
 
+    def _signature(self, element: Element) -> list[str]:
+        """Return a signature that stands before its description, as the heading of a section."""
+        anchor, words = anchor_of(element), signature_text(element)
+        has_prototype = element.has_class("memproto")
+        if not words or element.has_heading or not (anchor or has_prototype):
+            return self.blocks(element)
+        if has_prototype:
+            # Its name is the heading right above.
+            return [self._continued(fence(words))]
+        self._needs_continuation = False
+        level = self._open[-1][0] + 1
+        return [self._writer.mark_section(level, name_of_signature(words), anchor) + f"**{words}**"]
+
     def _list(self, element: Element) -> list[str]:
         if element.has_heading:
             # Its items are parts of the page, not points of a list.
@@ -153,10 +177,22 @@ class BlockRenderer:
         code = _code_of_numbered_table(element)
         if code is not None:
             return self._pre(code)
-        if not is_data_table(element):
-            return [block for cell in _cells(element) for block in self.blocks(cell)]
+        if not is_data_table(element) or _has_lines_of_code(element):
+            return self._layout(element)
         blocks = render_table(element, lambda cell: self.line(cell.children))
         return [self._continued(block) for block in blocks]
+
+    def _layout(self, table: Element) -> list[str]:
+        """Return what the cells of a table hold; those of a row of short ones on one line."""
+        blocks = [block for cell in _captions(table) for block in self.blocks(cell)]
+        for row in rows_of(table):
+            cells = row.elements()
+            if len(cells) > 1 and all(_is_label(cell) for cell in cells):
+                line = " ".join(filter(None, (self.line(cell.children) for cell in cells)))
+                blocks.extend([self._continued(line)] if line else [])
+            else:
+                blocks.extend(block for cell in cells for block in self.blocks(cell))
+        return blocks
 
     def _definitions(self, element: Element) -> list[str]:
         if is_symbol_list(element):
@@ -258,9 +294,20 @@ def _anchor_before(heading: Element) -> str | None:
     return None
 
 
+def _has_lines_of_code(table: Element) -> bool:
+    return any("\n" in e.text().strip() for e in table.walk() if e.tag == "pre")
+
+
+def _captions(table: Element) -> list[Element]:
+    return [child for child in table.elements() if child.tag == "caption"]
+
+
 def _cells(table: Element) -> list[Element]:
-    caption = [child for child in table.elements() if child.tag == "caption"]
-    return caption + [cell for row in rows_of(table) for cell in row.elements()]
+    return _captions(table) + [cell for row in rows_of(table) for cell in row.elements()]
+
+
+def _is_label(cell: Element) -> bool:
+    return not cell.has_block and len(cell.text()) <= _MAX_LABEL_CHARACTERS
 
 
 def _code_of_numbered_table(table: Element) -> Element | None:

@@ -119,10 +119,14 @@ def is_code_box(element: Element) -> bool:
 
 
 def _collect(element: Element, pieces: list[str]) -> None:
+    is_after_line = False
     for child in element.children:
         if isinstance(child, str):
-            pieces.append(child)
-        elif child.tag == "br":
+            # The line break after an element that ends its line anyway.
+            pieces.append(child.removeprefix("\n") if is_after_line else child)
+            is_after_line = False
+            continue
+        if child.tag == "br":
             pieces.append("\n")
         elif child.names and _is_not_code(child):
             continue
@@ -133,3 +137,6 @@ def _collect(element: Element, pieces: list[str]) -> None:
             _collect(child, pieces)
             if starts_line and not (pieces and pieces[-1].endswith("\n")):
                 pieces.append("\n")
+            is_after_line = starts_line
+            continue
+        is_after_line = False

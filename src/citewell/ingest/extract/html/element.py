@@ -16,6 +16,9 @@ BLOCK_TAGS = frozenset(
     "p pre search section summary table tbody td tfoot th thead tr ul caption".split()
 )
 
+# A place on a page begins with its words; what comes after so many nodes is not its beginning.
+_MAX_STEPS = 300
+
 
 class Element:
     """An element with its visible children; a text child is a plain string."""
@@ -85,6 +88,23 @@ class Element:
                 pieces.append(at)
             else:
                 stack.extend(at.children[::-1])
+        return "".join(pieces)
+
+    def text_start(self, characters: int) -> str:
+        """Return the first `characters` of the text below, or more; less of an odd tree."""
+        pieces: list[str] = []
+        stack = [iter(self.children)]
+        for _ in range(_MAX_STEPS):
+            if not stack or characters <= 0:
+                break
+            node = next(stack[-1], None)
+            if node is None:
+                stack.pop()
+            elif isinstance(node, str):
+                pieces.append(node)
+                characters -= len(node.strip())
+            else:
+                stack.append(iter(node.children))
         return "".join(pieces)
 
     def remove(self) -> None:

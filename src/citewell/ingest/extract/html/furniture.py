@@ -43,7 +43,8 @@ _CHROME_CLASSES = frozenset(
     "skip-nav skip-link skip-to-content mw-jump-link mw-editsection catlinks printfooter navbox "
     "sourcelink localtoc in-page-toc on-github article-actions article-footer baseline-indicator "
     "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
-    "memnav t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful".split()
+    "memnav t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful "
+    "hideme".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
@@ -80,10 +81,10 @@ _COLOPHON = re.compile(
 
 def is_furniture(element: Element, measure: Measure) -> bool:
     """Return whether something shows that the element only serves finding one's way."""
-    if not measure.characters:
-        return False
     if element.tag in _NAVIGATION_TAGS:
         return not _is_text(measure)
+    if not measure.characters:
+        return is_known_chrome(element) or element.attributes.get("role") in _NAVIGATION_ROLES
     if element.attributes:
         if is_known_chrome(element):
             return True

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # "- " or "1. ", marks before and between left out of account.
 _MARKS = f"(?:{MARK_START}\\w+{MARK_END})*"
+_LONG_TERMS = 100
 _LIST_START = re.compile(rf"{_MARKS}(?:-|1{_MARKS}\.){_MARKS} ")
 
 
@@ -51,7 +52,14 @@ def render_definitions(element: Element, renderer: Renderer) -> list[str]:
     blocks: list[str] = []
     terms: list[str] = []
     for child in definition_parts(element):
-        if child.tag == "dt":
+        if isinstance(child, str):
+            blocks.extend(_defined(terms, renderer.paragraphs([child])))
+            terms = []
+        elif child.tag == "dt" and child.has_block:
+            # A heading or code is no term of a line.
+            blocks.extend([*_defined(terms, []), *renderer.blocks(child)])
+            terms = []
+        elif child.tag == "dt":
             term = renderer.line(child.children).rstrip(":")
             if visible_text(term):
                 terms.append(_bold(term))
@@ -59,17 +67,19 @@ def render_definitions(element: Element, renderer: Renderer) -> list[str]:
             blocks.extend(_defined(terms, renderer.blocks(child)))
             terms = []
         else:
-            blocks.extend(renderer.block(child))
-    if terms:
-        blocks.append(", ".join(terms))
-    return blocks
+            blocks.extend([*_defined(terms, []), *renderer.block(child)])
+            terms = []
+    return [*blocks, *_defined(terms, [])]
 
 
-def definition_parts(element: Element) -> list[Element]:
-    """Return the terms and definitions of a list, those grouped in a <div> included."""
-    parts: list[Element] = []
-    for child in element.elements():
-        if child.tag == "div" and any(e.tag in ("dt", "dd") for e in child.elements()):
+def definition_parts(element: Element) -> list[Element | str]:
+    """Return the terms and definitions of a list, also those grouped in a <div>, and stray text."""
+    parts: list[Element | str] = []
+    for child in element.children:
+        if isinstance(child, str):
+            if child.strip():
+                parts.append(child)
+        elif child.tag == "div" and any(e.tag in ("dt", "dd") for e in child.elements()):
             parts.extend(child.elements())
         else:
             parts.append(child)
@@ -79,12 +89,14 @@ def definition_parts(element: Element) -> list[Element]:
 def _defined(terms: list[str], definition: list[str]) -> list[str]:
     if not terms:
         return definition
+    # Long terms are signatures, each on a line of its own.
+    is_long = sum(len(visible_text(term)) for term in terms) > _LONG_TERMS
+    heading = ("\n" if is_long else ", ").join(terms)
     if not definition:
-        return [", ".join(terms)]
-    heading = ", ".join(terms) + ":"
-    if definition and _is_paragraph(definition[0]):
-        return [f"{heading} {definition[0]}", *definition[1:]]
-    return [heading, *definition]
+        return [heading]
+    if _is_paragraph(definition[0]) and not is_long:
+        return [f"{heading}: {definition[0]}", *definition[1:]]
+    return [f"{heading}:" if not is_long else heading, *definition]
 
 
 def _bold(term: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.article import find_article
@@ -43,9 +44,6 @@ _CONTENTS_TITLE = re.compile(
     r"|inhalt(?:sverzeichnis)?|sommaire|table des matières|contenido|indice|índice|содержание"
     r"|оглавление|目次|目录",
     re.IGNORECASE,
-)
-_NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|appendix)\s+)?[\dA-Z]{0,3}(?:\.\d+)*[.):]?\s+", re.I
 )
 
 
@@ -170,13 +168,14 @@ def _is_out(element: Element, document: Document) -> bool:
 
 
 def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[Element]:
-    """Take out lists of the page's own headings, with the label above them."""
-    headings = {
-        _plain(element.text())
+    """Take out lists of links to places on the page that begin with the same words."""
+    targets = {
+        anchor: element
         for element in root.walk()
-        if element.tag in HEADING_TAGS or element.tag in ("dt", "caption")
+        for anchor in (element.attribute("id"), element.attribute("name"))
+        if anchor
     }
-    contents = select(root, lambda element: _is_contents(element, measures[element], headings))
+    contents = select(root, lambda element: _is_contents(element, measures[element], targets))
     for element in contents:
         _discount(element, measures)
         _take_out_label(element, measures)
@@ -184,15 +183,31 @@ def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[
     return contents
 
 
-def _is_contents(element: Element, own: Measure, headings: set[str]) -> bool:
+def _is_contents(element: Element, own: Measure, targets: dict[str, Element]) -> bool:
     if element.tag not in _CONTENTS_TAGS or own.links < _MIN_CONTENTS_LINKS:
         return False
     if own.has_code or own.prose or own.local < _CONTENTS_SHARE * (own.characters - own.titled):
         return False
     if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
         return False
-    links = [_plain(below.text()) for below in element.walk() if below.tag == "a"]
-    return 2 * sum(words in headings for words in links) > len(links)
+    links = [below for below in element.walk() if below.tag == "a"]
+    return 2 * sum(_repeats_target(link, targets) for link in links) > len(links)
+
+
+def _repeats_target(link: Element, targets: dict[str, Element]) -> bool:
+    """Return whether the place that a link leads to begins with the words of the link."""
+    target = targets.get(unquote(link.attribute("href").removeprefix("#")))
+    words = _letters(link.text())
+    if target is None or not words:
+        return False
+    if not target.text_start(1).strip() and target.parent is not None:
+        # An empty anchor stands before or in what it names.
+        target = target.parent
+    return words in _letters(target.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
+
+
+def _letters(words: str) -> str:
+    return "".join(letter for letter in words.lower() if letter.isalnum())
 
 
 def _is_titled_contents(element: Element) -> bool:
@@ -217,11 +232,6 @@ def _take_out_label(contents: Element, measures: dict[Element, Measure]) -> None
     if before is not None and is_short and _is_contents_title(before):
         _discount(before, measures)
         before.remove()
-
-
-def _plain(words: str) -> str:
-    line = collapse_spaces(words).rstrip("¶#§ ").lower()
-    return _NUMBERING.sub("", line)
 
 
 def _listed_links(root: Element, measures: dict[Element, Measure]) -> frozenset[Element]:

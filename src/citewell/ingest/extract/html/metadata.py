@@ -126,6 +126,12 @@ def choose_title(metadata: Metadata, headings: list[str], *, is_article: bool = 
     return _without_site_name(title, metadata.site_name, is_article=is_article)
 
 
+def repeats_title(words: str, title: str) -> bool:
+    """Return whether a line of a page is what its title begins with or consists of."""
+    parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
+    return _names(_plain(words), parts, _plain(title))
+
+
 def _names(heading: str, parts: list[str], whole: str) -> bool:
     """Return whether a title repeats the heading, not only a word of it."""
     if not heading or heading not in whole:

@@ -9,10 +9,12 @@ from citewell.core.errors import EmptyPage
 from citewell.core.language import detect_language
 from citewell.core.records import ExtractedPage
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, visible_text
+from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.blocks import BlockRenderer
+from citewell.ingest.extract.html.element import HEADING_TAGS, Element
 from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.main_content import find_main_content
-from citewell.ingest.extract.html.metadata import choose_title, read_metadata
+from citewell.ingest.extract.html.metadata import choose_title, read_metadata, repeats_title
 from citewell.ingest.extract.html.tree import parse_document
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.text import name_of
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from citewell.core.records import FetchedPage
 
 
+_OPENING_ELEMENTS = 60
+_TITLE_TAGS = frozenset({"div", "p", "center"})
 _OPENING_BLOCKS = 8
 _CLOSING_BLOCKS = 6
 _LONG_BLOCK_CHARACTERS = 80
@@ -47,6 +51,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
     content = find_main_content(document)
+    _make_title_a_heading(content.element, metadata.title)
     blocks = BlockRenderer(writer, links, listed=content.listed_links).blocks(content.element)
     if content.is_article:
         blocks = without_bylines(blocks)
@@ -73,6 +78,21 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         author=metadata.author,
         structured_data=metadata.structured_data,
     )
+
+
+def _make_title_a_heading(root: Element, title: str) -> None:
+    """Make the line that repeats the page's title its heading, where nothing else is."""
+    if not title or root.find("h1") is not None:
+        return
+    for _, element in zip(range(_OPENING_ELEMENTS), root.walk(), strict=False):
+        if element.tag in HEADING_TAGS:
+            return
+        if element.tag not in _TITLE_TAGS or element.has_block:
+            continue
+        words = collapse_spaces(element.text_start(_LONG_BLOCK_CHARACTERS))
+        if 3 <= len(words) <= _LONG_BLOCK_CHARACTERS and repeats_title(words, title):
+            element.tag = "h1"
+            return
 
 
 def without_bylines(blocks: list[str]) -> list[str]:

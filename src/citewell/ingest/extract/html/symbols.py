@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.inline import is_permalink
@@ -19,14 +19,49 @@ _ENTRY_CLASS = re.compile(
     r"(?<= )(?:py|c|cpp|js|rst|std|go|ruby|php|java|function|class|method|attribute|data|exception"
     r"|module|glossary|describe|opcode|cmdoption|envvar|macro|type|member|option)(?= )"
 )
+_SIGNATURE_CLASS = re.compile(
+    r" (?:sig|def|deffn|deftypefn|deftypevr|defvr|deftp|deftypeop|defop) "
+)
+_ARGUMENTS = re.compile(r"[(\[{=:;]")
+_MAX_ANCHOR_ELEMENTS = 12
 _SPACE_BEFORE = re.compile(r"(?<!\s)\s++(?=[,)\]])")
 
 
 def is_symbol_list(element: Element) -> bool:
     """Return whether a <dl> documents symbols or terms that have anchors."""
-    if not element.names or not _ENTRY_CLASS.search(element.names):
-        return False
-    return any(part.tag == "dt" and part.attribute("id") for part in definition_parts(element))
+    terms = [part for part in definition_parts(element) if _is_term(part)]
+    if element.names and _ENTRY_CLASS.search(element.names):
+        return any(term.attribute("id") for term in terms)
+    return any(anchor_of(term) and _is_signature(term) for term in terms)
+
+
+def anchor_of(signature: Element) -> str:
+    """Return the fragment that leads to a signature; "" when it has none."""
+    own = signature.attribute("id")
+    if own:
+        return own
+    group = signature.parent
+    if group is not None and group.tag == "div" and signature.tag == "dt":
+        own = group.attribute("id")
+    for _, below in zip(range(_MAX_ANCHOR_ELEMENTS), signature.walk(), strict=False):
+        own = own or below.attribute("id") or below.attribute("name")
+    return own
+
+
+def name_of_signature(signature: str) -> str:
+    """Return what comes before the arguments of a signature."""
+    name = _ARGUMENTS.split(signature, maxsplit=1)[0].strip()
+    return (name or signature)[:_MAX_HEADING_CHARACTERS]
+
+
+def _is_term(part: Element | str) -> TypeGuard[Element]:
+    return not isinstance(part, str) and part.tag == "dt"
+
+
+def _is_signature(term: Element) -> bool:
+    if term.find("pre") is not None or _SIGNATURE_CLASS.search(term.names):
+        return True
+    return term.find("code", "tt") is not None and "(" in term.text()
 
 
 def render_symbols(element: Element, renderer: Renderer) -> list[str]:
@@ -35,6 +70,9 @@ def render_symbols(element: Element, renderer: Renderer) -> list[str]:
     terms: list[Element] = []
     is_glossary = element.has_class("glossary")
     for part in definition_parts(element):
+        if isinstance(part, str):
+            blocks.extend(renderer.paragraphs([part]))
+            continue
         if part.tag == "dt":
             terms.append(part)
             continue
@@ -48,9 +86,8 @@ def render_symbols(element: Element, renderer: Renderer) -> list[str]:
 def _entry(
     terms: list[Element], body: Element | None, *, renderer: Renderer, is_glossary: bool
 ) -> list[str]:
-    signatures = [words for words in map(signature_text, terms) if words]
-    lines = [f"**{signature}**" for signature in signatures]
-    anchor = next((term.attribute("id") for term in terms if term.attribute("id")), "")
+    lines = [line for term in terms for line in _signature_lines(term, renderer)]
+    anchor = next((anchor for anchor in map(anchor_of, terms) if anchor), "")
     if not anchor or not lines:
         return [*lines, *(renderer.blocks(body) if body is not None else [])]
     names = list(dict.fromkeys(_name_of(term) for term in terms))
@@ -62,6 +99,14 @@ def _entry(
     if is_glossary and content:
         return [", ".join(lines) + ": " + content[0], *content[1:]]
     return ["\n".join(lines), *content]
+
+
+def _signature_lines(term: Element, renderer: Renderer) -> list[str]:
+    """Return a signature in bold, or as the code that it is."""
+    if term.has_block:
+        return [block for block in renderer.blocks(term) if block]
+    words = signature_text(term)
+    return [f"**{words}**"] if words else []
 
 
 def signature_text(term: Element) -> str:
@@ -91,7 +136,7 @@ def _name_of(term: Element) -> str:
         elif element.has_class("descname", "sig-name"):
             name = name or collapse_spaces(element.text())
     if not name:
-        return signature_text(term)
+        return name_of_signature(signature_text(term))
     anchor = term.attribute("id")
     if anchor.endswith(name) and re.fullmatch(r"[A-Za-z_][\w.]*", anchor):
         qualified = anchor.split(".", 1)[1] if anchor.startswith("c.") else anchor
