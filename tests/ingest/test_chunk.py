@@ -42,7 +42,13 @@ def assert_sound(page: ExtractedPage) -> tuple[Chunk, ...]:
         section = page.sections[chunk.section]
         assert chunk.ordinal == ordinal
         assert chunk.text == page.text[chunk.start : chunk.end]
-        assert section.start <= chunk.start < chunk.end <= section.end
+        assert chunk.start < chunk.end
+        assert at <= chunk.start
+        for other in page.sections:
+            if other is not section and other.start < chunk.end and other.end > chunk.start:
+                # Another section's part is its heading alone.
+                lines = page.text[other.start : other.end].split("\n")
+                assert all(not line or line.startswith(("#", "**")) for line in lines)
         assert not page.text[at : chunk.start].strip()
         at = chunk.end
     assert not page.text[at:].strip()
@@ -59,8 +65,9 @@ def test_a_short_section_is_one_chunk() -> None:
 def test_the_embedded_text_has_the_headings_and_no_link_targets() -> None:
     page = markdown("# Birds\n\n## Egrets\n\nSee [the `list`](list.md) and ![a nest](n.png).\n")
 
-    assert chunk_page(page)[1].embedded_text == (
-        "Birds › Egrets\n## Egrets\n\nSee the `list` and a nest."
+    (chunk,) = chunk_page(page)
+    assert chunk.embedded_text == (
+        "Birds › Egrets\n# Birds\n\n## Egrets\n\nSee the `list` and a nest."
     )
 
 
@@ -112,8 +119,37 @@ def test_a_sentence_that_announces_code_stays_with_it() -> None:
     assert any("Run this:\n\n```" in chunk.text for chunk in chunks)
 
 
-def test_a_page_of_headings_alone_has_chunks() -> None:
-    assert [c.text for c in assert_sound(markdown("# One\n\n## Two\n"))] == ["# One", "## Two"]
+def test_a_page_of_headings_alone_is_one_chunk() -> None:
+    assert [c.text for c in assert_sound(markdown("# One\n\n## Two\n"))] == ["# One\n\n## Two"]
+
+
+def test_a_heading_without_text_goes_with_what_is_below_it() -> None:
+    page = markdown("# Birds\n\n## Herons\n\n### Grey\n\nTall.\n\n### White\n\n## Storks\n\nRed.\n")
+
+    chunks = [(c.heading_path[-1], c.text) for c in assert_sound(page)]
+
+    assert chunks == [
+        ("Grey", "# Birds\n\n## Herons\n\n### Grey\n\nTall."),
+        ("Storks", "### White\n\n## Storks\n\nRed."),
+    ]
+
+
+def test_signatures_in_a_row_without_descriptions_are_one_chunk() -> None:
+    entries = "".join(f"<dl class='py'><dt id='f{i}'>f{i}(x)</dt></dl>" for i in range(4))
+    page = extracted(f"<main><h1>Module</h1><p>{_SENTENCE}</p>{entries}<h2>End</h2><p>x</p></main>")
+
+    chunks = assert_sound(page)
+
+    assert [c.text.split("\n")[0] for c in chunks] == ["# Module", "**f0(x)**", "## End"]
+    assert chunks[1].text.endswith("**f3(x)**")
+
+
+def test_a_term_or_a_lead_in_stays_with_what_follows() -> None:
+    for lead in ("**width**", "For example:", "**Options**:"):
+        text = "# A\n\n" + _SENTENCE * 9 + f"\n\n{lead}\n\n" + _SENTENCE * 9
+        chunks = assert_sound(markdown(text))
+
+        assert any(f"{lead}\n\n{_SENTENCE.strip()}" in chunk.text for chunk in chunks)
 
 
 _LINES = st.lists(

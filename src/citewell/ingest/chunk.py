@@ -32,6 +32,8 @@ _SENTENCE_END = re.compile(
     r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_`]*[^\Wa-z_])|[。！？][」』）”\"')]*\s*"
 )
 _LONG_LINE_TOKENS = 90
+# A longer section has more than a heading or a signature.
+_MAX_BARE_CHARACTERS = 1_000
 # A longer section hardly ever fits into one chunk.
 _SHORT_SECTION_CHARACTERS = 4 * MAX_TOKENS
 # A line without sentence ends is cut between words, one without spaces anywhere.
@@ -61,34 +63,103 @@ class _Piece:
     is_code: bool = False
 
 
+@dataclass(slots=True)
+class _Span:
+    section: Section
+    start: int
+    end: int
+    has_code: bool
+
+
 def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
     """Return the chunks of a page, in order.
 
-    Each lies within one section, none overlap, and together they hold all text but white space.
+    Each belongs to one section, none overlap, and together they hold all text but white space. A
+    heading or signature without text of its own goes with the section below it; several in a row
+    with nothing below them are one chunk, which belongs to the first of their sections.
     """
     chunks: list[Chunk] = []
-    for section in page.sections:
-        path = page.heading_path(section.ordinal)
-        for low, high, has_code in _spans(page.text, section):
-            start, end = _trimmed(page.text, low, high)
-            if start == end:
-                continue
-            text = page.text[start:end]
-            chunks.append(
-                Chunk(
-                    ordinal=len(chunks),
-                    section=section.ordinal,
-                    start=start,
-                    end=end,
-                    text=text,
-                    tokens=count_tokens(text),
-                    heading_path=path,
-                    anchor=section.anchor,
-                    embedded_text=_embedded_text(page.title, path, text),
-                    has_code=has_code,
-                )
+    for span in _page_spans(page):
+        start, end = _trimmed(page.text, span.start, span.end)
+        if start == end:
+            continue
+        text = page.text[start:end]
+        path = page.heading_path(span.section.ordinal)
+        chunks.append(
+            Chunk(
+                ordinal=len(chunks),
+                section=span.section.ordinal,
+                start=start,
+                end=end,
+                text=text,
+                tokens=count_tokens(text),
+                heading_path=path,
+                anchor=span.section.anchor,
+                embedded_text=_embedded_text(page.title, path, text),
+                has_code=span.has_code,
             )
+        )
     return tuple(chunks)
+
+
+def _page_spans(page: ExtractedPage) -> list[_Span]:
+    """Return where each chunk starts and ends."""
+    spans: list[_Span] = []
+    bare: list[Section] = []
+    for section in page.sections:
+        if _is_bare(page.text, section):
+            bare.append(section)
+            continue
+        led, start = _led_in(bare, section)
+        spans.extend(_runs_of_headings(page.text, bare[: len(bare) - led]))
+        bare = []
+        for low, high, has_code in _spans(page.text, section):
+            spans.append(_Span(section, min(start, low), high, has_code))
+            start = high
+    if len(bare) == 1 and spans:
+        # Nothing follows a heading at the end of a page.
+        spans[-1].end = bare[0].end
+    else:
+        spans.extend(_runs_of_headings(page.text, bare))
+    return spans
+
+
+def _is_bare(text: str, section: Section) -> bool:
+    """Return whether a section is only its heading or signature."""
+    if not section.level or section.end - section.start > _MAX_BARE_CHARACTERS:
+        return False
+    lines = text[section.start : section.end].split("\n")
+    return all(
+        not line or line[0] == "#" or (line[:2] == "**" and line.endswith("**")) for line in lines
+    )
+
+
+def _led_in(bare: list[Section], section: Section) -> tuple[int, int]:
+    """Return how many bare sections right before a section lead to it, and where that starts."""
+    led = 0
+    level = section.level
+    while led < len(bare) and bare[-1 - led].level < level:
+        led += 1
+        level = bare[-led].level
+    if led < len(bare) == led + 1:
+        # One heading with nothing below it is no chunk.
+        led += 1
+    return led, bare[-led].start if led else section.start
+
+
+def _runs_of_headings(text: str, bare: list[Section]) -> Iterator[_Span]:
+    """Yield bare sections in a row together, up to the size aimed at; none is left alone."""
+    span: _Span | None = None
+    for place, section in enumerate(bare):
+        is_full = span is not None and _estimate(text[span.start : section.end]) > AIMED_TOKENS
+        if span is not None and is_full and place + 1 < len(bare):
+            yield span
+            span = None
+        if span is None:
+            span = _Span(section, section.start, section.end, has_code=False)
+        span.end = section.end
+    if span is not None:
+        yield span
 
 
 def _spans(text: str, section: Section) -> Iterator[tuple[int, int, bool]]:
@@ -148,7 +219,7 @@ def _pieces(text: str, section: Section) -> Iterator[_Piece]:
             before = _Break.NEVER if before is _Break.NEVER else _Break.PARAGRAPH
             at = line_end
             continue
-        if announces and (fence or _LIST_ITEM.match(line) or words[0] == "|"):
+        if announces:
             before = _Break.NEVER
         if fence:
             end = _fence_end(text, line_end, limit=section.end, marks=fence.group(1))
@@ -158,7 +229,7 @@ def _pieces(text: str, section: Section) -> Iterator[_Piece]:
         yield from _line_pieces(line, at, before=_before_line(line, words, before))
         is_heading = at == section.start and words[0] == "#"
         is_table_head = words[0] == "|" and not text.startswith("|", max(at - 2, 0), at)
-        announces = words[-1] in ":："
+        announces = words[-1] in ":：" or (words[:2] == "**" and words.endswith("**"))
         before = _Break.NEVER if is_heading or is_table_head or _is_rule(words) else _Break.LINE
         at = line_end
 

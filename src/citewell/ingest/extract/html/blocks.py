@@ -120,10 +120,10 @@ class BlockRenderer:
         self._needs_continuation = False
         return self._writer.mark_section(level, heading, anchor)
 
-    def close_section(self) -> None:
-        """Close it; text that follows belongs to the heading around it again."""
+    def close_section(self, *, is_continued: bool = False) -> None:
+        """Close it; text that follows belongs to the heading around it again, or still to it."""
         self._open.pop()
-        self._needs_continuation = True
+        self._needs_continuation = not is_continued
 
     def _text_run(self, run: Sequence[Element | str]) -> list[str]:
         paragraphs = self.paragraphs(run)

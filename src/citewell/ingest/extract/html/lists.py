@@ -48,7 +48,9 @@ def render_list(element: Element, renderer: Renderer) -> list[str]:
 
 
 def render_definitions(element: Element, renderer: Renderer) -> list[str]:
-    """Return each term in bold with its definition after it."""
+    """Return each term in bold with its definition after it; an outline as a list."""
+    if _is_outline(element):
+        return _render_outline(element, renderer)
     blocks: list[str] = []
     terms: list[str] = []
     for child in definition_parts(element):
@@ -70,6 +72,41 @@ def render_definitions(element: Element, renderer: Renderer) -> list[str]:
             blocks.extend([*_defined(terms, []), *renderer.block(child)])
             terms = []
     return [*blocks, *_defined(terms, [])]
+
+
+def _is_outline(element: Element) -> bool:
+    """Return whether terms are defined only by terms below them, as in a table of contents."""
+    parts = definition_parts(element)
+    terms = [part for part in parts if not isinstance(part, str) and part.tag == "dt"]
+    return len(terms) > 1 and all(
+        not isinstance(part, str)
+        and ((part.tag == "dt" and not part.has_block) or (part.tag == "dd" and _is_nested(part)))
+        for part in parts
+    )
+
+
+def _is_nested(definition: Element) -> bool:
+    return all(
+        not child.strip() if isinstance(child, str) else child.tag in ("dl", "ul", "ol")
+        for child in definition.children
+    )
+
+
+def _render_outline(element: Element, renderer: Renderer) -> list[str]:
+    items: list[str] = []
+    for part in definition_parts(element):
+        if isinstance(part, str):
+            continue
+        if part.tag == "dt":
+            item = _item([renderer.line(part.children)], "- ")
+            items.extend([item] if item else [])
+            continue
+        nested = join_blocks(renderer.blocks(part))
+        if nested and items:
+            items[-1] += "\n" + _indent(nested, "  ")
+        elif nested:
+            items.append(nested)
+    return [join_blocks(items, "\n")] if items else []
 
 
 def definition_parts(element: Element) -> list[Element | str]:

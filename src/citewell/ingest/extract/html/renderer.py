@@ -28,5 +28,5 @@ class Renderer(Protocol):
     def open_section(self, heading: str, anchor: str) -> str:
         """Open a section one level below the heading in force and return its mark."""
 
-    def close_section(self) -> None:
-        """Close it; text that follows belongs to the heading around it again."""
+    def close_section(self, *, is_continued: bool = False) -> None:
+        """Close it; text that follows belongs to the heading around it again, or still to it."""

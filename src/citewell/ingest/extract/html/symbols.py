@@ -95,7 +95,8 @@ def _entry(
     mark = renderer.open_section(heading[:_MAX_HEADING_CHARACTERS], anchor)
     lines[0] = mark + lines[0]
     content = renderer.blocks(body) if body is not None else []
-    renderer.close_section()
+    # Where the entry is empty, what follows it is its description.
+    renderer.close_section(is_continued=not content)
     if is_glossary and content:
         return [", ".join(lines) + ": " + content[0], *content[1:]]
     return ["\n".join(lines), *content]
