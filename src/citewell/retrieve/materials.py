@@ -11,7 +11,7 @@ from citewell.retrieve.fuse import fuse_by_reciprocal_rank
 from citewell.store.bm25 import Totals, score_chunks, weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -20,22 +20,60 @@ if TYPE_CHECKING:
 
 MAX_PIECE_CHARACTERS = 1_500
 
-_PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+# Two gaps inside a line are columns; one may be a sentence's end.
+_GAP = re.compile(r"(?<=\S) {2,}+(?=\S)")
+# Below these no paragraph of unrelated text came; other models have other scales.
+_LEAST_COSINES = {"granite-30m-en-int8": 0.6}
 
 
 def split_material(text: str) -> list[str]:
     """Return the paragraphs of `text` in order, white space cleaned, none too long or twice.
 
-    A long paragraph is cut after a sentence where there is one.
+    Code and tables keep their lines and columns. A long paragraph is cut after a sentence where
+    there is one, code and tables after a line.
     """
     pieces: list[str] = []
     # Not every database can hold the character zero, and no reader misses it.
-    for paragraph in _PARAGRAPH_END.split(text.replace("\0", " ")):
+    for paragraph in _paragraphs(text.replace("\0", " ").expandtabs(4)):
+        if _is_laid_out(paragraph):
+            pieces += _gather(paragraph.rstrip().split("\n"), separator="\n")
+            continue
         clean = [" ".join(sentence.split()) for sentence in _SENTENCE_END.split(paragraph)]
         pieces += _gather([sentence for sentence in clean if sentence])
     # The header of every page of a report would else take the places of what differs.
     return list(dict.fromkeys(pieces))
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield what stands between blank lines; those inside a fence part nothing."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        words = line.strip()
+        opening = _FENCE.match(words)
+        if fence:
+            fence = "" if words.startswith(fence) and not words.strip(fence[0]) else fence
+        elif opening is not None:
+            fence = opening.group()
+        elif not words:
+            if lines:
+                yield "\n".join(lines)
+            lines = []
+            continue
+        lines.append(line)
+    if lines:
+        yield "\n".join(lines)
+
+
+def _is_laid_out(paragraph: str) -> bool:
+    """Return whether the lines of a paragraph mean something: code, a table, columns."""
+    lines = paragraph.split("\n")
+    if any(_FENCE.match(line.strip()) for line in lines):
+        return True
+    shaped = sum(line.startswith(("    ", "|")) or len(_GAP.findall(line)) > 1 for line in lines)
+    return 2 * shaped > len(lines) or (len(lines) > 1 and lines[-1].startswith("    "))
 
 
 def rank_pieces(
@@ -44,22 +82,28 @@ def rank_pieces(
     *,
     vectors: Mapping[int, Vector],
     query_vector: Vector | None,
+    model: str = "",
 ) -> list[int]:
-    """Return the places of the pieces that have to do with the query, best first."""
+    """Return the places of the pieces that have to do with the query, best first.
+
+    None do where no piece holds a word of the query and the vectors of `model` are all far from it.
+    """
     by_words = _rank_by_words(query, pieces)
     if query_vector is None or not vectors:
         return by_words
+    least = _LEAST_COSINES.get(model, -1.0)
     cosines = {place: float(vector @ query_vector) for place, vector in vectors.items()}
+    cosines = {place: cosine for place, cosine in cosines.items() if cosine >= least}
     by_vectors = sorted(cosines, key=lambda place: (-cosines[place], place))
     scores = fuse_by_reciprocal_rank([(by_words, 1.0), (by_vectors, 1.0)])
     return sorted(scores, key=lambda place: (-scores[place], place))
 
 
-def _gather(sentences: Sequence[str]) -> list[str]:
+def _gather(sentences: Sequence[str], *, separator: str = " ") -> list[str]:
     pieces: list[str] = []
     current = ""
     for sentence in sentences:
-        joined = f"{current} {sentence}" if current else sentence
+        joined = f"{current}{separator}{sentence}" if current else sentence
         if len(joined) < MAX_PIECE_CHARACTERS:
             current = joined
             continue

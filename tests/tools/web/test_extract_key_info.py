@@ -157,4 +157,33 @@ async def test_materials_without_an_answer_bring_nothing() -> None:
         result = await library.result("extract_key_info", query="zebra", materials=MATERIALS)
 
     assert result.structured["contexts"] == []
-    assert result.text == "Nothing in the materials has to do with the query."
+    assert result.text == (
+        "Nothing in the materials matches the query. Ask in the words of the text."
+    )
+
+
+async def test_code_and_tables_keep_their_lines() -> None:
+    code = "```python\ndef warranty(years):\n\n    return years * 365\n```"
+    table = "| Part    | Warranty |\n|---------|----------|\n| Engine  | 5 years  |"
+    async with asking() as library:
+        found = await library.call(
+            "extract_key_info",
+            query="warranty",
+            materials=f"The   warranty\nlasts.\n\n{code}\n\n{table}\n",
+        )
+
+    assert found["contexts"] == ["The warranty lasts.", code, table]
+
+
+async def test_a_query_that_nothing_matches_says_so() -> None:
+    async with asking(embedder="granite") as library:
+        result = await library.result(
+            "extract_key_info", query="quantum chromodynamics lattice", materials=MATERIALS
+        )
+        paraphrase = await library.call(
+            "extract_key_info", query="How long is the guarantee?", materials=MATERIALS
+        )
+
+    assert result.structured["count"] == 0
+    assert result.text.startswith("Nothing in the materials matches the query.")
+    assert "The warranty lasts two years from the day of purchase." in paraphrase["contexts"]

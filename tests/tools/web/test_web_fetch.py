@@ -46,7 +46,7 @@ async def test_a_page_is_markdown_without_links_and_images_unless_they_are_asked
     assert plain.pop("untrusted")["fields"] == ["url", "title", "text"]
     assert plain == {
         "url": site.url("/guide"),
-        "title": "Guide",
+        "title": "Herons",
         "text": "# Herons\n\nGrey herons eat fish and stand still for hours on end.\n\n"
         "A nest They nest in tall trees near water.\n\n```\n[not](a-link)\n```",
         "rendered": False,
@@ -74,6 +74,26 @@ async def test_the_pieces_of_a_long_page_make_up_the_whole() -> None:
     assert len(pieces) > 3
     assert "\n\n".join(pieces) == whole["text"]
     assert site.paths().count("/long") == 2  # reading on asks the site no more
+
+
+async def test_code_longer_than_a_piece_is_cut_after_a_line_and_stays_code() -> None:
+    lines = [f"value_{number} = compute({number})" for number in range(120)]
+    code = "\n".join([*lines[:60], "", *lines[60:]])
+    with running_site({"/code": f"<main><h1>Code</h1><pre>{code}</pre></main>"}) as site:
+        async with reading(site) as library:
+            pieces: list[str] = []
+            cursor: dict[str, Any] = {}
+            while not pieces or cursor:
+                piece = await library.call(
+                    "web_fetch", url=site.url("/code"), max_tokens=300, **cursor
+                )
+                pieces.append(piece["text"])
+                cursor = {"cursor": piece["next_cursor"]} if "next_cursor" in piece else {}
+
+    assert len(pieces) > 2
+    assert all(piece.count("```") == 2 for piece in pieces[1:])
+    kept = [line for piece in pieces for line in piece.split("\n") if line.startswith("value")]
+    assert kept == lines
 
 
 async def test_the_caps_hold_on_the_largest_page() -> None:

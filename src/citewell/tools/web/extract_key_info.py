@@ -65,7 +65,13 @@ async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
     async with _opened_embedder(call) as embedder:
         material = await _find_or_keep(given.materials, call, embedder)
         query_vector, vectors = await _embed(given.query, material, call, embedder)
-    ranked = rank_pieces(given.query, material.pieces, vectors=vectors, query_vector=query_vector)
+    ranked = rank_pieces(
+        given.query,
+        material.pieces,
+        vectors=vectors,
+        query_vector=query_vector,
+        model=embedder.name if embedder is not None else "",
+    )
     contexts = [material.pieces[place] for place in sorted(ranked[: given.top_k])]
     return ExtractKeyInfoOutput(
         contexts=contexts, count=len(contexts), task_id=_task_of(call.caller)
@@ -156,7 +162,7 @@ def _task_of(caller: Caller) -> str:
 def render(output: ExtractKeyInfoOutput, call: Call) -> str:
     """Return the contexts, numbered."""
     if not output.contexts:
-        return "Nothing in the materials has to do with the query."
+        return "Nothing in the materials matches the query. Ask in the words of the text."
     numbered = [f"{number}. {context}" for number, context in enumerate(output.contexts, start=1)]
     return "\n".join([f"{output.count} contexts (task {output.task_id}):", NOTE_PLACE, *numbered])
 
