@@ -18,6 +18,11 @@ def markdown(source: str) -> ExtractedPage:
     return extracted(source, "markdown")
 
 
+def assert_headings_alone(text: str) -> None:
+    lines = [line.strip(" >") for line in text.split("\n")]
+    assert all(not line or line.startswith(("#", "**")) for line in lines)
+
+
 def assert_sound(page: ExtractedPage) -> tuple[Chunk, ...]:
     """Check every promise about sections, links and chunks; return the chunks."""
     assert page.text.endswith("\n")
@@ -47,9 +52,8 @@ def assert_sound(page: ExtractedPage) -> tuple[Chunk, ...]:
         for other in page.sections:
             if other is not section and other.start < chunk.end and other.end > chunk.start:
                 # Another section's part is its heading alone.
-                lines = page.text[other.start : other.end].split("\n")
-                assert all(not line or line.startswith(("#", "**")) for line in lines)
-        assert not page.text[at : chunk.start].strip()
+                assert_headings_alone(page.text[other.start : other.end])
+        assert_headings_alone(page.text[at : chunk.start])
         at = chunk.end
     assert not page.text[at:].strip()
     return chunks
@@ -66,9 +70,7 @@ def test_the_embedded_text_has_the_headings_and_no_link_targets() -> None:
     page = markdown("# Birds\n\n## Egrets\n\nSee [the `list`](list.md) and ![a nest](n.png).\n")
 
     (chunk,) = chunk_page(page)
-    assert chunk.embedded_text == (
-        "Birds › Egrets\n# Birds\n\n## Egrets\n\nSee the `list` and a nest."
-    )
+    assert chunk.embedded_text == ("Birds › Egrets\n## Egrets\n\nSee the `list` and a nest.")
 
 
 def test_long_text_is_cut_between_sentences_near_the_size_aimed_at() -> None:
@@ -126,11 +128,11 @@ def test_a_page_of_headings_alone_is_one_chunk() -> None:
 def test_a_heading_without_text_goes_with_what_is_below_it() -> None:
     page = markdown("# Birds\n\n## Herons\n\n### Grey\n\nTall.\n\n### White\n\n## Storks\n\nRed.\n")
 
-    chunks = [(c.heading_path[-1], c.text) for c in assert_sound(page)]
+    chunks = [(c.heading_path, c.text) for c in assert_sound(page)]
 
     assert chunks == [
-        ("Grey", "# Birds\n\n## Herons\n\n### Grey\n\nTall."),
-        ("Storks", "### White\n\n## Storks\n\nRed."),
+        (("Birds", "Herons", "Grey"), "### Grey\n\nTall."),
+        (("Birds", "Storks"), "### White\n\n## Storks\n\nRed."),
     ]
 
 

@@ -3,7 +3,7 @@
 page      one fetched URL, docs file or pasted material, with its canonical text
 canonical text  the page as Markdown; every offset of a page points into it
 section   a heading and the text under it, up to the next heading
-chunk     the unit that is embedded and searched; one section, and bare headings right before it
+chunk     the unit that is embedded and searched; belongs to one section
 block     the unit that is shown: neighbouring chunks of one section
 hit       a chunk with a score
 quote     a verbatim span of canonical text with its page, section, offsets and page hash

@@ -74,9 +74,10 @@ class _Span:
 def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
     """Return the chunks of a page, in order.
 
-    Each belongs to one section, none overlap, and together they hold all text but white space. A
-    heading or signature without text of its own goes with the section below it; several in a row
-    with nothing below them are one chunk, which belongs to the first of their sections.
+    Each belongs to one section and none overlap. Together they hold all text but white space and
+    headings that have only other headings below them: those are in the heading paths of what
+    follows. Several headings or signatures in a row with nothing below them are one chunk, which
+    belongs to the first of their sections.
     """
     chunks: list[Chunk] = []
     for span in _page_spans(page):
@@ -110,8 +111,13 @@ def _page_spans(page: ExtractedPage) -> list[_Span]:
         if _is_bare(page.text, section):
             bare.append(section)
             continue
-        led, start = _led_in(bare, section)
-        spans.extend(_runs_of_headings(page.text, bare[: len(bare) - led]))
+        alone = bare[: len(bare) - _count_above(bare, section)]
+        start = section.start
+        if len(alone) == 1:
+            # One heading with nothing below it is no chunk.
+            start = alone[0].start
+        else:
+            spans.extend(_runs_of_headings(page.text, alone))
         bare = []
         for low, high, has_code in _spans(page.text, section):
             spans.append(_Span(section, min(start, low), high, has_code))
@@ -134,17 +140,14 @@ def _is_bare(text: str, section: Section) -> bool:
     )
 
 
-def _led_in(bare: list[Section], section: Section) -> tuple[int, int]:
-    """Return how many bare sections right before a section lead to it, and where that starts."""
-    led = 0
+def _count_above(bare: list[Section], section: Section) -> int:
+    """Return how many of the bare sections right before a section are headings above it."""
+    count = 0
     level = section.level
-    while led < len(bare) and bare[-1 - led].level < level:
-        led += 1
-        level = bare[-led].level
-    if led < len(bare) == led + 1:
-        # One heading with nothing below it is no chunk.
-        led += 1
-    return led, bare[-led].start if led else section.start
+    while count < len(bare) and bare[-1 - count].level < level:
+        count += 1
+        level = bare[-count].level
+    return count
 
 
 def _runs_of_headings(text: str, bare: list[Section]) -> Iterator[_Span]:
