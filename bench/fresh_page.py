@@ -27,7 +27,7 @@ from citewell.inference.open import open_embedder
 from citewell.inference.protocols import Embedder
 from citewell.ingest.pipeline import Ingester
 from citewell.research.engine import Engine
-from citewell.research.run import Parts
+from citewell.research.parts import Parts
 from citewell.store.open import open_store
 from citewell.web.fetcher import Fetcher
 

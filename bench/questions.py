@@ -42,7 +42,7 @@ from citewell.core.tokens import count_tokens
 from citewell.inference.protocols import Embedder
 from citewell.ingest.pipeline import Ingester
 from citewell.research.engine import Engine
-from citewell.research.run import Parts
+from citewell.research.parts import Parts
 from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.pipeline import DEPTH
 from citewell.store.protocol import Store

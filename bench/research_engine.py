@@ -17,7 +17,7 @@ from citewell.inference.open import open_embedder, open_reranker
 from citewell.inference.protocols import Embedder, Reranker
 from citewell.ingest.pipeline import Ingester
 from citewell.research.engine import Engine
-from citewell.research.run import Limits, Parts
+from citewell.research.parts import Limits, Parts
 from citewell.store.protocol import Store
 from citewell.web.fetcher import Fetcher
 

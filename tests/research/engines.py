@@ -13,7 +13,7 @@ from citewell.core.progress import Progress
 from citewell.core.results import OrchestrationResult, Question
 from citewell.ingest.pipeline import Ingester
 from citewell.research.engine import Engine
-from citewell.research.run import Limits, Parts
+from citewell.research.parts import Limits, Parts
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 from citewell.web.fetcher import Fetcher

@@ -123,7 +123,13 @@ class App:
         request: _Request | None = None
         try:
             async with AsyncExitStack() as stack, incoming, requests:
-                assembly = Assembly(self.settings, stack, role=self._role, replaced=self._replaced)
+                assembly = Assembly(
+                    self.settings,
+                    stack,
+                    role=self._role,
+                    replaced=self._replaced,
+                    open_later=self.open,
+                )
                 task_status.started(_Holder(assembly=assembly, requests=requests))
                 async for request in incoming:
                     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
@@ -75,6 +75,7 @@ Role = Literal["command", "server", "worker"]
 """A command does no background work; a worker also does what other processes left."""
 
 Opener = Callable[["Assembly"], AbstractAsyncContextManager[Any]]
+OpenLater = Callable[..., Awaitable["Parts"]]
 
 
 class Parts:
@@ -141,9 +142,12 @@ class Assembly:
         *,
         role: Role,
         replaced: Mapping[PartName, Opener],
+        open_later: OpenLater,
     ) -> None:
         self.settings = settings
         self.role = role
+        self.open_later = open_later
+        """For parts that hand out other parts while they are used, not while they open."""
         self._stack = stack
         self._replaced = replaced
         self._opened: dict[PartName, object] = {}

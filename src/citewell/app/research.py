@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from citewell.app.late_ingester import LateIngester
 from citewell.research.engine import Engine
-from citewell.research.run import Limits
-from citewell.research.run import Parts as EngineParts
+from citewell.research.parts import Limits
+from citewell.research.parts import Parts as EngineParts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
 async def open_engine(assembly: Assembly) -> AsyncIterator[Engine]:
     """Give the engine with the configured limits."""
     settings = assembly.settings
-    parts = await assembly.open("store", "ingester", "embedder", "reranker")
+    parts = await assembly.open("store", "embedder", "reranker")
     yield Engine(
         EngineParts(
             store=parts.store,
-            ingester=parts.ingester,
+            ingester=LateIngester(
+                parts.store,
+                assembly.open_later,
+                settings=settings,
+                has_embedder=parts.embedder is not None,
+            ),
             embedder=parts.embedder,
             reranker=parts.reranker,
         ),

@@ -37,7 +37,7 @@ from citewell.web.urls import canonical_url
 if TYPE_CHECKING:
     from citewell.core.library import CrawlState, Member, Website
     from citewell.core.records import ExtractedPage, FetchedPage, Page, PageInfo
-    from citewell.ingest.pipeline import IngestOutcome
+    from citewell.ingest.outcome import IngestOutcome
 
 # So many in a row that cannot be reached: the site is down, not the pages.
 _FAILURES_OF_A_SITE = 8

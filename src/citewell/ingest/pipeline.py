@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -16,6 +15,7 @@ from citewell.core.errors import CitewellError, FetchError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
+from citewell.ingest.outcome import IngestOutcome, has_labels, is_stale
 from citewell.ingest.reading import PageReader
 from citewell.web.render.second_look import SecondLook
 from citewell.web.urls import canonical_url, is_file_url, page_address
@@ -41,25 +41,6 @@ Admit = Callable[[FetchedPage, "ExtractedPage"], Awaitable[bool]]
 """Asked of a page that was read and is about to be stored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IngestOutcome:
-    """What became of one URL.
-
-    `error` without `page`: it could not be read. `error` with `page`: an older copy was kept.
-    """
-
-    url: str
-    page: PageInfo | None
-    changed: bool = False
-    error: CitewellError | None = None
-    read: tuple[FetchedPage, ExtractedPage] | None = None
-    """What was read of it just now; None where the stored page is as good as new."""
-    chunks_removed: int = 0
-    chunks_added: int = 0
-    was_admitted: bool = True
-    """False: it was read, and left as it was stored before, or unstored."""
-
-
 class Ingester:
     """Fetches, extracts, chunks and stores pages, and has their vectors made in the background."""
 
@@ -75,7 +56,7 @@ class Ingester:
         self._store = store
         self._fetcher = fetcher
         self._second_look = second_look or SecondLook(mode="never")
-        self._stale_after = timedelta(days=stale_after_days)
+        self._stale_after_days = stale_after_days
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._reader = PageReader(fetcher.sandbox)
@@ -162,7 +143,7 @@ class Ingester:
             if stored is not None and is_file_url(address):
                 # Whoever put it there brings the next version too; no call reads a file.
                 return IngestOutcome(url=url, page=stored)
-            lacks_labels = stored is not None and not _has_labels(stored, tags, content_type)
+            lacks_labels = stored is not None and not has_labels(stored, tags, content_type)
             if stored is not None and not (force or lacks_labels or self.is_stale(stored)):
                 self._wake_embedding(stored)
                 return IngestOutcome(url=url, page=stored)
@@ -234,7 +215,7 @@ class Ingester:
 
     def is_stale(self, page: PageInfo) -> bool:
         """Return whether the page was fetched too long ago to be trusted as it is."""
-        return datetime.now(UTC) - page.fetched_at > self._stale_after
+        return is_stale(page, after_days=self._stale_after_days)
 
     async def _fetch(self, address: str, stored: PageInfo | None) -> FetchedPage:
         if stored is None:
@@ -301,11 +282,6 @@ class Ingester:
     def _wake_embedding(self, page: PageInfo) -> None:
         if self._embedding is not None and page.embedded_chunks < page.chunks:
             self._embedding.wake()
-
-
-def _has_labels(stored: PageInfo, tags: tuple[str, ...], content_type: str | None) -> bool:
-    has_type = content_type is None or stored.content_type == content_type
-    return has_type and set(tags) <= set(stored.tags)
 
 
 async def _tell(on_progress: OnProgress, message: str) -> None:

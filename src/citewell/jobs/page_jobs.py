@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from citewell.core.library import Website
     from citewell.core.records import Page
     from citewell.ingest.library_pages import LibraryParts
-    from citewell.ingest.pipeline import IngestOutcome
+    from citewell.ingest.outcome import IngestOutcome
     from citewell.jobs.work import Work
 
 

@@ -12,14 +12,15 @@ from citewell.core.errors import ToolTimeout
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.research.analyse import analyse_query
 from citewell.research.assemble import assemble
-from citewell.research.run import Limits, Parts, ResearchRun
+from citewell.research.run import ResearchRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from citewell.core.errors import CitewellError
     from citewell.core.results import OrchestrationResult, Question
-    from citewell.ingest.pipeline import IngestOutcome
+    from citewell.ingest.outcome import IngestOutcome
+    from citewell.research.parts import Limits, Parts
 
 logger = logging.getLogger(__name__)
 

@@ -14,22 +14,22 @@ from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Phase, Progress
 from citewell.core.results import ExpansionStep, Question, StopReason
 from citewell.core.text import one_line
-from citewell.ingest.pipeline import Ingester, IngestOutcome
+from citewell.ingest.outcome import IngestOutcome
 from citewell.research.frontier import Frontier, Need
 from citewell.research.read_path import judge_parts
 from citewell.research.weigh import weigh_by_wishes
 from citewell.retrieve.pipeline import Models, Options, retrieve
+from citewell.web.urls import page_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.records import RankedChunk, SearchFilter
-    from citewell.inference.protocols import Embedder, Reranker
     from citewell.research.analyse import QueryAnalysis
     from citewell.research.frontier import Lead
+    from citewell.research.parts import Limits, Parts
     from citewell.research.support import Judgement
     from citewell.retrieve.pipeline import Retrieval
-    from citewell.store.protocol import Store
 
 logger = logging.getLogger(__name__)
 
@@ -42,28 +42,6 @@ _COMPELLING = 0.22
 _COMPELLING_PAGES = 2
 _SHOWN_SO_FAR = 3
 _PARALLEL_SEEDS = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """What a run works with."""
-
-    store: Store
-    ingester: Ingester
-    embedder: Embedder | None
-    reranker: Reranker | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How far a run may go."""
-
-    max_blocks: int = 12
-    max_depth: int = 2
-    pages_per_round: int = 4
-    max_pages: int = 8
-    full_context_tokens: int = 600
-    """Pages of fewer tokens than this in all are shown whole."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -124,7 +102,9 @@ class ResearchRun:
             await self._search(self.question.pages())
             return
         for url in self.question.urls:
-            page = await self.parts.ingester.find_page(url, project=self.question.project)
+            page = await self.parts.store.find_page(
+                page_address(url), project=self.question.project
+            )
             if page is not None:
                 self.source_ids.append(page.source_id)
             else:

@@ -14,7 +14,7 @@ from citewell.tools.scope import Tags
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
-    from citewell.ingest.pipeline import IngestOutcome
+    from citewell.ingest.outcome import IngestOutcome
 
 
 class IngestInput(ToolInput):

@@ -1,0 +1,41 @@
+"""What became of a URL that was to be stored, and when the stored page will do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.core.errors import CitewellError
+    from citewell.core.records import ExtractedPage, FetchedPage, PageInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOutcome:
+    """What became of one URL.
+
+    `error` without `page`: it could not be read. `error` with `page`: an older copy was kept.
+    """
+
+    url: str
+    page: PageInfo | None
+    changed: bool = False
+    error: CitewellError | None = None
+    read: tuple[FetchedPage, ExtractedPage] | None = None
+    """What was read of it just now; None where the stored page is as good as new."""
+    chunks_removed: int = 0
+    chunks_added: int = 0
+    was_admitted: bool = True
+    """False: it was read, and left as it was stored before, or unstored."""
+
+
+def is_stale(page: PageInfo, *, after_days: float) -> bool:
+    """Return whether the page was fetched more than `after_days` ago."""
+    return datetime.now(UTC) - page.fetched_at > timedelta(days=after_days)
+
+
+def has_labels(stored: PageInfo, tags: tuple[str, ...], content_type: str | None) -> bool:
+    """Return whether the page has the tags, and the content type unless that is None."""
+    has_type = content_type is None or stored.content_type == content_type
+    return has_type and set(tags) <= set(stored.tags)
