@@ -120,7 +120,7 @@ def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
         thread.join(5)
 
 
-def wait_until(condition: Callable[[], bool], *, seconds: float = 10.0) -> None:
+def wait_until(condition: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Return once `condition` holds; fail when it does not within `seconds`."""
     end = time.monotonic() + seconds
     while not condition():

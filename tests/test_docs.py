@@ -66,7 +66,7 @@ def test_the_generated_tables_are_up_to_date() -> None:
         [sys.executable, "-W", ignored, str(program), "--check"],
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

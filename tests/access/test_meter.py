@@ -77,7 +77,7 @@ async def test_every_call_is_on_record_when_the_meter_is_closed(store: AccessSto
 async def test_calls_are_written_while_the_meter_is_open(store: AccessStore) -> None:
     async with open_meter(store, prices=PRICES) as meter:
         await make_call(meter, caller())
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while not await store.usage():
                 await anyio.lowlevel.checkpoint()
 
@@ -92,7 +92,7 @@ async def test_calls_are_still_written_after_someone_has_looked_at_the_usage(
         # What the page of usage does first.
         await meter.write_out()
         await make_call(meter, caller())
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while not await store.usage():
                 await anyio.lowlevel.checkpoint()
 

@@ -105,7 +105,7 @@ async def test_a_server_without_the_website_cites_the_files(tmp_path: Path) -> N
 
     async with open_app(stdio) as app:
         parts = await app.open("background", "store")
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while len(await stored(parts)) < len(LINKED):
                 await anyio.lowlevel.checkpoint()
         found = await open_registry(stdio).call(

@@ -122,7 +122,7 @@ def test_the_command_it_names_can_be_started(capsys: pytest.CaptureFixture[str])
     entry = configuration(capsys, "cursor")["mcpServers"]["citewell"]
 
     result = subprocess.run(
-        [entry["command"], *entry["args"], "--help"], capture_output=True, timeout=30, check=False
+        [entry["command"], *entry["args"], "--help"], capture_output=True, timeout=120, check=False
     )
 
     assert result.returncode == 0

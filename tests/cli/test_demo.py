@@ -17,7 +17,7 @@ def test_the_demo_prints_a_cited_brief_that_answers_its_question() -> None:
         [sys.executable, str(ROOT / "examples" / "demo.py")],
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

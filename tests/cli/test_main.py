@@ -16,7 +16,7 @@ CITEWELL = (sys.executable, "-m", "citewell")
 
 def run_citewell(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*CITEWELL, *arguments], capture_output=True, encoding="utf-8", timeout=30, check=False
+        [*CITEWELL, *arguments], capture_output=True, encoding="utf-8", timeout=120, check=False
     )
 
 
@@ -28,7 +28,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_installed_command_runs() -> None:
     script = Path(sys.executable).with_name("citewell")
 
-    result = subprocess.run([script, "--version"], capture_output=True, timeout=30, check=False)
+    result = subprocess.run([script, "--version"], capture_output=True, timeout=120, check=False)
 
     assert result.stdout.decode().split() == ["citewell", __version__]
 
@@ -139,7 +139,7 @@ def test_the_light_commands_load_neither_models_nor_rich(command: str) -> None:
     )
 
     result = subprocess.run(
-        [sys.executable, "-c", program, command], capture_output=True, timeout=30, check=False
+        [sys.executable, "-c", program, command], capture_output=True, timeout=120, check=False
     )
 
     assert result.stderr.decode().strip() == ""
@@ -191,7 +191,7 @@ def test_a_command_in_a_pipe_imports_only_what_it_needs(
         [sys.executable, "-c", program, *command.split(), "--database", database],
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=True,
     )
 

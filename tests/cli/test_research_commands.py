@@ -187,7 +187,7 @@ def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
         [sys.executable, "-m", "citewell", "--verbose", "search", "herons", *shell.options],
         capture_output=True,
         encoding="utf-8",
-        timeout=30,
+        timeout=120,
         check=False,
     )
 
@@ -207,13 +207,13 @@ raise SystemExit(main())
 
 
 def test_ctrl_c_stops_at_once_and_quietly(shell: Shell) -> None:
-    shell.site.pages["/slow"] = Response(wait_seconds=30)
+    shell.site.pages["/slow"] = Response(wait_seconds=600)
     command = [sys.executable, "-c", IN_THE_FOREGROUND, "ask", shell.site.url("/slow"), "When?"]
 
     with subprocess.Popen([*command, *shell.options], stderr=subprocess.PIPE) as process:
-        wait_until(lambda: "/slow" in shell.site.paths(), seconds=20)
+        wait_until(lambda: "/slow" in shell.site.paths(), seconds=60)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=120)
 
     assert process.returncode == 130
     assert b"Traceback" not in errors

@@ -33,7 +33,7 @@ def run_in_terminal(*arguments: str, environment: dict[str, str]) -> str:
             if not read:
                 break
             shown += read
-        process.wait(30)
+        process.wait(60)
     os.close(controller)
     return shown.decode()
 

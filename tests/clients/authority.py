@@ -87,7 +87,7 @@ def running_authority(
 
 def sign_in(address: str, *, name: str = "ann", stop_at: str) -> dict[str, str]:
     """Go through the provider's pages as a person; return the query of the redirect to `stop_at`."""
-    with httpx2.Client(timeout=30, follow_redirects=False) as browser:
+    with httpx2.Client(timeout=120, follow_redirects=False) as browser:
         response = browser.get(address)
         for _ in range(20):
             if response.is_redirect:

@@ -89,7 +89,7 @@ async def list_tools(
         client_metadata_url=METADATA_DOCUMENT if by_document else None,
     )
     async with (
-        httpx2.AsyncClient(auth=provider, timeout=60) as http,
+        httpx2.AsyncClient(auth=provider, timeout=120) as http,
         Client(streamable_http_client(authority.mcp, http_client=http)) as client,
     ):
         return [tool.name for tool in (await client.list_tools()).tools]
@@ -143,13 +143,13 @@ async def test_opaque_tokens_are_introspected(tmp_path: Path) -> None:
 
 
 def test_a_request_without_a_token_learns_where_to_sign_in(authority: Authority) -> None:
-    refused = httpx2.post(authority.mcp, json={}, timeout=30)
+    refused = httpx2.post(authority.mcp, json={}, timeout=120)
     challenge = refused.headers["www-authenticate"]
     address = re.search(r'resource_metadata="([^"]+)"', challenge)
     assert address is not None, challenge
-    published = httpx2.get(address[1], timeout=30).json()
+    published = httpx2.get(address[1], timeout=120).json()
     at_root = httpx2.get(
-        f"{authority.server}/.well-known/oauth-protected-resource", timeout=30
+        f"{authority.server}/.well-known/oauth-protected-resource", timeout=120
     ).json()
 
     assert refused.status_code == 401
@@ -163,7 +163,7 @@ def test_keys_keep_working_beside_oauth(authority: Authority) -> None:
     headers = {"Authorization": f"Bearer {authority.key}"}
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 
-    answered = httpx2.post(authority.mcp, json=message, headers=headers, timeout=30)
+    answered = httpx2.post(authority.mcp, json=message, headers=headers, timeout=120)
 
     assert answered.status_code == 200
 
@@ -191,14 +191,14 @@ def narrow_token(authority: Authority) -> str:
         "resource": authority.mcp,
     }
     client = httpx2.BasicAuth(CONSOLE_CLIENT[0], quote(CONSOLE_CLIENT[1], safe=""))
-    answered = httpx2.post(f"{authority.issuer}/token", data=form, auth=client, timeout=30)
+    answered = httpx2.post(f"{authority.issuer}/token", data=form, auth=client, timeout=120)
     return str(answered.json()["access_token"])
 
 
 async def test_a_missing_scope_is_named_and_a_client_asks_for_it(tmp_path: Path) -> None:
     with running_authority(tmp_path, CITEWELL_OAUTH_REQUIRED_SCOPES="admin") as authority:
         headers = {"Authorization": f"Bearer {narrow_token(authority)}"}
-        refused = httpx2.post(authority.mcp, json={}, headers=headers, timeout=30)
+        refused = httpx2.post(authority.mcp, json={}, headers=headers, timeout=120)
         memory = Memory()
         with anyio.fail_after(120):
             tools = await list_tools(authority, memory)
@@ -216,7 +216,7 @@ def test_a_token_for_reading_may_not_write(authority: Authority) -> None:
     params = {"name": "ingest", "arguments": {"urls": ["https://example.org/"]}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
-    refused = httpx2.post(authority.mcp, json=message, headers=headers, timeout=30)
+    refused = httpx2.post(authority.mcp, json=message, headers=headers, timeout=120)
 
     assert refused.status_code == 403
     assert 'error="insufficient_scope"' in refused.headers["www-authenticate"]
@@ -245,7 +245,7 @@ def test_mcp_remote_signs_in(authority: Authority, tmp_path: Path) -> None:
             assert sent_to is not None
             target = httpx2.URL("http://x/?u=" + sent_to[1].decode()).params["u"]
             answer = sign_in(address[1].decode(), stop_at=target)
-            httpx2.get(target, params=answer, timeout=30)
+            httpx2.get(target, params=answer, timeout=120)
             for line in process.stdout:
                 log += line
                 if b"Connected successfully" in line:
@@ -257,11 +257,11 @@ def test_mcp_remote_signs_in(authority: Authority, tmp_path: Path) -> None:
 
 
 def test_a_person_signs_in_to_the_consoles_and_out(authority: Authority) -> None:
-    with httpx2.Client(base_url=authority.server, timeout=60) as browser:
+    with httpx2.Client(base_url=authority.server, timeout=120) as browser:
         locked = browser.get("/mcp/tools/ask_user", headers={"Accept": "text/html"})
         started = browser.get("/auth/login", params={"return_to": "/mcp/tools/ask_user"})
         answer = sign_in(started.headers["location"], stop_at=authority.redirect_uri)
-        forged = httpx2.get(authority.redirect_uri, params=answer, timeout=30)
+        forged = httpx2.get(authority.redirect_uri, params=answer, timeout=120)
         finished = browser.get("/auth/callback", params=answer)
         shown = browser.get(finished.headers["location"])
         token = re.search(r'name="form_token" value="(\w+)"', shown.text)

@@ -26,7 +26,7 @@ def environment(folder: Path, **settings: str) -> dict[str, str]:
         "HOME": str(folder),
         "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/pages.db",
         "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS": "127.0.0.1",
-        "CITEWELL_WEB_TIMEOUT_SECONDS": "2",
+        "CITEWELL_WEB_TIMEOUT_SECONDS": "6",
         **settings,
     }
 
@@ -41,7 +41,7 @@ def run_citewell(
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -81,7 +81,7 @@ class ServerProcess:
 
     def wait(self) -> int:
         """Wait until the process ends by itself, and return the exit code."""
-        code = self.process.wait(20)
+        code = self.process.wait(60)
         self._reader.join(5)
         return code
 

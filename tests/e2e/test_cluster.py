@@ -95,7 +95,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 async def balanced(
     servers: Pair, mode: str, headers: dict[str, str] = ANN
 ) -> AsyncIterator[Client]:
-    http = httpx2.AsyncClient(transport=_Alternating(servers), headers=headers, timeout=30)
+    http = httpx2.AsyncClient(transport=_Alternating(servers), headers=headers, timeout=120)
     url = f"{servers[0].url}/mcp"
     async with http, Client(streamable_http_client(url, http_client=http), mode=mode) as client:
         yield client
@@ -203,9 +203,9 @@ async def test_a_question_asked_here_is_answered_there(servers: Pair, mode: str)
             )
             answers.append(result.structured_content or {})
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with (
-            httpx2.AsyncClient(base_url=there.url, headers=ANN, timeout=20) as http,
+            httpx2.AsyncClient(base_url=there.url, headers=ANN, timeout=120) as http,
             anyio.create_task_group() as tasks,
         ):
             tasks.start_soon(ask)

@@ -81,7 +81,7 @@ class Served:
     async def _call(self, tool: str, arguments: dict[str, object], key: str) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {key}"}
         async with (
-            httpx2.AsyncClient(headers=headers, timeout=30) as http,
+            httpx2.AsyncClient(headers=headers, timeout=120) as http,
             Client(streamable_http_client(f"{self.url}/mcp", http_client=http)) as client,
         ):
             result = await client.call_tool(tool, arguments)

@@ -114,7 +114,7 @@ def server_url(folder: DocsFolder, tmp_path_factory: pytest.TempPathFactory) -> 
     with process:
         server = ServerProcess(process)
         try:
-            wait_until(lambda: DOCS_AT.search(server.log) is not None, seconds=30)
+            wait_until(lambda: DOCS_AT.search(server.log) is not None, seconds=60)
             found = DOCS_AT.search(server.log)
             assert found is not None
             yield found[1].decode()

@@ -86,7 +86,7 @@ def worker(
         finally:
             if process.poll() is None:
                 process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
 
 
 def all_done(folder: Path) -> bool:
@@ -103,7 +103,7 @@ class Gate:
 
     def __call__(self, request: Request) -> Response:
         self.asked.set()
-        self.opened.wait(30)
+        self.opened.wait(60)
         return Response(body=self._body, headers={"Content-Type": "text/html"})
 
 
@@ -114,7 +114,7 @@ def sitemap(site: Site, paths: list[str]) -> str:
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGKILL)
-    process.wait(10)
+    process.wait(60)
 
 
 def test_a_worker_killed_while_it_fetches_loses_nothing(tmp_path: Path) -> None:
@@ -122,11 +122,11 @@ def test_a_worker_killed_while_it_fetches_loses_nothing(tmp_path: Path) -> None:
     with running_site({"/": gate}) as site:
         queue(tmp_path, site.url("/"))
         with worker(tmp_path) as first:
-            assert gate.asked.wait(30)
+            assert gate.asked.wait(60)
             kill(first)
         gate.opened.set()
         with worker(tmp_path):
-            wait_until(lambda: all_done(tmp_path), seconds=30)
+            wait_until(lambda: all_done(tmp_path), seconds=60)
         [website], [job] = look(tmp_path)
 
     assert (website.status, website.title, website.pages) == ("completed", "Herons", 1)
@@ -138,7 +138,7 @@ def test_a_worker_killed_while_it_embeds_loses_nothing(tmp_path: Path) -> None:
 
     def answer(call: Call) -> Answer:
         asked.set()
-        opened.wait(30)
+        opened.wait(60)
         data = [{"index": i, "embedding": [1.0, 0.0]} for i, _ in enumerate(call.body["input"])]
         return Answer(body={"data": data})
 
@@ -149,11 +149,11 @@ def test_a_worker_killed_while_it_embeds_loses_nothing(tmp_path: Path) -> None:
         remote = {"CITEWELL_EMBEDDER": "openai:tiny", "CITEWELL_EMBEDDER_ENDPOINT": model.url}
         queue(tmp_path, site.url("/"))
         with worker(tmp_path, remote) as first:
-            assert asked.wait(30)
+            assert asked.wait(60)
             kill(first)
         opened.set()
         with worker(tmp_path, remote):
-            wait_until(lambda: all_done(tmp_path), seconds=30)
+            wait_until(lambda: all_done(tmp_path), seconds=60)
         _, [job] = look(tmp_path)
 
     assert site.paths() == ["/"]
@@ -176,12 +176,12 @@ def test_a_worker_killed_within_a_site_is_followed_by_one_that_goes_on(
             site.pages[paths[-1]] = gate
         queue(tmp_path, site.url("/docs/"), kind="site")
         with worker(tmp_path) as first:
-            assert gate.asked.wait(30)
+            assert gate.asked.wait(60)
             kill(first)
         before = [path for path in site.paths() if path in pages]
         gate.opened.set()
         with worker(tmp_path):
-            wait_until(lambda: all_done(tmp_path), seconds=30)
+            wait_until(lambda: all_done(tmp_path), seconds=60)
         after = [path for path in site.paths() if path in pages][len(before) :]
         [website], _ = look(tmp_path)
 
@@ -209,9 +209,9 @@ def test_a_worker_that_is_stopped_hands_its_work_back(tmp_path: Path) -> None:
     with running_site({"/": gate}) as site:
         queue(tmp_path, site.url("/"))
         with worker(tmp_path, {"CITEWELL_WEB_TIMEOUT_SECONDS": "30"}) as first:
-            assert gate.asked.wait(30)
+            assert gate.asked.wait(60)
             first.terminate()
-            code = first.wait(20)
+            code = first.wait(60)
         gate.opened.set()
         _, [job] = look(tmp_path)
 

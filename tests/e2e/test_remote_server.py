@@ -41,7 +41,7 @@ def call(number: int, name: str, **arguments: object) -> dict[str, Any]:
 
 def post(server: ServerProcess, message: dict[str, Any], token: str) -> httpx2.Response:
     headers = {"Authorization": f"Bearer {token}"}
-    return httpx2.post(f"{server.url}/mcp", json=message, headers=headers, timeout=30)
+    return httpx2.post(f"{server.url}/mcp", json=message, headers=headers, timeout=120)
 
 
 def status_of(server: ServerProcess, token: str) -> int:
@@ -58,7 +58,7 @@ def test_beyond_loopback_nothing_is_served_without_a_guard(tmp_path: Path) -> No
             cwd=tmp_path,
             capture_output=True,
             encoding="utf-8",
-            timeout=60,
+            timeout=120,
             check=False,
         )
 
@@ -91,7 +91,7 @@ async def test_keys_are_made_used_metered_and_revoked(tmp_path: Path) -> None:
                 result = await client.call_tool("status", {})
         forbidden = post(server, call(1, "ingest", url="https://a.example/"), reader)
         run_citewell(tmp_path, "keys", "revoke", "reader")
-        wait_until(lambda: status_of(server, reader) == 401, seconds=10)
+        wait_until(lambda: status_of(server, reader) == 401, seconds=60)
         still = status_of(server, ann)
         code = server.stop()
 

@@ -80,7 +80,7 @@ def test_the_server_answers_each_of_them_over_stdio_and_goes_on(tmp_path: Path) 
 
     with subprocess.Popen(
         SERVE,
-        env=environment(tmp_path, EMBEDDER="none"),
+        env=environment(tmp_path, CITEWELL_EMBEDDER="none"),
         cwd=tmp_path,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -93,7 +93,7 @@ def test_the_server_answers_each_of_them_over_stdio_and_goes_on(tmp_path: Path) 
         while len(answers) < len(lines) - 1:
             answers.append(json.loads(server.stdout.readline()))
         server.stdin.close()
-        server.wait(timeout=60)
+        server.wait(timeout=120)
 
     by_id = {answer["id"]: answer for answer in answers if answer["id"] is not None}
     codes = [answer["error"]["code"] for answer in answers if "error" in answer]

@@ -155,5 +155,5 @@ assert len(anyio.run(embedder.embed_query, "herons")) > 0
 
 def test_the_model_writes_nothing_into_the_home_folder_and_sends_no_events(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", _EMBED], env=environment, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", _EMBED], env=environment, check=True, timeout=120)
     assert not list(tmp_path.rglob("*"))

@@ -31,7 +31,7 @@ class WatchedModel:
 
     def embed_passage(self, text: str) -> Vectors:
         self.started.release()
-        assert self.gate.wait(10), "the gate stayed closed"
+        assert self.gate.wait(60), "the gate stayed closed"
         self.passages.append(text)
         if text == "bad":
             raise InferenceError("the model failed to run")
@@ -49,7 +49,7 @@ def embedder_of(
 
 
 async def until_started(model: WatchedModel, *, passages: int) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         for _ in range(passages):
             await anyio.to_thread.run_sync(model.started.acquire)
 
@@ -83,7 +83,7 @@ async def test_a_query_does_not_wait_for_passages() -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(embedder.embed_passages, ["a"] * 20)
         await until_started(model, passages=2)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             vector = await embedder.embed_query("heron")
         done_before = len(model.passages)
         model.gate.set()

@@ -79,7 +79,7 @@ async def test_a_worker_makes_the_vectors_that_others_left(backend: str, tmp_pat
             await left.put_page(draft(f"https://a.org/{number}", f"Heron {number} fishes."))
         await left.aclose()
         async with open_shelf(site, address=address, embeds_left=True) as shelf:
-            with anyio.fail_after(10):
+            with anyio.fail_after(60):
                 await shelf.library.run_until_idle()
             waiting = await shelf.store.chunks_to_embed(model="hashing", limit=1)
             jobs = await shelf.store.jobs.list_jobs()

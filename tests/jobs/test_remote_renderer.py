@@ -111,7 +111,7 @@ async def ask_worker(
 
 async def until(renders: RenderStore, **wanted: int) -> None:
     """Wait until the store counts so many."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while True:
             counts = await renders.count_renders()
             if all(getattr(counts, name) == number for name, number in wanted.items()):
@@ -156,7 +156,7 @@ async def test_a_page_beyond_the_askers_own_limit_is_refused(renders: RenderStor
 async def test_without_a_worker_the_asker_is_told_at_once_how_to_start_one(
     renders: RenderStore,
 ) -> None:
-    with anyio.fail_after(5), pytest.raises(RenderingUnavailable) as raised:
+    with anyio.fail_after(60), pytest.raises(RenderingUnavailable) as raised:
         await ask(renders, wait_seconds=600)
 
     assert "citewell worker --kinds render" in raised.value.suggestion
@@ -183,14 +183,14 @@ async def test_a_worker_trusts_no_url_that_it_is_given(
     renders: RenderStore, url: str, kind: type[CitewellError]
 ) -> None:
     """As if somebody had written the request past the asker's own checks."""
-    await renders.add_render(RenderRequest(render_id="x", url=url), wait_seconds=30)
+    await renders.add_render(RenderRequest(render_id="x", url=url), wait_seconds=600)
 
     async with (
         Fetcher() as fetcher,
         open_renderer(fetcher, PoolLimits()) as pool,
         RenderWorker(renders, pool, max_pages=1),
     ):
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while (outcome := await renders.collect_render("x")) is None:
                 with anyio.move_on_after(0.01):
                     await anyio.Event().wait()
@@ -206,7 +206,7 @@ async def test_an_asker_whose_time_is_over_leaves_nothing_behind(renders: Render
         await until(renders, workers=1)
         with pytest.raises(FetchTimeout):
             await ask(renders, wait_seconds=0.7)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await browser.broken_off.wait()
         await until(renders, waiting=0, held=0)
 
@@ -218,7 +218,7 @@ async def test_a_cancelled_asker_withdraws_its_page(renders: RenderStore) -> Non
 
     async with RenderWorker(renders, browser, max_pages=1, closing_seconds=0):
         await until(renders, workers=1)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(ask, renders)
                 await browser.begun.wait()
@@ -241,7 +241,7 @@ async def test_a_worker_that_ends_lets_its_pages_end(renders: RenderStore) -> No
         pages.append(await ask(renders))
 
     browser = Browser(show)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with (
             anyio.create_task_group() as tasks,
             RenderWorker(renders, browser, max_pages=1),
@@ -268,7 +268,7 @@ async def test_a_page_that_does_not_end_in_time_goes_to_the_next_worker(
     async def keep() -> None:
         pages.append(await ask(renders))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             async with RenderWorker(renders, slow, max_pages=1, closing_seconds=0):
                 await until(renders, workers=1)
@@ -291,7 +291,7 @@ async def test_pages_that_nobody_waits_for_come_last(renders: RenderStore) -> No
         with nobody_waits():
             await ask(renders)
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(crawl)
             await until(renders, waiting=1)
@@ -312,7 +312,7 @@ async def test_pages_that_nobody_waits_for_never_take_all_places(renders: Render
 
     async with RenderWorker(renders, browser, max_pages=1, closing_seconds=0):
         await until(renders, workers=1)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 for _ in range(3):
                     tasks.start_soon(crawl)

@@ -100,7 +100,7 @@ def render_worker(place: Place, site: Site) -> Iterator[subprocess.Popen[bytes]]
 async def asking(place: Place) -> AsyncIterator[RemoteRenderer]:
     store = await open_store(place.address)
     try:
-        async with RemoteRenderer(store.renders, wait_seconds=30) as renderer:
+        async with RemoteRenderer(store.renders, wait_seconds=600) as renderer:
             yield renderer
     finally:
         await store.aclose()
@@ -109,7 +109,7 @@ async def asking(place: Place) -> AsyncIterator[RemoteRenderer]:
 async def until_counted(place: Place, **wanted: int) -> None:
     store = await open_store(place.address)
     try:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while True:
                 counts = await store.renders.count_renders()
                 if all(getattr(counts, name) == number for name, number in wanted.items()):
@@ -185,7 +185,7 @@ async def test_a_page_of_a_killed_worker_is_shown_by_another(place: Place, site:
 
     with render_worker(place, site) as first:
         await until_counted(place, workers=1)
-        with anyio.fail_after(40):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(show)
                 await to_thread.run_sync(asked.wait, 20)
@@ -203,7 +203,7 @@ async def test_a_worker_that_is_told_to_stop_ends_its_page_first(
 
     def answer(request: Request) -> Response:
         asked.set()
-        may_answer.wait(20)
+        may_answer.wait(60)
         return Response(body=SHELL.encode(), headers=HTML)
 
     site.pages["/slow"] = answer
@@ -234,7 +234,7 @@ def test_a_worker_that_is_to_render_does_not_start_without_a_browser(tmp_path: P
         env=environment(tmp_path, PATH="/nowhere"),
         cwd=tmp_path,
         capture_output=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 
@@ -248,7 +248,7 @@ def test_a_worker_refuses_kinds_of_work_that_do_not_exist(tmp_path: Path) -> Non
         env=environment(tmp_path),
         cwd=tmp_path,
         capture_output=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
 

@@ -48,7 +48,7 @@ class Research:
 
 @asynccontextmanager
 async def open_research(
-    folder: Path, *, timeout_seconds: float = 5.0, stale_after_days: float = 30, **limits: int
+    folder: Path, *, timeout_seconds: float = 60.0, stale_after_days: float = 30, **limits: int
 ) -> AsyncIterator[Research]:
     """Give an engine that may fetch from loopback."""
     embedder = HashingEmbedder()

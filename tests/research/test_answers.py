@@ -144,15 +144,16 @@ async def test_a_page_that_changed_is_read_anew_and_one_that_fails_later_is_kept
     assert any("could not be fetched again" in note for note in kept.notes)
 
 
+@pytest.mark.slow
 async def test_what_was_read_in_time_is_answered_from_and_marked_partial(tmp_path: Path) -> None:
-    pages: dict[str, Answer] = {**SITE, "/slow": Response(body=b"late", wait_seconds=30)}
+    pages: dict[str, Answer] = {**SITE, "/slow": Response(body=b"late", wait_seconds=600)}
     with running_site(pages) as site:
         async with open_research(tmp_path, timeout_seconds=20) as research:
             result = await research.answer(
                 site.url("/heron"),
                 site.url("/slow"),
                 query="What does the grey heron eat?",
-                deadline=anyio.current_time() + 6.0,
+                deadline=anyio.current_time() + 15.0,
             )
     brief = format_brief(result, token_budget=2_000)
 
@@ -163,15 +164,16 @@ async def test_what_was_read_in_time_is_answered_from_and_marked_partial(tmp_pat
     assert "these results are partial" in brief
 
 
+@pytest.mark.slow
 async def test_a_slow_link_does_not_cost_the_evidence_found_before_it(tmp_path: Path) -> None:
     town = page("Town", 'The <a href="/slow">lighthouse of the town</a> has its own page.')
-    pages: dict[str, Answer] = {"/": town, "/slow": Response(body=b"late", wait_seconds=30)}
+    pages: dict[str, Answer] = {"/": town, "/slow": Response(body=b"late", wait_seconds=600)}
     with running_site(pages) as site:
         async with open_research(tmp_path, timeout_seconds=20) as research:
             result = await research.answer(
                 site.url(),
                 query="Does the lighthouse of the town have its own page?",
-                deadline=anyio.current_time() + 6.0,
+                deadline=anyio.current_time() + 15.0,
             )
 
     assert result.partial
@@ -179,7 +181,7 @@ async def test_a_slow_link_does_not_cost_the_evidence_found_before_it(tmp_path: 
 
 
 async def test_without_any_page_in_time_the_answer_is_a_timeout(tmp_path: Path) -> None:
-    with running_site({"/slow": Response(body=b"late", wait_seconds=30)}) as site:
+    with running_site({"/slow": Response(body=b"late", wait_seconds=600)}) as site:
         async with open_research(tmp_path, timeout_seconds=20) as research:
             with pytest.raises(ToolTimeout):
                 await research.answer(
@@ -192,14 +194,14 @@ async def test_a_cancelled_answer_stops_at_once_and_leaves_nothing_half_written(
 ) -> None:
     asked = anyio.Event()
 
-    with running_site({"/slow": Response(body=b"late", wait_seconds=30)}) as site:
+    with running_site({"/slow": Response(body=b"late", wait_seconds=600)}) as site:
         async with open_research(tmp_path, timeout_seconds=20) as research:
 
             async def answer() -> None:
                 asked.set()
                 await research.answer(site.url("/slow"), query="What?")
 
-            with anyio.fail_after(1):
+            with anyio.fail_after(60):
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(answer)
                     await asked.wait()

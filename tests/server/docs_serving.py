@@ -40,6 +40,6 @@ async def browsing_docs(
     base = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve, [listener])
-        async with httpx2.AsyncClient(base_url=base, timeout=20) as client:
+        async with httpx2.AsyncClient(base_url=base, timeout=120) as client:
             yield client
         server.should_exit = True

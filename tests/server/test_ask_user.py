@@ -44,7 +44,7 @@ async def test_the_person_at_the_client_answers(mode: str) -> None:
         serving(shelf, shelf.settings) as base,
         Client(f"{base}/mcp", mode=mode, elicitation_callback=person.reply) as client,
     ):
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             result = await client.call_tool("ask_user", {"question": "What to eat?"})
             after = await client.call_tool("status", {})
 
@@ -63,7 +63,7 @@ async def test_a_person_who_will_not_answer_cancels_the_question(mode: str, acti
         serving(shelf, shelf.settings) as base,
         Client(f"{base}/mcp", mode=mode, elicitation_callback=person.reply) as client,
     ):
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             result = await client.call_tool("ask_user", {"question": "What to eat?"})
 
     assert result.is_error
@@ -78,7 +78,7 @@ async def test_without_a_person_at_the_client_the_question_waits_for_the_console
         serving(shelf, shelf.settings) as base,
         Client(f"{base}/mcp", mode=mode) as client,
     ):
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             result = await client.call_tool("ask_user", {"question": "What to eat?"})
 
     assert result.structured_content is not None
@@ -93,7 +93,7 @@ async def test_the_person_at_a_stdio_client_answers(mode: str, tmp_path: Path) -
         stdio_parameters(tmp_path, CITEWELL_MCP_TOOLSETS="people", CITEWELL_EMBEDDER="none")
     )
     async with Client(server, mode=mode, elicitation_callback=person.reply) as client:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             result = await client.call_tool("ask_user", {"question": "What to eat?"})
 
     assert person.asked == ["What to eat?"]
@@ -133,7 +133,7 @@ async def test_an_answer_in_the_console_counts_though_the_client_asks_too(
         serving(shelf, shelf.settings) as person.base,
         Client(f"{person.base}/mcp", mode=mode, elicitation_callback=person.reply) as client,
     ):
-        with anyio.fail_after(15):
+        with anyio.fail_after(60):
             result = await client.call_tool("ask_user", {"question": "What to eat?"})
 
     assert result.structured_content is not None

@@ -185,7 +185,7 @@ async def test_changed_files_are_found_while_the_server_runs(tmp_path: Path) -> 
     async with browsing_docs(tmp_path, watch=True) as client:
         write_folder(tmp_path, {"new.md": "# Bitterns\n\nThey boom.\n"})
         search = call("search_docs", query="bitterns")
-        with anyio.fail_after(15):
+        with anyio.fail_after(60):
             while "new.md" not in (found := await client.post("/mcp", json=search)).text:
                 await anyio.lowlevel.checkpoint()
 
@@ -198,7 +198,7 @@ async def test_the_folder_becomes_part_of_the_corpus(tmp_path: Path) -> None:
     async with browsing_docs(
         tmp_path, mcp_rate_limit_requests=100_000, docs_all_tools=True
     ) as client:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while "fish and frogs" not in (answer := await client.post("/mcp", json=question)).text:
                 pass
 

@@ -69,7 +69,7 @@ raise ValueError("cannot reach https://a.example/?api_key=wren-7 with Bearer wre
         [sys.executable, "-c", program],
         capture_output=True,
         encoding="utf-8",
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

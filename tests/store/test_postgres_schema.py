@@ -253,7 +253,7 @@ async def test_two_libraries_of_one_database_neither_see_nor_wake_nor_lock_each_
         assert ours.hosts is not None
         assert theirs.hosts is not None
         async with ours.hosts.hold_slot("birds.example", limit=1):
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 async with theirs.hosts.hold_slot("birds.example", limit=1):
                     pass
     finally:

@@ -95,7 +95,7 @@ def test_the_default_database_is_made_private_if_it_was_not(
         assert process.stdout.readline() == "open\n"
         (found,) = tmp_path.rglob("citewell.db")
         shown = modes(found.parent)
-        process.communicate("\n", timeout=60)
+        process.communicate("\n", timeout=120)
 
         assert shown == {
             "citewell": "drwx------",

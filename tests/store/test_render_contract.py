@@ -168,7 +168,7 @@ async def test_outcomes_that_nobody_read_are_forgotten(renders: RenderStore) -> 
     await renders.finish_render("old", lease=taken.lease, outcome=RenderOutcome(account="{}"))
     await ask(renders, "new")
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while await renders.render_state("old") == "done":
             await renders.note_worker("w", seconds=SECONDS)
 
@@ -193,7 +193,7 @@ async def test_on_postgresql_workers_and_askers_are_told() -> None:
                 aclosing(worker.renders.requests()) as requests,
                 aclosing(asker.renders.outcomes()) as outcomes,
             ):
-                with anyio.fail_after(5):
+                with anyio.fail_after(60):
                     await anext(requests)
                     assert await anext(outcomes) == ""
                     await ask(asker.renders, "heron")

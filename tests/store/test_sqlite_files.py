@@ -84,7 +84,7 @@ async def test_processes_that_write_at_once_all_succeed(tmp_path: Path) -> None:
     path = tmp_path / "pages.db"
     writers = [start(PUT_PAGES, f"sqlite://{path}", name, "15", "3") for name in "abc"]
 
-    outputs = [writer.communicate(timeout=60)[0] for writer in writers]
+    outputs = [writer.communicate(timeout=120)[0] for writer in writers]
 
     assert [output.split() for output in outputs] == [[str(n) for n in range(15)]] * 3
     store = await open_store(f"sqlite://{path}")

@@ -156,7 +156,7 @@ async def test_an_unexpected_error_tells_nothing_internal() -> None:
 
 
 async def test_a_tool_that_takes_too_long_is_stopped() -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         result = await call({"text": "slow"})
 
     assert result.structured["error"]["code"] == "TIMEOUT"

@@ -64,7 +64,7 @@ async def test_a_service_that_is_not_there_is_down() -> None:
 async def test_a_service_that_never_ends_its_answer_is_down() -> None:
     with dripping_server() as url:
         billing = BillingService(url, timeout_seconds=0.3)
-        with anyio.fail_after(5), pytest.raises(BillingDown, match="did not answer in time"):
+        with anyio.fail_after(60), pytest.raises(BillingDown, match="did not answer in time"):
             await billing.accepts("sk-x")
         await billing.aclose()
 

@@ -196,7 +196,7 @@ async def test_a_page_that_takes_too_much_is_read_as_it_is_or_given_up(site: Sit
     limits = {"timeout_seconds": 5.0, "max_pages": 4, "max_page_bytes": 200_000}
 
     async with rendering(site, max_memory_mb=200, **limits) as renderer:
-        with anyio.fail_after(40):
+        with anyio.fail_after(60):
             slow = await show_all(renderer, site, "/endless", "/restless", "/stuck")
             large = await show_all(renderer, site, "/large", "/grown", "/greedy")
             after = await show_all(renderer, site, "/modest")
@@ -306,7 +306,7 @@ async def test_no_more_pages_are_shown_at_once_than_allowed(
         most = max(most, len(shown))
         if len(shown) == 3:
             all_tabs_busy.set()
-        all_tabs_busy.wait(30)
+        all_tabs_busy.wait(60)
         threading.Event().wait(0.3)  # one too many would come now
         shown.discard(threading.get_ident())
         return Response(body=b"<p>one of many", headers=HTML)
@@ -323,7 +323,7 @@ async def test_a_killed_process_leaves_no_browser_behind(site: Site) -> None:
 
     async with await anyio.open_process(program, stderr=None) as process:
         assert process.stdout is not None
-        with anyio.fail_after(40):
+        with anyio.fail_after(60):
             assert b"shown" in await process.stdout.receive()
         started = set(processes_below(process.pid))
         process.kill()

@@ -42,8 +42,8 @@ async def _open(assembly: Assembly, terms: AccessTerms) -> AsyncIterator[Access]
 def docs_access_terms(settings: Settings) -> AccessTerms:
     """Return the access policy of a docs server: without a key, the docs tools alone.
 
-    They show nothing that the website does not show. DOCS_ALL_TOOLS opens the others, unless
-    there are keys.
+    They show nothing that the website does not show. CITEWELL_DOCS_ALL_TOOLS opens the others,
+    unless there are keys.
     """
     is_open = settings.docs_all_tools
     anonymous = AnonymousAccess(

@@ -260,7 +260,7 @@ class Settings:
     )
 
     extract_with_caller_key: bool = _setting(
-        False, "Embed materials at EMBEDDER_ENDPOINT with the caller's own bearer token."
+        False, "Embed materials at CITEWELL_EMBEDDER_ENDPOINT with the caller's own bearer token."
     )
 
     web_search_engines: tuple[str, ...] = _setting(

@@ -50,7 +50,7 @@ class WholeApp:
 async def open_whole_app(settings: Settings, folder: DocsFolder) -> AsyncIterator[WholeApp]:
     """Open the parts and the MCP application of a docs server.
 
-    Callers without a key see the docs tools only, unless DOCS_ALL_TOOLS is set.
+    Callers without a key see the docs tools only, unless CITEWELL_DOCS_ALL_TOOLS is set.
 
     Raises:
         CitewellError: something is set wrong or cannot be opened.

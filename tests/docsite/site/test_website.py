@@ -180,7 +180,7 @@ def test_two_processes_give_a_page_the_same_etag(folder: DocsFolder) -> None:
     )
     command = [sys.executable, "-c", program, str(folder.root)]
 
-    etags = {subprocess.check_output(command, timeout=60) for _ in range(2)}
+    etags = {subprocess.check_output(command, timeout=120) for _ in range(2)}
 
     assert len(etags) == 1
 

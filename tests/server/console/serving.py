@@ -23,6 +23,6 @@ async def console(**settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
     shelf = Shelf(**settings)
     async with (
         serving(shelf, shelf.settings) as base,
-        httpx2.AsyncClient(base_url=base, timeout=10) as client,
+        httpx2.AsyncClient(base_url=base, timeout=120) as client,
     ):
         yield client

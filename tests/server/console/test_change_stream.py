@@ -47,12 +47,12 @@ class OpenPage:
 
     async def received(self) -> Message:
         """Return the next message of the server."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             return await self._sent.receive()
 
     async def rest(self) -> list[Message]:
         """Return what the server sends until the stream ends."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             return [message async for message in self._sent]
 
     def close(self) -> None:

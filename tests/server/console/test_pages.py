@@ -185,7 +185,7 @@ async def test_hostile_titles_links_and_searches_are_shown_as_text() -> None:
     shelf = Shelf(page, HERONS)
     async with (
         serving(shelf, shelf.settings) as base,
-        httpx2.AsyncClient(base_url=base, timeout=10) as http,
+        httpx2.AsyncClient(base_url=base, timeout=120) as http,
     ):
         texts = [
             (await http.get("/", params={"q": f"what do herons eat {HOSTILE}"})).text,

@@ -76,7 +76,7 @@ class Websites(Library):
         library = self.parts.library
         job = (await library.status(source_id, project="default")).job
         assert job is not None
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await library.wait_for(job.job_id)
         return await self.call("rag_get_website_status", source_id=source_id)
 
@@ -109,6 +109,7 @@ async def open_websites(
         "database_url": "sqlite://",
         "embedder": "none",
         "events": ("none",),
+        "jobs_patience_seconds": 60.0,
         "web_allowed_private_hosts": ("127.0.0.1",),
         **settings,
     }
