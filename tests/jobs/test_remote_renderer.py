@@ -56,7 +56,7 @@ class Browser:
         self.begun = anyio.Event()
         self.broken_off = anyio.Event()
 
-    async def render(self, url: str) -> FetchedPage:
+    async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         self.asked.append(url)
         self.begun.set()
         try:

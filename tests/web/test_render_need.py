@@ -51,7 +51,7 @@ class Showing:
         self.html = html
         self.urls: list[str] = []
 
-    async def render(self, url: str) -> FetchedPage:
+    async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         self.urls.append(url)
         if self.html is None:
             raise FetchTimeout("too slow")
@@ -88,8 +88,24 @@ async def look(
         "<div id=app><p>Please wait</p></div><script></script>",
         "<p>Birds</p><noscript>You need to enable JavaScript to run this app.</noscript><script></script>",
         "<p>Birds</p><app-root></app-root><script></script>",
+        f"<p>{LONG_TEXT}</p><ul id=birds>\n</ul><script src=/app.js></script>",
+        f"<p>{LONG_TEXT}</p><table><tbody class=rows></tbody></table><script></script>",
+        f"<p>{LONG_TEXT}</p><p>Loading birds...</p><script></script>",
+        "<p>Birds</p><iframe title=x src=/birds.html></iframe>",
+        f"<p>{LONG_TEXT}</p><bird-card><template shadowrootmode=open><p>x</p></template></bird-card>",
     ],
-    ids=["empty", "loading", "waiting", "noscript", "angular"],
+    ids=[
+        "empty",
+        "loading",
+        "waiting",
+        "noscript",
+        "angular",
+        "list",
+        "rows",
+        "part",
+        "frame",
+        "shadow",
+    ],
 )
 async def test_a_shell_is_rendered(html: str) -> None:
     assert await look(html, Showing(SHOWN)) == ("Grey herons eat fish.", True)
@@ -101,8 +117,11 @@ async def test_a_shell_is_rendered(html: str) -> None:
         f"<p>{LONG_TEXT}</p>{SHELL}",
         "<p>A short page with a counter.</p><script>count()</script>",
         "<p>No scripts.</p><div id=app></div>",
+        f"<p>{LONG_TEXT}</p><iframe src=/advertisement></iframe><script></script>",
+        f"<p>{LONG_TEXT}</p><ul><li>one</ul><script></script>",
+        "<p>Loading a heron into a car needs two people.</p><script></script>",
     ],
-    ids=["long", "short", "static"],
+    ids=["long", "short", "static", "small frame", "full list", "sentence"],
 )
 async def test_a_page_with_its_text_is_not(html: str) -> None:
     showing = Showing(SHOWN)
@@ -134,6 +153,10 @@ async def test_never_and_always_are_obeyed() -> None:
 
 async def test_the_page_as_sent_is_kept_when_rendering_fails_and_it_has_text() -> None:
     assert await look(f"<p>Loading…</p>{SHELL}", Showing(None)) == ("Loading…", False)
+    kept, _ = await SecondLook(Showing(None)).read(
+        page(f"<p>Loading…</p>{SHELL}"), paragraphs, text_of=str
+    )
+    assert kept.incomplete == "its scripts were not run: too slow"
     with pytest.raises(FetchTimeout):
         await look(SHELL, Showing(None))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KEPT_SECONDS = 300.0
 _MAX_KEPT_CHARACTERS = 10_000_000
 
-_Key = tuple[str, "RenderMode | None"]
+_Key = tuple[str, "RenderMode | None", str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,8 @@ class LivePage:
     """Where it was found in the end."""
     extracted: ExtractedPage
     rendered: bool
+    incomplete: str
+    """Why some of its text may be missing."""
     text_hash: str
     read_at: float
 
@@ -42,29 +44,34 @@ class LivePages:
         self._kept: OrderedDict[_Key, LivePage] = OrderedDict()
         self._kept_characters = 0
 
-    async def read(self, url: str, *, render: RenderMode | None = None) -> LivePage:
-        """Return the page as it is now.
+    async def read(
+        self, url: str, *, render: RenderMode | None = None, wait_for: str = ""
+    ) -> LivePage:
+        """Return the page as it is now, once `wait_for` (a text or a CSS selector) is on it.
 
         Raises:
             CitewellError: it could not be read.
         """
-        fetched, extracted = await self._ingester.read_live(url, render=render)
+        fetched, extracted = await self._ingester.read_live(url, render=render, wait_for=wait_for)
         page = LivePage(
             url=fetched.final_url,
             extracted=extracted,
             rendered=fetched.rendered,
+            incomplete=fetched.incomplete,
             text_hash=content_hash(extracted.text),
             read_at=anyio.current_time(),
         )
-        self._keep((url, render), page)
+        self._keep((url, render, wait_for), page)
         return page
 
-    async def read_on(self, url: str, *, render: RenderMode | None = None) -> LivePage:
+    async def read_on(
+        self, url: str, *, render: RenderMode | None = None, wait_for: str = ""
+    ) -> LivePage:
         """Return the page as it was read last, if that was just now; else as it is now."""
-        page = self._kept.get((url, render))
+        page = self._kept.get((url, render, wait_for))
         if page is not None and anyio.current_time() - page.read_at < _KEPT_SECONDS:
             return page
-        return await self.read(url, render=render)
+        return await self.read(url, render=render, wait_for=wait_for)
 
     def _keep(self, key: _Key, page: LivePage) -> None:
         self._drop(key)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from citewell.core.storage import PageResponse
 
-PageKind = Literal["html", "markdown", "text", "pdf", "json", "xml"]
+PageKind = Literal["html", "markdown", "rst", "asciidoc", "text", "pdf", "json", "xml"]
 """What a page was before it became canonical Markdown."""
 
 Language = Literal["en", "ja", "mixed", "zh", "ko", "other"]
@@ -65,6 +65,8 @@ class FetchedPage:
     redirects: tuple[str, ...] = ()
     rendered: bool = False
     """`text` is what a browser showed after the page's scripts had run."""
+    incomplete: str = ""
+    """Why some of the page's text may be missing, as when its scripts took too long."""
     robots_tag: str = ""
     """The X-Robots-Tag header: whether the page may be indexed and its links followed."""
     origin: PageOrigin = "fetched"

@@ -191,18 +191,23 @@ class Ingester:
         return outcome
 
     async def read_live(
-        self, url: str, *, render: RenderMode | None = None
+        self, url: str, *, render: RenderMode | None = None, wait_for: str = ""
     ) -> tuple[FetchedPage, ExtractedPage]:
         """Fetch and extract a page as it is now; nothing is stored.
 
-        `render` says when a browser shows it first; None means as for every other page.
+        `render` says when a browser shows it first; None means as for every other page. The browser
+        waits for `wait_for`, a text or a CSS selector.
 
         Raises:
             CitewellError: it could not be read.
         """
         fetched = await self._fetcher.fetch(canonical_url(url))
         return await self._second_look.read(
-            fetched, self._reader.extract, text_of=lambda extracted: extracted.text, mode=render
+            fetched,
+            self._reader.extract,
+            text_of=lambda extracted: extracted.text,
+            mode=render,
+            wait_for=wait_for,
         )
 
     async def embed_now(

@@ -73,7 +73,7 @@ class RemoteRenderer:
         # The task had no part in `error`, so it must not come out as a group of its own.
         await self._stack.aclose()
 
-    async def render(self, url: str) -> FetchedPage:
+    async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         """Return the page as its reader sees it, as HTML, after its scripts have run.
 
         A caller that is cancelled, or whose time is over, withdraws its request.
@@ -84,6 +84,11 @@ class RemoteRenderer:
             FetchError: the page could not be had or shown; each subclass says why.
             StoreError: the workers cannot be asked.
         """
+        if wait_for:
+            raise RenderingUnavailable(
+                "workers that render cannot wait for a certain text",
+                suggestion="Leave wait_for out, or set CITEWELL_RENDER_IN=here.",
+            )
         start = canonical_url(url)
         request = RenderRequest(
             render_id=secrets.token_urlsafe(24), url=start, is_urgent=_is_urgent.get()

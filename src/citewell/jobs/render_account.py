@@ -17,6 +17,7 @@ def outcome_of_page(page: FetchedPage) -> RenderOutcome:
         "status": page.status,
         "fetched_at": page.fetched_at.isoformat(),
         "redirects": page.redirects,
+        "incomplete": page.incomplete,
     }
     return RenderOutcome(account=json.dumps(account), html=page.body)
 
@@ -53,4 +54,5 @@ def page_of_outcome(outcome: RenderOutcome, url: str) -> FetchedPage:
         fetched_at=datetime.fromisoformat(account["fetched_at"]),
         redirects=tuple(account["redirects"]),
         rendered=True,
+        incomplete=account.get("incomplete", ""),
     )

@@ -197,6 +197,21 @@ async def test_a_page_made_by_scripts_is_rendered_fetched_ingested_and_answered(
     assert "yellow feet" in answer.text
 
 
+async def test_what_is_waited_for_is_there_or_said_to_be_missing() -> None:
+    late = "<p id=p>Herons wade.</p><script>setTimeout(() => p.textContent = 'Egrets run.', 6000)</script>"
+    with running_site({"/late": late}) as site:
+        async with reading(site) as library:
+            url = site.url("/late")
+            waited = await library.call("web_fetch", url=url, wait_for="Egrets run")
+            missing = await library.call("web_fetch", url=url, wait_for="#pelican")
+            shown = (await library.result("web_fetch", url=url, wait_for="#pelican")).text
+
+    assert (waited["text"], waited["rendered"]) == ("Egrets run.", True)
+    assert "incomplete" not in waited
+    assert missing["incomplete"] == "what was waited for did not appear"
+    assert "Some of the page may be missing: what was waited for did not appear." in shown
+
+
 async def test_a_server_that_must_render_but_cannot_does_not_start() -> None:
     with pytest.raises(SettingsError) as failure:
         async with open_library(web_render="always", render_browser_path="/nowhere/chromium"):

@@ -40,6 +40,10 @@ class WebFetchInput(ToolInput):
         Literal["auto", "never", "always"],
         Field(description="Run the page's scripts in a browser."),
     ] = "auto"
+    wait_for: Annotated[
+        str,
+        Field(max_length=200, description="Text or CSS selector to wait for in the browser."),
+    ] = ""
     max_tokens: Annotated[int, Field(ge=100, le=MAX_TOKENS)] = DEFAULT_TOKENS
     cursor: Annotated[str | None, Field(max_length=MAX_CURSOR_CHARACTERS)] = None
     include_links: bool = False
@@ -53,6 +57,8 @@ class WebFetchOutput(ToolOutput):
     title: PageLabel
     text: PageText
     rendered: bool
+    incomplete: OwnText | None = None
+    """Why some of the page's text may be missing."""
     next_cursor: OwnText | None = None
 
 
@@ -66,7 +72,8 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
     pages = call.parts.live_pages
     # What the server is set to do is its `auto`.
     mode = None if given.render == "auto" else given.render
-    page = await (pages.read_on if given.cursor else pages.read)(given.url, render=mode)
+    read = pages.read_on if given.cursor else pages.read
+    page = await read(given.url, render=mode, wait_for=given.wait_for)
     text = _as_shown(page.extracted, links=given.include_links, images=given.include_images)
     reading = f"{given.url} {given.include_links} {given.include_images} {page.text_hash}"
     secret = call.parts.secret
@@ -79,6 +86,7 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
         title=page.extracted.title,
         text=_in_whole_fences(text, start, piece),
         rendered=page.rendered,
+        incomplete=page.incomplete or None,
         next_cursor=seal_cursor([end], search=reading, secret=secret) if goes_on else None,
     )
 
@@ -90,6 +98,8 @@ def render(output: WebFetchOutput, call: Call) -> str:
         enclose(f"{output.title or 'Untitled'} — {output.url}") + how,
         output.text,
     ]
+    if output.incomplete is not None:
+        lines.append(f"Some of the page may be missing: {output.incomplete}.")
     if output.next_cursor is not None:
         lines.append(f"Goes on: web_fetch with the same arguments and cursor {output.next_cursor}")
     return "\n".join(lines)

@@ -97,7 +97,14 @@ class Chromium:
         self._user_agent = f"{plain} {self._options.user_agent}"
 
     async def show(
-        self, url: str, *, proxy: PageProxy, rules: SiteRules, max_bytes: int, seconds: float
+        self,
+        url: str,
+        *,
+        proxy: PageProxy,
+        rules: SiteRules,
+        max_bytes: int,
+        seconds: float,
+        wait_for: str = "",
     ) -> LoadedPage:
         """Return the page once it stands still in a tab of its own.
 
@@ -105,7 +112,9 @@ class Chromium:
             FetchError: it could not be loaded or shown.
         """
         async with self._open_tab(proxy_port=proxy.port) as tab:
-            load = PageLoad(tab, url, proxy=proxy, rules=rules, max_bytes=max_bytes)
+            load = PageLoad(
+                tab, url, proxy=proxy, rules=rules, max_bytes=max_bytes, wait_for=wait_for
+            )
             return await load.run(seconds=seconds)
 
     @asynccontextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from citewell.core.errors import (
     RenderFailed,
     UnsupportedContent,
 )
+from citewell.web.render.settling import COUNT_PENDING, Requests, Settling
 from citewell.web.urls import canonical_url, shown_url, split_url
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FOLDER = files("citewell.web.render")
-_SETTLE = (_FOLDER / "settle.js").read_text(encoding="utf-8")
 _REVEAL = (_FOLDER / "reveal.js").read_text(encoding="utf-8")
 _COLOURS = (_FOLDER / "colours.js").read_text(encoding="utf-8")
 _VISIBLE_TEXT = (_FOLDER / "visible_text.js").read_text(encoding="utf-8")
@@ -39,12 +39,9 @@ _SHOWN_HTML = (_FOLDER / "shown_html.js").read_text(encoding="utf-8")
 
 # They hold no text, and make up most of a page's bytes.
 _NOT_LOADED = frozenset({"image", "media", "font"})
-# Such requests stay open for as long as the page does.
-_ENDLESS = frozenset({"eventsource", "websocket", "ping"})
 # Reading a page changes nothing on its site.
 _READING_METHODS = frozenset({"GET", "HEAD"})
-_QUIET_MILLISECONDS = 300
-_MAX_SETTLE_SECONDS = 6.0
+_MAX_LOAD_SECONDS = 6.0
 # Kept back from the time limit for reading the document out of the tab.
 _READING_SECONDS = 2.0
 _MIN_SECONDS = 0.1
@@ -58,21 +55,30 @@ class LoadedPage:
     final_url: str
     status: int
     html: str
+    incomplete: str = ""
+    """Why some of its text may be missing."""
 
 
 class PageLoad:
     """One visit of a tab to a URL."""
 
     def __init__(
-        self, page: Page, url: str, *, proxy: PageProxy, rules: SiteRules, max_bytes: int
+        self,
+        page: Page,
+        url: str,
+        *,
+        proxy: PageProxy,
+        rules: SiteRules,
+        max_bytes: int,
+        wait_for: str = "",
     ) -> None:
         self._page = page
         self._url = url
         self._proxy = proxy
         self._rules = rules
         self._max_bytes = max_bytes
-        self._open_requests: set[Request] = set()
-        self._last_arrival = 0.0
+        self._wait_for = wait_for
+        self._requests = Requests()
         self._refusal: FetchError | None = None
         self._starts_download = False
         self._has_crashed = False
@@ -90,8 +96,9 @@ class PageLoad:
             try:
                 status = await self._open(deadline - _READING_SECONDS)
                 scripts = _OwnScripts(await self._page.context.new_cdp_session(self._page))
-                await self._settle(scripts, deadline - _READING_SECONDS)
-                return await self._read(scripts, status)
+                settling = Settling(scripts, self._requests, wait_for=self._wait_for)
+                incomplete = await settling.run(deadline - _READING_SECONDS)
+                return replace(await self._read(scripts, status), incomplete=incomplete)
             except PlaywrightError as error:
                 raise self._explain(error) from error
         if self._has_crashed:
@@ -107,21 +114,14 @@ class PageLoad:
 
     async def _listen(self) -> None:
         page = self._page
-        page.on("request", self._on_request)
-        page.on("requestfinished", self._on_request_end)
-        page.on("requestfailed", self._on_request_end)
+        page.on("request", self._requests.start)
+        page.on("requestfinished", self._requests.end)
+        page.on("requestfailed", self._requests.end)
         page.on("download", self._on_download)
         page.on("crash", self._on_crash)
         # The context's windows too: a form may send its fields to a new one.
         await page.context.route("**/*", self._on_route)
-
-    def _on_request(self, request: Request) -> None:
-        if request.resource_type not in _ENDLESS:
-            self._open_requests.add(request)
-
-    def _on_request_end(self, request: Request) -> None:
-        self._open_requests.discard(request)
-        self._last_arrival = anyio.current_time()
+        await page.add_init_script(COUNT_PENDING)
 
     def _on_download(self, download: object) -> None:
         self._starts_download = True
@@ -174,24 +174,11 @@ class PageLoad:
         try:
             left = max(until - anyio.current_time(), _MIN_SECONDS)
             await self._page.wait_for_load_state(
-                "load", timeout=1000 * min(left, _MAX_SETTLE_SECONDS)
+                "load", timeout=1000 * min(left, _MAX_LOAD_SECONDS)
             )
         except PlaywrightTimeout:
             logger.info("%s goes on loading; it is read as it is", shown_url(self._url))
         return response.status if response is not None else 200
-
-    async def _settle(self, scripts: _OwnScripts, until: float) -> None:
-        """Wait until the document stands still and nothing more is on its way, within reason."""
-        end = min(until, anyio.current_time() + _MAX_SETTLE_SECONDS)
-        while (left := end - anyio.current_time()) > _MIN_SECONDS:
-            call = f"({_SETTLE})({_QUIET_MILLISECONDS}, {int(1000 * left)})"
-            if await scripts.run(call) and self._is_network_quiet():
-                return
-
-    def _is_network_quiet(self) -> bool:
-        # A script needs a moment to show what has just arrived.
-        waited = anyio.current_time() - self._last_arrival
-        return not self._open_requests and 1000 * waited >= _QUIET_MILLISECONDS
 
     async def _read(self, scripts: _OwnScripts, status: int) -> LoadedPage:
         if self._proxy.is_exhausted:
@@ -250,6 +237,13 @@ class _OwnScripts:
                 if "context" not in error.message:
                     raise
         raise PlaywrightError("the page does not stop going elsewhere")
+
+    async def run_in_page(self, script: str) -> object:
+        """Return what `script` comes to among the page's own, which can change what it sees."""
+        answer = await self._session.send(
+            "Runtime.evaluate", {"expression": script, "returnByValue": True}
+        )
+        return answer["result"].get("value")
 
     async def _run_once(self, script: str) -> object:
         tree = await self._session.send("Page.getFrameTree")

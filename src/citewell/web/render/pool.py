@@ -87,8 +87,10 @@ class RenderPool:
         # The tasks had no part in `error`, so it must not come out as a group of theirs.
         await self._stack.aclose()
 
-    async def render(self, url: str) -> FetchedPage:
+    async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         """Return the page as its reader sees it, as HTML, after its scripts have run.
+
+        `wait_for` is a text or a CSS selector that is to be on the page before it is read.
 
         Raises:
             NotAUrl: `url` is not an http or https URL.
@@ -98,16 +100,16 @@ class RenderPool:
         async with self._rules.visit(start), self._free_tabs:
             async with self._tab_of_browser() as browser:
                 try:
-                    return await self._render_in(browser, start)
+                    return await self._render_in(browser, start, wait_for)
                 except RenderFailed:
                     if browser.is_running:
                         raise
             # Through no fault of this page, perhaps: it is worth one more browser.
             logger.warning("the browser died while it showed %s", shown_url(start))
             async with self._tab_of_browser() as browser:
-                return await self._render_in(browser, start)
+                return await self._render_in(browser, start, wait_for)
 
-    async def _render_in(self, browser: Chromium, url: str) -> FetchedPage:
+    async def _render_in(self, browser: Chromium, url: str, wait_for: str) -> FetchedPage:
         assert self._tasks is not None, "the pool is open while it renders"
         parts = split_url(url)
         network = GuardedNetwork(self._guard.for_page(parts.host, parts.port))
@@ -123,6 +125,7 @@ class RenderPool:
                 rules=self._rules,
                 max_bytes=self._limits.max_page_bytes,
                 seconds=self._limits.timeout_seconds,
+                wait_for=wait_for,
             )
         finally:
             proxy.stop()
@@ -136,6 +139,7 @@ class RenderPool:
             fetched_at=datetime.now(UTC),
             redirects=(loaded.final_url,) if loaded.final_url != url else (),
             rendered=True,
+            incomplete=loaded.incomplete,
         )
 
     @asynccontextmanager

@@ -14,10 +14,12 @@ RenderMode = Literal["auto", "never", "always"]
 
 
 class Renderer(Protocol):
-    """Shows pages in a browser; only the URL goes in, so the browser may be in another process."""
+    """Shows pages in a browser; little goes in, so the browser may be in another process."""
 
-    async def render(self, url: str) -> FetchedPage:
+    async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         """Return the page as its reader sees it, as HTML, after its scripts have run.
+
+        `wait_for` is a text or a CSS selector that is to be on the page before it is read.
 
         Raises:
             FetchError: it could not be had; each subclass says why.

@@ -51,8 +51,11 @@ class SecondLook:
         *,
         text_of: Callable[[ReadT], str],
         mode: RenderMode | None = None,
+        wait_for: str = "",
     ) -> tuple[FetchedPage, ReadT]:
         """Return the page and what `read` makes of it, rendered first where it needs that.
+
+        A page that `wait_for` is to be seen on is always rendered.
 
         Raises:
             EmptyPage: there is no text, rendered or not.
@@ -61,8 +64,8 @@ class SecondLook:
             FetchError: rendering failed, and there is no text without it.
         """
         mode = mode or self._mode
-        if mode == "always" and fetched.kind == "html":
-            return await self._read_rendered(fetched, read, text_of=text_of)
+        if (mode == "always" or wait_for) and fetched.kind == "html":
+            return await self._read_rendered(fetched, read, text_of=text_of, wait_for=wait_for)
         try:
             result = await read(fetched)
         except EmptyPage:
@@ -78,6 +81,7 @@ class SecondLook:
                 if "#" in fetched.final_url or isinstance(error, PageNeedsLogin | PageNeedsConsent):
                     raise
                 logger.warning("%s is read without its scripts: %s", fetched.url, error.message)
+                fetched = replace(fetched, incomplete=f"its scripts were not run: {error.message}")
         _refuse_obstacle(fetched, text_of(result))
         return fetched, result
 
@@ -87,8 +91,9 @@ class SecondLook:
         read: Callable[[FetchedPage], Awaitable[ReadT]],
         *,
         text_of: Callable[[ReadT], str],
+        wait_for: str = "",
     ) -> tuple[FetchedPage, ReadT]:
-        rendered = await self._render(fetched)
+        rendered = await self._render(fetched, wait_for)
         try:
             result = await read(rendered)
         except EmptyPage:
@@ -97,14 +102,14 @@ class SecondLook:
         _refuse_obstacle(rendered, text_of(result))
         return rendered, result
 
-    async def _render(self, fetched: FetchedPage) -> FetchedPage:
+    async def _render(self, fetched: FetchedPage, wait_for: str) -> FetchedPage:
         if self._renderer is None:
             where = shown_url(fetched.final_url)
             raise RenderingUnavailable(
                 f"{where} has to be rendered, but {self._unavailable.message}",
                 suggestion=self._unavailable.suggestion,
             )
-        rendered = await self._renderer.render(fetched.final_url)
+        rendered = await self._renderer.render(fetched.final_url, wait_for=wait_for)
         return replace(
             rendered,
             url=fetched.url,

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # A page with more text than this stands on its own, whatever its scripts would add.
 MAX_SHELL_CHARACTERS = 600
+# One with more has its own text around what scripts fill in.
+_MAX_FRAMING_CHARACTERS = 3_000
 # So little may be all that a page says while it waits for its scripts.
 _WAITING_CHARACTERS = 150
 # Repeats are bounded below, and so is what is searched: hostile markup cannot make it slow.
@@ -55,10 +57,28 @@ _CONSENT_BUTTON = re.compile(
 )
 
 
+# What scripts fill: a list or table without an entry, a shadow tree, a frame.
+_EMPTY_LIST = re.compile(
+    r"<(ul|ol|dl|tbody|table)\b[^<>]{0,300}>\s{0,50}(?:<!--[^<>]{0,200}-->\s{0,50}){0,3}</\1\s{0,5}>",
+    re.IGNORECASE,
+)
+_SHADOW_TREE = re.compile(r"<template\b[^<>]{0,200}\bshadowrootmode\b", re.IGNORECASE)
+_FRAME = re.compile(r"<iframe\b[^<>]{0,500}?\bsrc(?:doc)?=", re.IGNORECASE)
+_LOADING = re.compile(
+    r"^\W{0,5}(?:loading|please wait|lädt|chargement|cargando|загрузка|読み込み中|加载中)\b"
+    r"(?:[^\n.…]{0,40}(?:\.{2,3}|…)|\W{0,3})$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
 def needs_scripts(fetched: FetchedPage, text: str) -> bool:
     """Return whether scripts may show more of the page than the `text` that was read from it."""
     if fetched.kind != "html" or fetched.rendered:
         return False
+    if _SHADOW_TREE.search(fetched.text, 0, _SEARCHED_CHARACTERS):
+        return True
+    if len(text) <= _MAX_FRAMING_CHARACTERS and _lacks_a_part(fetched.text, text):
+        return True
     # What stands behind the mark is for the page's script to show.
     may_be_shell = "#" in fetched.final_url or len(text) <= MAX_SHELL_CHARACTERS
     if not may_be_shell or not _SCRIPT.search(fetched.text):
@@ -70,6 +90,16 @@ def needs_scripts(fetched: FetchedPage, text: str) -> bool:
     if mount is not None and (len(text) <= _WAITING_CHARACTERS or mount["empty"]):
         return True
     return bool(_ASKS_FOR_SCRIPTS.search(html))
+
+
+def _lacks_a_part(html: str, text: str) -> bool:
+    """Return whether a page leaves room for what scripts or frames put there."""
+    html = html[:_SEARCHED_CHARACTERS]
+    if len(text) <= MAX_SHELL_CHARACTERS and _FRAME.search(html):
+        return True
+    if not _SCRIPT.search(html):
+        return False
+    return bool(_EMPTY_LIST.search(html) or _LOADING.search(text))
 
 
 def find_obstacle(fetched: FetchedPage, text: str) -> FetchError | None:
