@@ -27,7 +27,9 @@ _TYPE_OF_SUFFIX = {
     ".md": "text/markdown",
     ".mdx": "text/markdown",
     ".pdf": "application/pdf",
-    ".rst": "text/plain",
+    ".adoc": "text/asciidoc",
+    ".asciidoc": "text/asciidoc",
+    ".rst": "text/x-rst",
     ".txt": "text/plain",
     ".xhtml": "application/xhtml+xml",
 }

@@ -17,6 +17,11 @@ _KIND_OF_TYPE: dict[str, PageKind] = {
     "application/xhtml+xml": "html",
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
+    "text/x-rst": "rst",
+    "text/prs.fallenstein.rst": "rst",
+    "text/restructured": "rst",
+    "text/asciidoc": "asciidoc",
+    "text/x-asciidoc": "asciidoc",
     "application/pdf": "pdf",
     "application/x-pdf": "pdf",
     "application/json": "json",
@@ -27,7 +32,17 @@ _KIND_OF_TYPE: dict[str, PageKind] = {
     "text/plain": "text",
 }
 _BINARY_TYPES = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip")
-_MARKDOWN_PATH = re.compile(r"\.(md|markdown|mdx|mkd)$", re.IGNORECASE)
+_KIND_OF_SUFFIX: dict[str, PageKind] = {
+    "md": "markdown",
+    "markdown": "markdown",
+    "mdx": "markdown",
+    "mkd": "markdown",
+    "rst": "rst",
+    "rest": "rst",
+    "adoc": "asciidoc",
+    "asciidoc": "asciidoc",
+    "asc": "asciidoc",
+}
 _HTML_START = re.compile(rb"<(?:!doctype\s++html|html|head|body)\b", re.IGNORECASE)
 _BEFORE_HTML = ((b"<!--", b"-->"), (b"<?xml", b">"))
 """What may stand before the first tag of HTML, by its beginning and its end."""
@@ -92,8 +107,9 @@ def _sniff(start: bytes, declared: PageKind | None, url: str) -> PageKind:
         return "html"
     if declared == "xml" or _XML_START.match(unmarked):
         return "xml"
-    if _MARKDOWN_PATH.search(urlsplit(url).path):
-        return "markdown"
+    suffix = urlsplit(url).path.rpartition(".")[2].lower()
+    if suffix in _KIND_OF_SUFFIX and not unmarked.startswith(b"-----BEGIN PGP"):
+        return _KIND_OF_SUFFIX[suffix]
     if declared is None and _JSON_START.match(unmarked):
         return "json"
     return "text"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from citewell.ingest.extract.asciidoc import extract_asciidoc
 from citewell.ingest.extract.data import extract_json
 from citewell.ingest.extract.html.page import extract_html
 from citewell.ingest.extract.markdown.page import extract_markdown
 from citewell.ingest.extract.pdf import extract_pdf
+from citewell.ingest.extract.restructured_text import extract_restructured_text
 from citewell.ingest.extract.text import extract_text
 from citewell.ingest.extract.xml import extract_xml
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 _EXTRACTORS: dict[PageKind, Callable[[FetchedPage], ExtractedPage]] = {
     "html": extract_html,
     "markdown": extract_markdown,
+    "rst": extract_restructured_text,
+    "asciidoc": extract_asciidoc,
     "text": extract_text,
     "pdf": extract_pdf,
     "json": extract_json,

@@ -1,8 +1,7 @@
-"""The text of a PDF, page by page."""
+"""A PDF as canonical Markdown: headings, paragraphs in reading order, tables and code."""
 
 from __future__ import annotations
 
-import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -13,44 +12,50 @@ from citewell.core.language import detect_language
 from citewell.core.records import ExtractedPage
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
+from citewell.ingest.extract.html.code import fence
+from citewell.ingest.extract.pdf_layout.blocks import (
+    Block,
+    blocks_of,
+    title_key,
+    without_furniture,
+)
+from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
+from citewell.ingest.extract.pdf_layout.words import read_words
 from citewell.ingest.extract.text import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from citewell.core.records import FetchedPage
 
 MAX_PDF_PAGES = 2_000
+_MAX_OUTLINE_DEPTH = 5
+_MAX_TITLE_CHARACTERS = 200
+_NO_TITLES = frozenset({"anonymous", "untitled", "unknown", "title"})
 # PDFium keeps global state: two threads inside it at once crash the process.
 _pdfium = threading.Lock()
-_HYPHEN_AT_LINE_END = re.compile(r"(?<=[^\W\d_])[-\ufffe\u00ad]\n(?=[a-zß-öø-ÿ])")
-_PARAGRAPH_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 
 def extract_pdf(fetched: FetchedPage) -> ExtractedPage:
-    """Return the text of a PDF with a section for each of its pages.
+    """Return the text of a PDF under its headings; one without headings, page by page.
+
+    The anchor of a section is the page that it begins on, as browsers understand it.
 
     Raises:
         ExtractionError: the file is damaged or locked by a password.
         EmptyPage: it holds no text, as when its pages are scans.
     """
     with _pdfium:
-        title, pages = _read(fetched)
-    if not any(page.strip() for page in pages):
+        title, pages, outline = _read(fetched)
+    if not any(pages):
         raise EmptyPage(
             f"{fetched.final_url} holds no text",
             suggestion="Its pages may be pictures of text; try another form of the document.",
         )
+    blocks = blocks_of(without_furniture(pages), outline)
     writer = CanonicalWriter()
-    blocks: list[str] = []
-    for number, page in enumerate(pages, start=1):
-        paragraphs = list(_paragraphs(page))
-        if paragraphs:
-            mark = writer.mark_section(2, f"Page {number}", f"page={number}")
-            blocks.extend((f"{mark}## Page {number}", *paragraphs))
-    canonical = writer.finish(join_blocks(blocks))
+    canonical = writer.finish(join_blocks(_rendered(blocks, writer)))
+    first = next((block.text for block in blocks if block.kind == "heading"), "")
     return ExtractedPage(
-        title=title or name_of(fetched.final_url),
+        title=title or first[:_MAX_TITLE_CHARACTERS] or name_of(fetched.final_url),
         text=canonical.text,
         kind="pdf",
         language=detect_language(canonical.text),
@@ -58,7 +63,27 @@ def extract_pdf(fetched: FetchedPage) -> ExtractedPage:
     )
 
 
-def _read(fetched: FetchedPage) -> tuple[str, list[str]]:
+def _rendered(blocks: list[Block], writer: CanonicalWriter) -> list[str]:
+    has_headings = any(block.kind == "heading" for block in blocks)
+    rendered: list[str] = []
+    page = 0
+    for block in blocks:
+        if not has_headings and block.page != page:
+            page = block.page
+            mark = writer.mark_section(2, f"Page {page}", f"page={page}")
+            rendered.append(f"{mark}## Page {page}")
+        if block.kind == "heading":
+            mark = writer.mark_section(block.level, block.text, f"page={block.page}")
+            rendered.append(f"{mark}{'#' * block.level} {block.text}")
+        elif block.kind == "code":
+            rendered.append(fence(block.text, ""))
+        else:
+            rendered.append(block.text)
+    return rendered
+
+
+def _read(fetched: FetchedPage) -> tuple[str, list[list[Line]], dict[tuple[int, str], int]]:
+    """Return the title that a PDF says it has, the lines of its pages and its outline."""
     try:
         document = pypdfium2.PdfDocument(fetched.body)
     except pypdfium2.PdfiumError as error:
@@ -67,34 +92,32 @@ def _read(fetched: FetchedPage) -> tuple[str, list[str]]:
         raise ExtractionError(f"{fetched.final_url} {reason}") from error
     try:
         title = collapse_spaces(clean_plain_text(document.get_metadata_dict().get("Title", "")))
-        return title, [_page_text(document[i]) for i in range(min(len(document), MAX_PDF_PAGES))]
+        title = "" if title.strip("()").lower() in _NO_TITLES else title
+        count = min(len(document), MAX_PDF_PAGES)
+        pages = [_page_lines(document[i], number=i + 1) for i in range(count)]
+        return title, pages, _outline(document)
     except pypdfium2.PdfiumError as error:
         raise ExtractionError(f"{fetched.final_url} is a damaged PDF") from error
     finally:
         document.close()
 
 
-def _page_text(page: pypdfium2.PdfPage) -> str:
+def _page_lines(page: pypdfium2.PdfPage, *, number: int) -> list[Line]:
     text_page = page.get_textpage()
     try:
-        return str(text_page.get_text_bounded())
+        return lines_in_order(read_words(text_page), page=number)
     finally:
         text_page.close()
         page.close()
 
 
-def _paragraphs(text: str) -> Iterator[str]:
-    """Join lines that run on; a blank line or the short last line of a paragraph ends it."""
-    text = _HYPHEN_AT_LINE_END.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    lines = [collapse_spaces(line) for line in clean_plain_text(text).split("\n")]
-    usual = sorted(map(len, lines))[int(0.8 * len(lines))] if lines else 0
-    paragraph: list[str] = []
-    for line in lines:
-        if line:
-            paragraph.append(line)
-        ends = len(line) < 0.8 * usual and (not line or bool(_PARAGRAPH_END.search(line)))
-        if paragraph and ends:
-            yield " ".join(paragraph)
-            paragraph = []
-    if paragraph:
-        yield " ".join(paragraph)
+def _outline(document: pypdfium2.PdfDocument) -> dict[tuple[int, str], int]:
+    """Return the levels of the titles in a document's outline, by page and `title_key`."""
+    levels: dict[tuple[int, str], int] = {}
+    for bookmark in document.get_toc(max_depth=_MAX_OUTLINE_DEPTH):
+        place = bookmark.get_dest()
+        index = place.get_index() if place is not None else None
+        key = title_key(bookmark.get_title())
+        if index is not None and key:
+            levels.setdefault((index + 1, key), bookmark.level + 1)
+    return levels

@@ -1,0 +1,254 @@
+"""AsciiDoc as canonical Markdown, line by line; nothing is included from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.characters import clean_plain_text
+from citewell.ingest.extract.markdown.page import extract_markdown
+
+if TYPE_CHECKING:
+    from citewell.core.records import ExtractedPage, FetchedPage
+
+_MAX_ATTRIBUTES = 200
+_MAX_COLUMNS = 40
+
+_HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
+_ATTRIBUTE = re.compile(r":(!?[\w-]{1,80}!?):(?:[ \t]+(.*))?")
+_USE = re.compile(r"\{([\w-]{1,80})\}")
+_BLOCK_ATTRIBUTES = re.compile(r"\[([^\[\]]{0,300})\]")
+_ANCHOR = re.compile(r"\[\[([\w:.-]{1,200})[^\[\]]{0,200}\]\]")
+_BLOCK_TITLE = re.compile(r"\.([^\s.].{0,300})")
+_LISTED = re.compile(r"(\*{1,5}|-|\.{1,5}|\d{1,4}\.)[ \t]+(\S.*)")
+_TERM = re.compile(r"(\S.{0,300}?)(::|:::|;;)(?:[ \t]+(.*))?")
+_ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(\S.*)")
+_MACRO = re.compile(
+    r"(include|ifdef|ifndef|ifeval|endif|toc|image|video|audio)::([^\[\]]{0,500})\[([^\[\]]{0,500})\]"
+)
+_COLUMNS = re.compile(r"cols=\"?([^\"\]]{1,200})")
+_TIMES = re.compile(r"[ \t]{0,5}(\d{1,2})\*")
+_CELL = re.compile(r"(?:^|[ \t])(?:\d{1,2}[+*])?[<^>]?[aehlmdsv]?\|")
+
+_LINK = re.compile(
+    r"(?:link:)?(https?://[^\s\[\]<>]{1,1000})\[([^\[\]]{0,500})\]|link:([^\s\[\]]{1,500})\[([^\[\]]{0,500})\]"
+)
+_CROSS_REFERENCE = re.compile(
+    r"<<([^<>,]{1,200})(?:,([^<>]{0,300}))?>>|xref:([^\s\[\]]{1,300})\[([^\[\]]{0,300})\]"
+)
+_PASSED = re.compile(r"`\+([^`+]{1,500})\+`|\+\+([^+]{1,500})\+\+")
+_STRONG = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500})(?<=[^\s*])\*(?![\w*])")
+_EMPHASISED = re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500})(?<=[^\s_])_(?![\w_])")
+_ROLE = re.compile(r"\[[\w.# -]{1,60}\]#([^#\n]{1,300})#")
+_INLINE_MACRO = re.compile(
+    r"(?:kbd|btn|menu|footnote|pass|stem|latexmath|indexterm2?):[^\s\[\]]{0,100}\[([^\[\]]{0,500})\]"
+)
+
+_DELIMITERS = frozenset({"----", "....", "====", "****", "____", "++++", "////", "--", "```"})
+_VERBATIM = frozenset({"----", "....", "```", "++++", "////"})
+_LABELS = {
+    "NOTE": "Note",
+    "TIP": "Tip",
+    "IMPORTANT": "Important",
+    "WARNING": "Warning",
+    "CAUTION": "Caution",
+}
+
+
+def extract_asciidoc(fetched: FetchedPage) -> ExtractedPage:
+    """Return an AsciiDoc file with its headings, lists, tables, code and links.
+
+    Raises:
+        EmptyPage: there is no text.
+    """
+    markdown = as_markdown(clean_plain_text(fetched.text))
+    page = extract_markdown(replace(fetched, text=markdown, kind="markdown"))
+    return replace(page, kind="asciidoc")
+
+
+def as_markdown(source: str) -> str:
+    """Return AsciiDoc as Markdown."""
+    reader = _Reader(source.split("\n"))
+    return "\n".join(reader.read())
+
+
+class _Reader:
+    """Goes through a file line by line."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._place = 0
+        self._attributes: dict[str, str] = {}
+        self._style = ""
+        self._output: list[str] = []
+
+    def read(self) -> list[str]:
+        """Return the lines of the Markdown."""
+        while self._place < len(self._lines):
+            line = self._lines[self._place].rstrip()
+            self._place += 1
+            if not (self._read_block(line) or self._read_setting(line)):
+                self._read_text(line)
+        return self._output
+
+    def _read_block(self, line: str) -> bool:
+        """Read a block between delimiters or a table; return whether there is one."""
+        if line in ("|===", ",===", "!==="):
+            self._write_table(self._take_until(line))
+            return True
+        mark = line[:4] if len(line) >= 4 and len(set(line)) == 1 else line
+        if line.startswith("```"):
+            mark, self._style = "```", line[3:].strip() or self._style
+        if mark not in _DELIMITERS:
+            return False
+        if mark not in _VERBATIM:
+            # The text inside is read as any other, under the label of its block.
+            self._write_label()
+            return True
+        content = self._take_until("```" if mark == "```" else line)
+        if mark != "////":
+            self._write_code(content)
+        return True
+
+    def _take_until(self, delimiter: str) -> list[str]:
+        start = self._place
+        while self._place < len(self._lines) and self._lines[self._place].rstrip() != delimiter:
+            self._place += 1
+        content = self._lines[start : self._place]
+        self._place += 1
+        return content
+
+    def _write_code(self, content: list[str]) -> None:
+        parts = [part.strip() for part in self._style.split(",")]
+        language = parts[1] if len(parts) > 1 and parts[0] in ("source", "") else ""
+        language = language if language.isalnum() else ""
+        fence = "```"
+        while any(line.lstrip().startswith(fence) for line in content):
+            fence += "`"
+        self._output += ["", f"{fence}{language}", *content, fence, ""]
+        self._style = ""
+
+    def _write_label(self) -> None:
+        label = _LABELS.get(self._style.partition(",")[0].partition("#")[0].strip().upper())
+        self._style = ""
+        self._output += ["", f"**{label}:**", ""] if label else [""]
+
+    def _write_table(self, content: list[str]) -> None:
+        rows: list[list[str]] = []
+        columns = self._columns()
+        cells: list[str] = []
+        for line in content:
+            if not line.strip():
+                continue
+            pieces = _CELL.split(line)
+            if pieces[0].strip() and cells:
+                cells[-1] = f"{cells[-1]} {pieces[0].strip()}"
+            cells += [piece.strip() for piece in pieces[1:]]
+            columns = columns or min(max(len(pieces) - 1, 1), _MAX_COLUMNS)
+        rows = [cells[i : i + columns] for i in range(0, len(cells), columns)] if columns else []
+        self._output.append("")
+        for number, row in enumerate(rows):
+            filled = [*row, *[""] * (columns - len(row))]
+            self._output.append(f"| {' | '.join(self._inline(cell) for cell in filled)} |")
+            if number == 0:
+                self._output.append(f"|{' --- |' * columns}")
+        self._output.append("")
+        self._style = ""
+
+    def _columns(self) -> int:
+        """Return how many columns the attributes before a table give it; 0 if they do not."""
+        found = _COLUMNS.search(self._style)
+        if not found:
+            return 0
+        parts = [part for part in found.group(1).replace(";", ",").split(",") if part.strip()]
+        times = _TIMES.match(found.group(1))
+        return min(int(times.group(1)) if times else len(parts), _MAX_COLUMNS)
+
+    def _read_setting(self, line: str) -> bool:
+        """Read a line that says something about others; return whether it is one."""
+        if line.startswith("//"):
+            return True
+        attribute = _ATTRIBUTE.fullmatch(line)
+        if attribute:
+            if len(self._attributes) < _MAX_ATTRIBUTES:
+                self._attributes[attribute.group(1)] = (attribute.group(2) or "")[:300]
+            return True
+        macro = _MACRO.fullmatch(line)
+        if macro:
+            if macro.group(1) == "image":
+                target = macro.group(2).replace(" ", "%20")
+                self._output += ["", f"![{macro.group(3).partition(',')[0]}]({target})", ""]
+            return True
+        if _ANCHOR.fullmatch(line):
+            return True
+        style = _BLOCK_ATTRIBUTES.fullmatch(line)
+        if style:
+            self._style = f"{self._style} {style.group(1)}".strip()
+            return True
+        title = _BLOCK_TITLE.fullmatch(line)
+        if title:
+            self._output += ["", f"**{self._inline(title.group(1))}**", ""]
+            return True
+        return False
+
+    def _read_text(self, line: str) -> None:
+        heading = _HEADING.fullmatch(line)
+        if heading:
+            text = self._inline(heading.group(2).rstrip("= "))
+            self._output += ["", f"{'#' * len(heading.group(1))} {text}", ""]
+            return
+        listed = _LISTED.fullmatch(line.lstrip())
+        if listed:
+            mark = listed.group(1)
+            depth = len(mark) - 1 if mark[0] in "*." else 0
+            bullet = "-" if mark[0] in "*-" else "1."
+            self._output.append(f"{'   ' * depth}{bullet} {self._inline(listed.group(2))}")
+            return
+        admonition = _ADMONITION.fullmatch(line)
+        if admonition:
+            label = _LABELS[admonition.group(1)]
+            self._output.append(f"**{label}:** {self._inline(admonition.group(2))}")
+            return
+        term = _TERM.fullmatch(line) if "::" in line or ";;" in line else None
+        if term:
+            self._output += ["", f"**{self._inline(term.group(1))}**", ""]
+            self._output += [self._inline(term.group(3))] if term.group(3) else []
+            return
+        if line == "+" or line in ("'''", "<<<"):
+            self._output.append("")
+            return
+        is_label = bool(line) and self._style.partition(",")[0].upper() in _LABELS
+        if is_label:
+            self._write_label()
+        if line:
+            self._style = ""
+        self._output.append(self._inline(line.removesuffix(" +")))
+
+    def _inline(self, text: str) -> str:
+        """Return a line with its links, references and emphasis in Markdown."""
+        if "{" in text:
+            text = _USE.sub(lambda use: self._attributes.get(use.group(1), use.group()), text)
+        if "[" in text:
+            text = _LINK.sub(_markdown_link, text)
+            text = _ROLE.sub(r"\1", _INLINE_MACRO.sub(r"\1", _ANCHOR.sub("", text)))
+        if "<<" in text or "xref:" in text:
+            text = _CROSS_REFERENCE.sub(_reference_text, text)
+        text = _PASSED.sub(
+            lambda passed: f"`{passed.group(1)}`" if passed.group(1) else passed.group(2), text
+        )
+        if "*" in text:
+            text = _STRONG.sub(r"**\1**", text)
+        return _EMPHASISED.sub(r"*\1*", text) if "_" in text else text
+
+
+def _markdown_link(link: re.Match[str]) -> str:
+    target = link.group(1) or link.group(3)
+    words = (link.group(2) or link.group(4) or "").partition(",")[0].rstrip("^").strip('"')
+    return f"[{words or target}]({target})"
+
+
+def _reference_text(reference: re.Match[str]) -> str:
+    target = reference.group(1) or reference.group(3)
+    words = reference.group(2) or reference.group(4)
+    return (words or target.rpartition("#")[2]).strip()

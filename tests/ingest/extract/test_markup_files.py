@@ -1,0 +1,220 @@
+"""reStructuredText and AsciiDoc: what their authors wrote, and nothing of the machine they are read on."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from inline_snapshot import snapshot
+from tests.ingest.fetched import extracted
+
+from citewell.core.errors import EmptyPage
+from citewell.core.records import PageKind
+from citewell.web.content import page_kind
+
+RST = """\
+Herons
+======
+
+.. note:: They bite.
+
+.. include:: /etc/passwd
+
+.. csv-table:: secrets
+   :file: /etc/passwd
+
+.. raw:: html
+
+   <b>raw</b>
+
+.. code-block:: python
+   :linenos:
+
+   def wade():
+       return 1
+
+.. versionadded:: 3.5
+   Wading backwards.
+
+.. py:function:: wade(depth)
+   :noindex:
+
+   Wades, see :ref:`the guide <guide>` and :func:`os.open`.
+
++-------+-------+
+| bird  | food  |
++=======+=======+
+| heron | fish  |
++-------+-------+
+
+Food
+----
+
+- fish
+
+  - eels
+
+See `the site <https://example.org/fish>`_ and ``code``, |unknown|.
+"""
+ADOC = """\
+= Herons
+:toc:
+:bird: Heron
+
+== Install {bird}
+
+NOTE: Needs *water* and _patience_.
+
+[source,python]
+----
+def wade():
+    return 1
+----
+
+[cols="1,2",options="header"]
+|===
+|Bird |Food
+
+|Heron
+|fish, see <<feeding,Feeding>>
+
+|Egret |insects
+|===
+
+* one
+** two
+
+include::/etc/passwd[]
+
+// a comment
+depth:: how deep
+See https://example.org/fish[the site] and link:other.adoc[another].
+////
+hidden
+////
+"""
+
+
+def test_restructured_text_keeps_its_structure() -> None:
+    page = extracted(RST, "rst", url="https://example.org/docs/herons.rst")
+
+    assert page.text == snapshot("""\
+# Herons
+
+ℹ️ NOTE: They bite.
+
+```
+def wade():
+    return 1
+```
+
+**Added in 3.5**
+
+Wading backwards.
+
+`wade(depth)`
+
+Wades, see the guide and `os.open`.
+
+| bird  | food |
+|-------|------|
+| heron | fish |
+
+## Food
+
+- fish
+  - eels
+
+See [the site](https://example.org/fish) and `code`, |unknown|.
+""")
+    assert [section.heading for section in page.sections] == ["Herons", "Food"]
+    assert [link.url for link in page.links] == ["https://example.org/fish"]
+    assert (page.title, page.kind) == ("Herons", "rst")
+
+
+def test_asciidoc_keeps_its_structure() -> None:
+    page = extracted(ADOC, "asciidoc", url="https://example.org/docs/herons.adoc")
+
+    assert page.text == snapshot("""\
+# Herons
+
+
+## Install Heron
+
+
+**Note:** Needs **water** and *patience*.
+
+
+```python
+def wade():
+    return 1
+```
+
+
+| Bird | Food |
+| --- | --- |
+| Heron | fish, see Feeding |
+| Egret | insects |
+
+
+- one
+   - two
+
+
+**depth**
+
+how deep
+See [the site](https://example.org/fish) and [another](https://example.org/docs/other.adoc).
+""")
+    assert [section.heading for section in page.sections] == ["Herons", "Install Heron"]
+    assert [link.url for link in page.links] == [
+        "https://example.org/fish",
+        "https://example.org/docs/other.adoc",
+    ]
+    assert (page.title, page.kind) == ("Herons", "asciidoc")
+
+
+@pytest.mark.parametrize(
+    ("url", "content_type", "kind"),
+    [
+        ("https://example.org/a.rst", "text/plain", "rst"),
+        ("https://example.org/a", "text/x-rst; charset=utf-8", "rst"),
+        ("https://example.org/a.adoc", "text/plain", "asciidoc"),
+        ("https://example.org/a.asciidoc", "", "asciidoc"),
+        ("https://example.org/a", "text/asciidoc", "asciidoc"),
+        ("https://example.org/rst", "text/plain", "text"),
+    ],
+)
+def test_the_format_is_known_by_type_or_name(url: str, content_type: str, kind: str) -> None:
+    assert page_kind(b"Herons\n======\n", content_type=content_type, url=url) == kind
+
+
+def test_a_key_with_the_suffix_of_asciidoc_is_plain_text() -> None:
+    key = b"-----BEGIN PGP PUBLIC KEY BLOCK-----\n"
+
+    assert page_kind(key, content_type="text/plain", url="https://example.org/key.asc") == "text"
+
+
+@pytest.mark.parametrize("kind", ["rst", "asciidoc"])
+def test_files_that_no_parser_expects_are_still_read_in_bounded_time(kind: PageKind) -> None:
+    sources = [
+        "- " * 3_000 + "x",
+        "*a " * 20_000,
+        "`" * 50_000 + "x",
+        "+---+\n" * 3_000,
+        "|a| " * 50_000,
+    ]
+    sources += ["= a\n" * 5_000, "[[[" * 20_000 + "x", "a:: b\n" * 5_000, "|===\n" * 5_000 + "|x"]
+    started = time.process_time()
+
+    for source in sources:
+        assert extracted(source, kind).text.strip()
+
+    assert time.process_time() - started < 30
+
+
+def test_files_without_text_are_empty() -> None:
+    with pytest.raises(EmptyPage):
+        extracted("// nothing\n", "asciidoc")
+    with pytest.raises(EmptyPage):
+        extracted(" \n", "rst")

@@ -1,0 +1,193 @@
+"""PDFs: headings, reading order, tables and code, made with a library that writes them."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+from tests.ingest.fetched import extracted
+
+WIDTH, HEIGHT = A4
+HABITS = (
+    "Grey herons wade slowly in shallow water and wait for fish to come within reach of their "
+    "bills. They nest in colonies in tall trees close to lakes and rivers, often for many years."
+)
+JOURNEYS = (
+    "In winter many of them move to the coast, where the water stays open. Young birds wander "
+    "further than old ones and have been seen hundreds of miles from where they hatched."
+)
+
+
+class Paper:
+    """A PDF that is written line by line."""
+
+    def __init__(self) -> None:
+        self._bytes = BytesIO()
+        self.canvas = Canvas(self._bytes, pagesize=A4, pageCompression=0)
+        self.height = HEIGHT - 70
+
+    def line(
+        self, text: str, *, left: float = 60, size: float = 10, font: str = "Times-Roman"
+    ) -> None:
+        self.canvas.setFont(font, size)
+        self.canvas.drawString(left, self.height, text)
+        self.height -= 1.25 * size
+
+    def prose(self, text: str, *, left: float = 60, width: int = 90) -> None:
+        words: list[str] = []
+        for word in text.split():
+            if len(" ".join([*words, word])) > width:
+                self.line(" ".join(words), left=left)
+                words = []
+            words.append(word)
+        self.line(" ".join(words), left=left)
+        self.height -= 8
+
+    def heading(self, text: str, size: float = 16, *, level: int | None = None) -> None:
+        self.height -= size
+        if level is not None:
+            self.canvas.bookmarkPage(text)
+            self.canvas.addOutlineEntry(text, text, level, closed=False)
+        self.line(text, size=size, font="Times-Bold")
+        self.height -= 6
+
+    def next_page(self) -> None:
+        self.canvas.showPage()
+        self.height = HEIGHT - 70
+
+    def bytes(self) -> bytes:
+        self.canvas.save()
+        return self._bytes.getvalue()
+
+
+def test_headings_come_from_the_sizes_of_the_type() -> None:
+    paper = Paper()
+    paper.heading("The Heron Handbook", 24)
+    paper.heading("Habits", 16)
+    paper.prose(HABITS)
+    paper.next_page()
+    paper.heading("Journeys", 16)
+    paper.prose(JOURNEYS)
+
+    page = extracted(paper.bytes(), "pdf")
+
+    assert page.text == (
+        f"# The Heron Handbook\n\n## Habits\n\n{HABITS}\n\n## Journeys\n\n{JOURNEYS}\n"
+    )
+    assert [(s.level, s.heading, s.anchor) for s in page.sections] == [
+        (1, "The Heron Handbook", "page=1"),
+        (2, "Habits", "page=1"),
+        (2, "Journeys", "page=2"),
+    ]
+    assert page.title == "The Heron Handbook"
+
+
+def test_headings_in_the_size_of_the_text_come_from_the_outline() -> None:
+    paper = Paper()
+    paper.heading("1 Habits", 10, level=0)
+    paper.prose(HABITS)
+    paper.heading("1.1 Journeys", 10, level=1)
+    paper.prose(JOURNEYS)
+
+    page = extracted(paper.bytes(), "pdf")
+
+    assert page.text == f"# 1 Habits\n\n{HABITS}\n\n## 1.1 Journeys\n\n{JOURNEYS}\n"
+
+
+def test_two_columns_are_read_one_after_the_other() -> None:
+    paper = Paper()
+    paper.line(
+        "A line over both of the columns, as wide as the whole page is, and a little wider still.",
+        size=12,
+    )
+    paper.height -= 10
+    top = paper.height
+    for text in (HABITS, HABITS.replace("Grey", "Purple"), HABITS.replace("Grey", "Night")):
+        paper.prose(text, left=60, width=48)
+    paper.height = top - 4
+    for text in (
+        JOURNEYS,
+        JOURNEYS.replace("winter", "autumn"),
+        JOURNEYS.replace("winter", "spring"),
+    ):
+        paper.prose(text, left=320, width=48)
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    places = [
+        text.index(part)
+        for part in (
+            "A line over",
+            "Grey",
+            "Purple",
+            "Night",
+            "In winter",
+            "In autumn",
+            "In spring",
+        )
+    ]
+    assert places == sorted(places)
+    assert HABITS in text
+    assert JOURNEYS in text
+
+
+def test_a_table_keeps_its_rows_and_code_its_indentation() -> None:
+    paper = Paper()
+    paper.prose(HABITS)
+    for row in (
+        ("Bird", "Length", "Food"),
+        ("Heron", "98 cm", "fish and frogs"),
+        ("Egret", "60 cm", "a|b"),
+    ):
+        for left, cell in zip((60, 160, 260), row, strict=True):
+            paper.line(cell, left=left)
+            paper.height += 12.5
+        paper.height -= 14
+    paper.prose(JOURNEYS)
+    for code in (
+        "def wade(depth):",
+        "    if depth > 3:",
+        "        return None",
+        "    return depth * 2",
+    ):
+        paper.line(code, font="Courier")
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert (
+        "| Bird | Length | Food |\n| --- | --- | --- |\n| Heron | 98 cm | fish and frogs |\n"
+        "| Egret | 60 cm | a\\|b |\n"
+    ) in text
+    assert (
+        "```\ndef wade(depth):\n    if depth > 3:\n        return None\n    return depth * 2\n```"
+    ) in text
+
+
+def test_what_every_page_repeats_at_its_edges_is_left_out() -> None:
+    paper = Paper()
+    for number in range(1, 6):
+        paper.line("Herons of the world")
+        paper.prose(f"Chapter {'abcde'[number - 1]} says: {HABITS}")
+        paper.prose(f"Chapter {'abcde'[number - 1]} adds: {JOURNEYS}")
+        paper.height = 40
+        paper.line(str(number), left=WIDTH / 2)
+        paper.next_page()
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert "Herons of the world" not in text
+    assert "\n3\n" not in text
+    assert all(f"Chapter {letter} says" in text for letter in "abcde")
+
+
+def test_a_word_that_was_cut_at_the_end_of_a_line_is_whole() -> None:
+    paper = Paper()
+    paper.line("The heron waits for hours in shal-")
+    paper.line("low water before it strikes at a well-")
+    paper.line("Known fish.")
+
+    assert (
+        "in shallow water before it strikes at a well- Known fish."
+        in extracted(paper.bytes(), "pdf").text
+    )
