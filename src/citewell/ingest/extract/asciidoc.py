@@ -16,13 +16,13 @@ _MAX_ATTRIBUTES = 200
 _MAX_COLUMNS = 40
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
-_ATTRIBUTE = re.compile(r":(!?[\w-]{1,80}!?):(?:[ \t]+(.*))?")
+_ATTRIBUTE = re.compile(r":(!?[\w-]{1,80}!?):(?:[ \t]++(.*))?")
 _USE = re.compile(r"\{([\w-]{1,80})\}")
 _BLOCK_ATTRIBUTES = re.compile(r"\[([^\[\]]{0,300})\]")
 _ANCHOR = re.compile(r"\[\[([\w:.-]{1,200})[^\[\]]{0,200}\]\]")
 _BLOCK_TITLE = re.compile(r"\.([^\s.].{0,300})")
 _LISTED = re.compile(r"(\*{1,5}|-|\.{1,5}|\d{1,4}\.)[ \t]+(\S.*)")
-_TERM = re.compile(r"(\S.{0,300}?)(::|:::|;;)(?:[ \t]+(.*))?")
+_TERM = re.compile(r"(\S.{0,300}?)(::|:::|;;)(?:[ \t]++(.*))?")
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(\S.*)")
 _MACRO = re.compile(
     r"(include|ifdef|ifndef|ifeval|endif|toc|image|video|audio)::([^\[\]]{0,500})\[([^\[\]]{0,500})\]"
