@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import anyio
+from bench.redteam.attempt import Attempt
 from bench.redteam.hidden_text_pages import HIDING, SHOWING, Case
 from tests.site import Site, running_site
 
@@ -23,6 +24,7 @@ from citewell.web.fetcher import Fetcher
 from citewell.web.render.open import open_renderer
 from citewell.web.render.pool import PoolLimits, RenderPool
 
+NAME = "hidden-text"
 _MAX_PAGES = 2
 
 
@@ -34,6 +36,29 @@ class Score:
     leaked: tuple[str, ...]
     shown: int
     lost: tuple[str, ...]
+
+
+async def attack() -> AsyncIterator[Attempt]:
+    """Hide a sentence in every way, on pages as they are sent and as they are rendered."""
+    cases = (*HIDING, *SHOWING)
+    texts = {
+        "as sent": {case.name: read_unrendered(case) for case in cases},
+        "rendered": await read_rendered(cases),
+    }
+    for form, read in texts.items():
+        result = score(read)
+        for case in cases:
+            is_through = case.name in result.leaked
+            is_lost = case.name in result.lost
+            yield Attempt(
+                what=f"{form}: {case.name}",
+                held=not is_through and not is_lost,
+                outcome="reaches the text"
+                if is_through
+                else "shown text is lost"
+                if is_lost
+                else "",
+            )
 
 
 def read_unrendered(case: Case) -> str:
