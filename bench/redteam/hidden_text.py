@@ -50,14 +50,11 @@ async def attack() -> AsyncIterator[Attempt]:
         for case in cases:
             is_through = case.name in result.leaked
             is_lost = case.name in result.lost
+            fault = "reaches the text" if is_through else "what is shown is lost"
             yield Attempt(
                 what=f"{form}: {case.name}",
                 held=not is_through and not is_lost,
-                outcome="reaches the text"
-                if is_through
-                else "shown text is lost"
-                if is_lost
-                else "",
+                outcome=fault if is_through or is_lost else "",
             )
 
 
