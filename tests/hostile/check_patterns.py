@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import sys
 
 from tests.hostile.package_patterns import collect_patterns
 from tests.hostile.pattern_growth import find_slow_text
 
+# About ten are needed; unlike a limit on the time that passes, this holds on a busy machine too.
+_CPU_SECONDS = 100
 # Patterns that only ever meet texts of so many characters, cut to that before; each is checked
 # with texts of that length.
 LONGEST_TEXTS = {
@@ -26,6 +29,7 @@ LONGEST_TEXTS = {
 
 def main() -> None:
     """Check the patterns of a share, or the one that is given instead."""
+    resource.setrlimit(resource.RLIMIT_CPU, (_CPU_SECONDS, _CPU_SECONDS))
     if sys.argv[1] == "--pattern":
         _report("given", re.compile(sys.argv[2]), ("search",), None)
         return

@@ -25,6 +25,7 @@ _Node = tuple[Any, Any]
 _VARIANTS = 3
 # A repeat of fewer is no matter.
 _MANY = 8
+_MOST = 1_000
 _MAX_ATTACKS = 90
 _SPARE = 'a 1\n<[(\\`_*#-."あA\t/>])x:='
 _ENDS = ("\x00", "a", "\n\x00", "")
@@ -95,8 +96,16 @@ class _AttackMaker:
             if op in _REPEATS and argument[1] >= _MANY:
                 body = list(argument[2])
                 pumps = [self.sample(body, variant) for variant in range(_VARIANTS)]
+                # What may as well follow the repeat as go on with it.
+                following = items[index + 1 : index + 2]
+                pumps += [self.sample(following, variant) for variant in range(_VARIANTS)]
                 pumps += self._alphabet(body)
-                self._found.append((here, [pump for pump in dict.fromkeys(pumps) if pump]))
+                pumps = [pump for pump in dict.fromkeys(pumps) if pump]
+                self._found.append((here, pumps))
+                if argument[1] is not sre.MAXREPEAT:
+                    # A bounded repeat is slow where it is entered anew right after its bound.
+                    most = int(min(argument[1], _MOST))
+                    self._found.append(("", [here + pump * most for pump in pumps]))
                 bare = prefix + self.sample(items[:index], 0)
                 if bare != here:
                     self._found.append((bare, pumps[:2]))

@@ -168,7 +168,7 @@ _LINES = st.lists(
 
 
 @given(_LINES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_markdown_keeps_every_promise(lines: list[str]) -> None:
     source = "visible\n\n" + "\n".join(lines)
 
@@ -195,7 +195,7 @@ _NODES = st.recursive(
 
 
 @given(st.lists(_NODES, max_size=8))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_any_html_keeps_every_promise(nodes: list[str]) -> None:
     page = extracted(f"<div role='main' class='body'><p>visible</p>{''.join(nodes)}</div>")
 
@@ -203,6 +203,6 @@ def test_any_html_keeps_every_promise(nodes: list[str]) -> None:
 
 
 @given(st.text(min_size=1, max_size=4000).filter(lambda text: bool(text.strip())))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_any_plain_text_keeps_every_promise(text: str) -> None:
     assert_sound(extracted("x" + text, "text"))

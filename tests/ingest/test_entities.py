@@ -118,7 +118,7 @@ def test_a_page_of_very_many_names_gives_a_bounded_number() -> None:
     assert len(found) <= MAX_MENTIONS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(alphabet="# *`[](){}:.-_ABCdef・アイウ「」。\n", max_size=300))
 def test_any_text_gives_the_same_mentions_twice_each_of_a_section_it_has(text: str) -> None:
     page = extracted(f"# Birds\n\n{text}\n\nwade", "markdown")

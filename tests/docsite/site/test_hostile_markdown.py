@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.docsite.site.attacks import ATTACKS
 from typing_extensions import override
@@ -59,7 +59,6 @@ def test_an_attack_leaves_nothing_that_can_do_harm(attack: str) -> None:
     assert_harmless(html(f"text {attack} text"))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from([*ATTACKS, "\n\n", "\n", " ", "`", "```\n", "$", "    "]), max_size=6)
 )
@@ -67,7 +66,6 @@ def test_attacks_put_together_leave_nothing_either(parts: list[str]) -> None:
     assert_harmless(html("".join(parts)))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_can_be_rendered(text: str) -> None:
     assert_harmless(html(text))

@@ -221,7 +221,7 @@ def _order(field: ContentField, plain: dict[str, object]) -> int:
     return list(plain).index(field.name)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from(

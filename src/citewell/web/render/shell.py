@@ -51,7 +51,7 @@ _CONSENT_WORDS = re.compile(
     r"cookie|\bconsent\b|gdpr|einwilligung|zustimm|consentement|クッキー", re.IGNORECASE
 )
 _CONSENT_BUTTON = re.compile(
-    r"<(?:button|a|input)\b[^<>]{0,300}?[>\"'][^<]{0,60}?"
+    r"<(?:button|a|input)\b[^<]{0,360}?"
     r"(?:accept|agree|allow all|consent|akzeptieren|zustimmen|accepter|同意)",
     re.IGNORECASE,
 )
