@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from citewell.core.records import ExtractedPage, FetchedPage
     from citewell.web.sandbox import Sandbox
 
+# Unpacking so much takes a few milliseconds; changing threads takes as long on a busy machine.
+_AT_ONCE_BYTES = 500_000
+
 
 def read_page(fetched: FetchedPage) -> ReadPage:
     """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing."""
@@ -62,6 +65,8 @@ class PageReader:
         # Its text is read from here on; sending the bytes as well would take as long again.
         sent = replace(fetched, body=b"") if fetched.text else fetched
         packed = await self._sandbox.run(read_and_pack, read, sent)
+        if len(packed) <= _AT_ONCE_BYTES:
+            return unpack_page(packed)
         return await to_thread.run_sync(unpack_page, packed)
 
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -87,12 +87,12 @@ class Sandbox:
             for _ in range(_ATTEMPTS):
                 answer = await self._ask(request)
                 if answer is not None:
-                    value: T = await self._open(answer)
+                    value: T = self._value_of(answer)
                     return value
                 logger.warning("a process that was reading a page broke")
         raise ExtractionError("the page ends the process that reads it")
 
-    async def _ask(self, request: bytes) -> bytes | None:
+    async def _ask(self, request: bytes) -> _Answer | None:
         worker = self._idle.pop() if self._idle else None
         if worker is None or worker.has_ended:
             worker = await to_thread.run_sync(_Worker, self._greeting)
@@ -104,8 +104,7 @@ class Sandbox:
                     worker.exchange, request, abandon_on_cancel=True, limiter=self._threads
                 )
         finally:
-            is_reusable = answer is not None and answer[:1] != sandbox_process.LAST
-            if is_reusable and not self._is_closed:
+            if answer is not None and not answer.is_last and not self._is_closed:
                 self._keep(worker)
             else:
                 worker.kill()
@@ -113,10 +112,9 @@ class Sandbox:
             raise ExtractionError(f"reading the page took more than {self._cpu_seconds} seconds")
         return answer
 
-    async def _open(self, answer: bytes) -> Any:  # noqa: ANN401 - as the function returned it
+    def _value_of(self, answer: _Answer) -> Any:  # noqa: ANN401 - as the function returned it
         """Return the value of an answer, or raise its error."""
-        # Millions of values are made of it: not on the event loop.
-        status, *values = await to_thread.run_sync(marshal.loads, memoryview(answer)[1:])
+        status, values = answer.status, answer.values
         if status == sandbox_process.DONE:
             return values[0]
         if status == sandbox_process.REFUSED:
@@ -137,11 +135,21 @@ class Sandbox:
             self._idle.pop(0).kill()
 
 
+class _Answer(NamedTuple):
+    """What a worker answered."""
+
+    is_last: bool
+    """The worker has ended after it."""
+    status: str
+    values: tuple[Any, ...]
+
+
 class _Worker:
     """One process, and the pipes to it."""
 
     def __init__(self, greeting: bytes) -> None:
         self.idle_since = time.monotonic()
+        self._is_killed = False
         # Without our environment: a page that takes a parser over finds no keys there.
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-X", "utf8", sandbox_process.__file__],
@@ -161,7 +169,7 @@ class _Worker:
     def ended_by_cpu_limit(self) -> bool:
         return self._process.returncode == -signal.SIGXCPU
 
-    def exchange(self, request: bytes) -> bytes | None:
+    def exchange(self, request: bytes) -> _Answer | None:
         """Return the answer to a request; None where the process has ended."""
         with self._exchanging:
             try:
@@ -172,11 +180,19 @@ class _Worker:
                 answer = None
             if answer is None:
                 self._process.wait()
-            return answer
+                return None
+        # Millions of values may be made of it, so it is done in this thread.
+        status, *values = marshal.loads(memoryview(answer)[1:])
+        return _Answer(answer[:1] == sandbox_process.LAST, status, tuple(values))
 
     def kill(self) -> None:
         """End the process; whoever waits for its answer gets None."""
+        self._is_killed = True
         self._process.kill()
+        # The system takes its time to give a gigabyte back: nobody waits for that.
+        threading.Thread(target=self._clear_up, name="sandbox-clear-up").start()
+
+    def _clear_up(self) -> None:
         self._process.wait()
         # A thread may still be at the pipes; now that they lead nowhere, it is done in no time.
         with self._exchanging:
@@ -185,8 +201,9 @@ class _Worker:
                     pipe.close()
 
     def __del__(self) -> None:
-        if hasattr(self, "_process"):
-            self.kill()
+        if hasattr(self, "_process") and not self._is_killed:
+            self._process.kill()
+            self._clear_up()
 
     def _send(self, frame: bytes) -> None:
         assert self._process.stdin is not None

@@ -26,6 +26,9 @@ _MARK = re.compile(f"{MARK_START}([sli])(\\d+){MARK_END}")
 _NO_WORDS = re.compile(f"(?:\\s|{MARK_START}[sli]\\d+{MARK_END})*+")
 _LINE_OF_MARKS = re.compile(f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE)
 _CONTEXT_CHARACTERS = 160
+# The page with the most links that we know, of the Rust documentation, has 24,000. Links and images
+# beyond this many stand in the text alone: 200,000 of them would take hundreds of megabytes.
+MAX_RECORDS = 50_000
 # As replacements these are called from C; `re` calls Python for a template such as r"\1".
 _FIRST_GROUP = itemgetter(1)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
@@ -55,12 +58,16 @@ class CanonicalWriter:
         return f"{MARK_START}s{len(self._sections) - 1}{MARK_END}"
 
     def mark_link(self, url: str, text: str, kind: LinkKind = "content") -> str:
-        """Return the mark of a link to `url`, which has no fragment."""
+        """Return the mark of a link to `url`, which has no fragment; "" after too many."""
+        if len(self._links) >= MAX_RECORDS:
+            return ""
         self._links.append((url, plain_text(text), kind))
         return f"{MARK_START}l{len(self._links) - 1}{MARK_END}"
 
     def mark_image(self, url: str, *, alt: str, caption: str) -> str:
-        """Return the mark of an image."""
+        """Return the mark of an image; "" after too many."""
+        if len(self._images) >= MAX_RECORDS:
+            return ""
         self._images.append((url, plain_text(alt), plain_text(caption)))
         return f"{MARK_START}i{len(self._images) - 1}{MARK_END}"
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from anyio import to_thread
 from pydantic import Field
 
 from citewell.core.boundary import enclose
@@ -25,6 +27,8 @@ DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 20_000
 # No ordinary text has more characters to a token; cutting here first keeps counting cheap.
 _CHARACTERS_PER_TOKEN = 12
+# So many links and images are taken out of a text within a few milliseconds.
+_AT_ONCE_MARKS = 2_000
 
 _INLINE_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]{0,500}\]){0,2000})\]\([^()\s]*\)")
 _FENCE = re.compile(r"(`{3,})[^`\n]*+\n")
@@ -74,7 +78,7 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
     mode = None if given.render == "auto" else given.render
     read = pages.read_on if given.cursor else pages.read
     page = await read(given.url, render=mode, wait_for=given.wait_for)
-    text = _as_shown(page.extracted, links=given.include_links, images=given.include_images)
+    text = await _show(page.extracted, links=given.include_links, images=given.include_images)
     reading = f"{given.url} {given.include_links} {given.include_images} {page.text_hash}"
     secret = call.parts.secret
     start = _place_of(given.cursor, reading, secret=secret) if given.cursor else 0
@@ -114,6 +118,14 @@ def _place_of(cursor: str, reading: str, *, secret: bytes) -> int:
             suggestion="Call web_fetch again without a cursor.",
         ) from error
     return place
+
+
+async def _show(page: ExtractedPage, *, links: bool, images: bool) -> str:
+    """Return the text as it is shown; others do not wait while a page of many links is shown."""
+    show = partial(_as_shown, page, links=links, images=images)
+    if len(page.links) + len(page.images) <= _AT_ONCE_MARKS:
+        return show()
+    return await to_thread.run_sync(show)
 
 
 def _as_shown(page: ExtractedPage, *, links: bool, images: bool) -> str:
