@@ -1,0 +1,46 @@
+"""What a project depends on, as its folder says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Ecosystem = Literal["pypi", "npm", "cargo", "go", "gem", "composer", "maven"]
+
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A package that a project names itself, in the version that is locked or installed."""
+
+    ecosystem: Ecosystem
+    name: str
+    version: str | None
+    """None when neither a lock file nor an installation says."""
+    found_in: str
+    """The file or folder that says so, relative to the project."""
+    location: Path | None = None
+    """Where it is installed; None when only a lock file names it."""
+
+    @property
+    def address(self) -> str:
+        """What the addresses of its pages begin with."""
+        return f"{self.ecosystem}:{self.name}@{self.version}/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """The direct dependencies of a folder, and what could not be read there."""
+
+    dependencies: tuple[Dependency, ...]
+    problems: tuple[str, ...] = field(default=())
+
+
+def normalise_python_name(name: str) -> str:
+    """Return the name by which PyPI knows a distribution (PEP 503)."""
+    return _SEPARATORS.sub("-", name).lower()

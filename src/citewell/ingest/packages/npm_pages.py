@@ -1,0 +1,111 @@
+"""The documentation inside an npm package: its Markdown and its commented declarations."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from citewell.ingest.packages.dependency import Dependency
+
+_SKIPPED_FOLDERS = frozenset({"node_modules", "test", "tests", "__tests__", "src", ".git"})
+_MOST_FILES = 2_000
+_DECLARES = (
+    *("export ", "declare ", "interface ", "type ", "class ", "function ", "const ", "enum "),
+    *("abstract ", "namespace "),
+)
+
+
+def npm_pages(dependency: Dependency) -> Iterator[PackagePage]:
+    """Yield the pages of an installed package."""
+    assert dependency.location is not None, "only an installed package has pages"
+    for path in _find_files(dependency.location):
+        shown = path.relative_to(dependency.location).as_posix()
+        is_markdown = path.suffix == ".md"
+        render = (
+            partial(read_bounded, path)
+            if is_markdown
+            else partial(_render_declarations, path, shown, dependency)
+        )
+        yield PackagePage(
+            address=f"{dependency.address}{shown}", stamp=file_stamp(path), render=render
+        )
+
+
+def _find_files(root: Path) -> Iterator[Path]:
+    count = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name.lower() not in _SKIPPED_FOLDERS)
+        for name in sorted(names):
+            is_page = name.endswith((".md", ".d.ts", ".d.mts")) and "changelog" not in name.lower()
+            if is_page and count < _MOST_FILES:
+                count += 1
+                yield Path(folder, name)
+
+
+def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str | None:
+    """Return the documented declarations of a `.d.ts` file; None when none has a comment."""
+    lines = read_bounded(path).splitlines()
+    parts: list[str] = []
+    comment: list[str] | None = None
+    scope = ""
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if comment is not None and comment[-1:] != ["*/"]:
+            comment.append("*/" if text.endswith("*/") else text.lstrip("*").strip())
+            continue
+        if text.startswith("/**"):
+            opened = text.removeprefix("/**").strip()
+            closed = opened.endswith("*/")
+            comment = [opened.removesuffix("*/").strip(), *(["*/"] if closed else [])]
+            continue
+        if not line[:1].isspace() and text.startswith(_DECLARES):
+            scope = _declared_name(text)
+        if text and comment is not None:
+            is_member = line[:1].isspace()
+            name = _declared_name(text)
+            full = f"{scope}.{name}" if is_member and scope and scope != name else name
+            description = "\n".join(_tsdoc_lines(comment)).strip()
+            if description and name:
+                parts.append(
+                    f"## `{full}` {{#{full}}}\n\n```ts\n{text.rstrip('{').strip()}\n```\n\n"
+                    f"{description}\n\nDefined in {shown}, line {number}."
+                )
+            comment = None
+    if not parts:
+        return None
+    title = f"# {dependency.name} {dependency.version}: {shown}"
+    return "\n\n".join([title, *parts]) + "\n"
+
+
+def _declared_name(text: str) -> str:
+    """Return the name that a declaration declares."""
+    words = text
+    for keyword in (
+        *("export", "default", "declare", "abstract", "async", "static", "readonly", "public"),
+        *("interface", "type", "class", "function", "const", "let", "var", "enum", "namespace"),
+        *("get", "set", "private", "protected"),
+    ):
+        words = words.removeprefix(f"{keyword} ")
+    end = next(
+        (at for at, letter in enumerate(words) if not (letter.isalnum() or letter in "_$")),
+        len(words),
+    )
+    return words[:end]
+
+
+def _tsdoc_lines(comment: list[str]) -> Iterator[str]:
+    for line in comment:
+        if line == "*/":
+            return
+        if line.startswith("@"):
+            tag, _, rest = line.partition(" ")
+            yield f"- **{tag[1:]}** {rest}".rstrip()
+        else:
+            yield line

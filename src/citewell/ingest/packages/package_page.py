@@ -1,0 +1,72 @@
+"""A page made from files of an installed package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from citewell.core.records import FetchedPage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+# Generated modules of more are tables, not documentation.
+MAX_SOURCE_BYTES = 2_000_000
+# Changes whenever pages of the same files are rendered differently.
+RENDERER_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackagePage:
+    """A page that is rendered only when its stamp has changed."""
+
+    address: str
+    stamp: str
+    """Changes with the files that the page is made of."""
+    render: Callable[[], str | None]
+    """Returns Markdown; None when there is nothing to document."""
+
+    @property
+    def etag(self) -> str:
+        """What a stored page is compared by."""
+        return f'"{sha256(f"{RENDERER_VERSION}:{self.stamp}".encode()).hexdigest()[:32]}"'
+
+    def load(self) -> FetchedPage | None:
+        """Return the page as if it had been fetched; None when there is nothing in it."""
+        text = self.render()
+        if text is None or not text.strip():
+            return None
+        return FetchedPage(
+            url=self.address,
+            final_url=self.address,
+            status=200,
+            kind="markdown",
+            body=text.encode(),
+            text=text,
+            fetched_at=datetime.now(UTC),
+            etag=self.etag,
+            origin="file",
+        )
+
+
+def file_stamp(path: Path) -> str:
+    """Return what changes when a file does."""
+    try:
+        status = path.stat()
+    except OSError:
+        return "missing"
+    return f"{status.st_size}:{status.st_mtime_ns}"
+
+
+def read_bounded(path: Path) -> str:
+    """Return the text of a file, or nothing when it is larger than documentation is.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        content = file.read(MAX_SOURCE_BYTES + 1)
+    return "" if len(content) > MAX_SOURCE_BYTES else content.decode("utf-8", "replace")
