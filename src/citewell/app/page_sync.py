@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
+import anyio.to_thread
 
 from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Progress, no_progress
@@ -135,7 +136,7 @@ async def _stored_pages(
 
 
 async def _store_page(corpus: Corpus, page: OwnPage, *, tags: tuple[str, ...]) -> PageInfo | None:
-    fetched = page.load()
+    fetched = await anyio.to_thread.run_sync(page.load)
     if fetched is None:
         return None
     outcome = await corpus.ingester.ingest_fetched(

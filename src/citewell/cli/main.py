@@ -26,6 +26,7 @@ COMMANDS = {
     "ingest": "fetch and index pages, so that search finds them",
     "search": "ask of the pages that are indexed; fetches nothing",
     "status": "show what is indexed",
+    "sync": "index the documentation of the packages that a project uses",
     "sites": "keep a library of websites: add, list, refresh, show, delete",
     "jobs": "show, cancel or retry background work",
     "worker": "do background work until stopped",

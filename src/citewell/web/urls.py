@@ -14,6 +14,8 @@ MAX_URL_CHARACTERS = 8_192
 _SHOWN_CHARACTERS = 200
 _WEB_SCHEMES = ("http://", "https://")
 _FILE_SCHEME = "file:///"
+# Pages made from installed packages, such as pypi:django@4.2.30/django.db.models.query.
+_PACKAGE_SCHEMES = ("pypi:", "npm:")
 _ROUTES = ("/", "!")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _CREDENTIALS = re.compile(r"^([\w+.-]+:)?[/\\]*[^/\\?#]*@")
@@ -79,8 +81,8 @@ def page_address(text: str) -> str:
 
 
 def is_file_url(url: str) -> bool:
-    """Return whether the URL names a file of a machine, which no fetch will ever read."""
-    return url.startswith(_FILE_SCHEME)
+    """Return whether the URL names a file or a package of a machine, which no fetch ever reads."""
+    return url.startswith((_FILE_SCHEME, *_PACKAGE_SCHEMES))
 
 
 def without_anchor(url: str) -> str:

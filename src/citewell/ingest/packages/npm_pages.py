@@ -22,6 +22,14 @@ _DECLARES = (
 )
 
 
+def npm_description(dependency: Dependency) -> str:
+    """Return the README of a package, or nothing but its name when it has none."""
+    assert dependency.location is not None, "only an installed package has pages"
+    title = f"# {dependency.name} {dependency.version}\n"
+    readmes = sorted(dependency.location.glob("[Rr][Ee][Aa][Dd][Mm][Ee]*"))
+    return f"{title}\n{read_bounded(readmes[0])}\n" if readmes else title
+
+
 def npm_pages(dependency: Dependency) -> Iterator[PackagePage]:
     """Yield the pages of an installed package."""
     assert dependency.location is not None, "only an installed package has pages"
@@ -43,7 +51,9 @@ def _find_files(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name.lower() not in _SKIPPED_FOLDERS)
         for name in sorted(names):
-            is_page = name.endswith((".md", ".d.ts", ".d.mts")) and "changelog" not in name.lower()
+            lower = name.lower()
+            is_page = lower.endswith((".md", ".d.ts", ".d.mts")) and "changelog" not in lower
+            is_page = is_page and not lower.startswith("readme")
             if is_page and count < _MOST_FILES:
                 count += 1
                 yield Path(folder, name)

@@ -51,19 +51,20 @@ class Module:
     path: Path
     shown_path: str
     """Relative to where the distribution is installed."""
+    is_private: bool
     public_names: dict[str, str]
     """`package.Name` by name in this module, where another module re-exports it."""
 
 
+def python_description(dependency: Dependency, dist: Distribution) -> str:
+    """Return the README of a distribution, or the summary when it has none."""
+    written = dist.metadata.json
+    description = str(written.get("description") or written.get("summary") or "").strip()
+    return f"# {dependency.name} {dependency.version}\n\n{description}\n"
+
+
 def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[PackagePage]:
-    """Yield the pages of a distribution: its description, its modules, its bundled documents."""
-    description = str(dist.metadata.json.get("description", "")).strip()
-    if description:
-        yield PackagePage(
-            address=f"{dependency.address}README",
-            stamp=str(len(description)),
-            render=lambda: f"# {dependency.name} {dependency.version}\n\n{description}\n",
-        )
+    """Yield the pages of a distribution: its modules and its bundled documents."""
     files = [(file, Path(str(dist.locate_file(file)))) for file in dist.files or ()]
     for file, located in files:
         if file.suffix in _DOCUMENT_SUFFIXES and "docs" in {part.lower() for part in file.parts}:
@@ -97,10 +98,20 @@ def _find_modules(files: Sequence[tuple[PurePath, Path]]) -> list[Module]:
                 sources[name] = (located, file.as_posix())
     exported = _re_exports({name: path for name, (path, _) in sources.items()})
     return [
-        Module(name=name, path=path, shown_path=shown, public_names=exported.get(name, {}))
+        Module(
+            name=name,
+            path=path,
+            shown_path=shown,
+            is_private=_is_private(name),
+            public_names=exported.get(name, {}),
+        )
         for name, (path, shown) in sorted(sources.items())
-        if name in exported or not any(part.startswith("_") for part in name.split("."))
+        if name in exported or not _is_private(name)
     ]
+
+
+def _is_private(module: str) -> bool:
+    return any(part.startswith("_") for part in module.split("."))
 
 
 def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
@@ -109,8 +120,7 @@ def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
 
     exported: dict[str, dict[str, str]] = {}
     for package, path in sorted(paths.items(), key=lambda item: item[0].count(".")):
-        is_public = not any(part.startswith("_") for part in package.split("."))
-        if path.stem != "__init__" or not is_public:
+        if path.stem != "__init__" or _is_private(package):
             continue
         tree = _visit(package, path)
         if tree is None:
@@ -158,10 +168,11 @@ def _render(member: Definition, module: Module, *, level: int) -> Iterator[str]:
     if isinstance(member, griffe.Class):
         for child in _definitions(member):
             inner += _render(child, module, level=level + 1)
-    if member.docstring is None and not inner and not isinstance(member, griffe.Function):
-        return
     local = member.path.removeprefix(f"{module.name}.")
     outermost, _, rest = local.partition(".")
+    is_documented = member.docstring is not None or bool(inner)
+    if not is_documented or (module.is_private and outermost not in module.public_names):
+        return
     public = module.public_names.get(outermost, f"{module.name}.{outermost}")
     qualified = f"{public}.{rest}" if rest else public
     yield f"{'#' * min(level, 6)} `{qualified}` {{#{local}}}"

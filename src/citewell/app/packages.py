@@ -1,0 +1,80 @@
+"""The documentation of a project's packages in the corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import anyio.to_thread
+
+from citewell.app.page_sync import Corpus, OwnPage, sync_pages
+from citewell.core.progress import OnProgress, no_progress
+from citewell.ingest.packages.find import front_page, package_pages
+
+if TYPE_CHECKING:
+    from citewell.core.records import PageInfo
+    from citewell.ingest.packages.dependency import Dependency
+    from citewell.ingest.packages.package_page import PackagePage
+
+Availability = Literal["indexed", "installed", "not installed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageReport:
+    """What indexing one package took."""
+
+    dependency: Dependency
+    pages: tuple[PageInfo, ...]
+    unchanged: int
+    deleted: int
+    failed: dict[str, str]
+
+
+async def check_package(corpus: Corpus, dependency: Dependency) -> Availability:
+    """Return whether a package is indexed as it is installed, could be, or is not installed."""
+    front = await anyio.to_thread.run_sync(front_page, dependency)
+    if front is None:
+        return "not installed"
+    stored = await corpus.store.find_page(front.address, project=corpus.settings.project)
+    is_indexed = stored is not None and stored.etag == front.etag
+    return "indexed" if is_indexed else "installed"
+
+
+async def index_package(
+    corpus: Corpus,
+    dependency: Dependency,
+    *,
+    drops_other_versions: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> PackageReport:
+    """Make the corpus hold the documentation that an installed package brings along.
+
+    Pages of other versions stay unless `drops_other_versions`.
+    """
+    front = await anyio.to_thread.run_sync(front_page, dependency)
+    assert front is not None, "only an installed package is indexed"
+    tags = (f"{dependency.ecosystem}:{dependency.name}",)
+    pages = [_own(page) for page in await anyio.to_thread.run_sync(package_pages, dependency)]
+    below = dependency.address
+    if drops_other_versions:
+        below = f"{dependency.ecosystem}:{dependency.name}@"
+    report = await sync_pages(
+        corpus, [*pages, _kept(front)], below=below, tags=tags, on_progress=on_progress
+    )
+    last = await sync_pages(corpus, [_own(front)], below=None, tags=tags)
+    return PackageReport(
+        dependency=dependency,
+        pages=(*report.pages, *last.pages),
+        unchanged=report.unchanged,
+        deleted=report.deleted,
+        failed={**report.failed, **last.failed},
+    )
+
+
+def _own(page: PackagePage) -> OwnPage:
+    return OwnPage(url=page.address, etag=page.etag, load=page.load)
+
+
+def _kept(front: PackagePage) -> OwnPage:
+    """Return the front page as one that is neither deleted nor written yet."""
+    return OwnPage(url=front.address, etag=None, load=lambda: None)

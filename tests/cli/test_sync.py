@@ -1,0 +1,59 @@
+"""`citewell sync`: a project's packages become searchable, in the versions it uses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.e2e.processes import run_citewell
+from tests.ingest.packages.project_folder import install, make_project
+
+pytestmark = pytest.mark.slow
+
+WORDS_ONLY = {"CITEWELL_EMBEDDER": "none"}
+
+
+def test_packages_are_indexed_once_and_found_by_search(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "shop")
+
+    shown = run_citewell(tmp_path, "sync", str(folder), **WORDS_ONLY)
+    first = run_citewell(tmp_path, "sync", str(folder), "--yes", "--json", **WORDS_ONLY)
+    again = run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+    answer = run_citewell(
+        tmp_path, "search", "How does a heron wade into water?", "--json", **WORDS_ONLY
+    )
+
+    assert "2 packages can be indexed" in shown.stdout
+    assert [(each["package"], each["failed"]) for each in json.loads(first.stdout)["packages"]] == [
+        ("heron-watch", {}),
+        ("egret", {}),
+    ]
+    assert "Nothing to do: 2 packages are indexed" in again.stdout
+    assert "pypi:heron-watch@1.2.0/herons._birds" in answer.stdout
+
+
+def test_an_upgrade_replaces_the_old_version_when_asked(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "shop")
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+
+    for path in sorted((site / "heron_watch-1.2.0.dist-info").iterdir()):
+        path.unlink()
+    (site / "heron_watch-1.2.0.dist-info").rmdir()
+    newer = '"""Tools for watching herons from boats."""\n'
+    install(site, "heron_watch", "2.0.0", {"herons/__init__.py": newer})
+    run_citewell(tmp_path, "sync", str(folder), "--yes", "--drop-old", **WORDS_ONLY)
+    status = run_citewell(tmp_path, "status", **WORDS_ONLY)
+
+    assert "heron-watch@2.0.0" in status.stdout
+    assert "heron-watch@1.2.0" not in status.stdout
+
+
+def test_a_package_that_the_project_does_not_use_is_an_error(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "shop")
+
+    refused = run_citewell(tmp_path, "sync", str(folder), "--package", "stork", **WORDS_ONLY)
+
+    assert refused.returncode != 0
+    assert "the project does not use stork" in refused.stderr

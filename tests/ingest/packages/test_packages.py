@@ -1,0 +1,176 @@
+"""What a project uses, and the documentation inside its packages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.ingest.packages.project_folder import BIRDS, HERON, install, make_project
+
+from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.docstrings import docstring_markdown
+from citewell.ingest.packages.find import find_project, front_page, package_pages
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "shop")
+
+
+def dependency(folder: Path, name: str) -> Dependency:
+    return next(found for found in find_project(folder).dependencies if found.name == name)
+
+
+def texts(found: Dependency) -> dict[str, str]:
+    loaded = {page.address: page.load() for page in package_pages(found)}
+    return {address: page.text for address, page in loaded.items() if page is not None}
+
+
+def test_direct_dependencies_are_found_with_the_versions_that_are_installed(folder: Path) -> None:
+    found = find_project(folder)
+
+    assert [(each.ecosystem, each.name, each.version) for each in found.dependencies] == [
+        ("pypi", "absent", None),
+        ("pypi", "heron-watch", "1.2.0"),
+        ("npm", "egret", "2.0.1"),
+    ]
+    assert found.problems == ()
+
+
+def test_lock_files_of_other_languages_are_listed(tmp_path: Path) -> None:
+    files = {
+        "Cargo.lock": '[[package]]\nname = "serde"\nversion = "1.0.2"\nsource = "registry"\n',
+        "go.mod": "module x\nrequire (\n\tgolang.org/x/net v0.1.0\n\tb.c/d v2.0.0 // indirect\n)\n",
+        "Gemfile.lock": "GEM\n  specs:\n    rack (3.0.8)\n      base64 (>= 0.1)\n",
+        "composer.lock": '{"packages": [{"name": "a/b", "version": "v5.1"}]}',
+        "gradle.lockfile": "# comment\norg.x:y:1.0=compileClasspath\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+
+    found = find_project(tmp_path).dependencies
+
+    assert [(each.ecosystem, each.name, each.version) for each in found] == [
+        ("cargo", "serde", "1.0.2"),
+        ("go", "golang.org/x/net", "v0.1.0"),
+        ("gem", "rack", "3.0.8"),
+        ("composer", "a/b", "5.1"),
+        ("maven", "org.x:y", "1.0"),
+    ]
+
+
+def test_a_version_is_taken_from_a_lock_file_when_nothing_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.poetry.dependencies]\npython = "^3.11"\nFlask_Login = "*"\n', encoding="utf-8"
+    )
+    (tmp_path / "poetry.lock").write_text(
+        '[[package]]\nname = "flask-login"\nversion = "0.6.3"\n', encoding="utf-8"
+    )
+
+    (found,) = find_project(tmp_path).dependencies
+
+    assert (found.name, found.version, found.location) == ("flask-login", "0.6.3", None)
+    assert front_page(found) is None
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "package.json", "Cargo.lock", "composer.lock"])
+@pytest.mark.parametrize("content", ["{[", "\x00\xff", "[" * 100_000], ids=["cut", "bytes", "deep"])
+def test_a_broken_file_is_reported_and_skipped(tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content, encoding="latin-1")
+
+    found = find_project(tmp_path)
+
+    assert found.dependencies == ()
+    assert found.problems[0].startswith(f"{name} cannot be")
+
+
+def test_a_python_package_is_read_without_running_it(folder: Path) -> None:
+    pages = texts(dependency(folder, "heron-watch"))
+
+    assert list(pages) == ["pypi:heron-watch@1.2.0/herons", "pypi:heron-watch@1.2.0/herons._birds"]
+    module = pages["pypi:heron-watch@1.2.0/herons"]
+    assert module.startswith("# herons (heron-watch 1.2.0)\n\nTools for watching herons.")
+    assert "## `herons.count` {#count}\n\n```python\ndef count(pond: str, *, minutes: int = 5)" in (
+        module
+    )
+    assert "**Args**\n\n- pond: Name of the pond." in module
+    assert '```pycon\n>>> count("north")\n3\n```' in module
+    line = HERON.splitlines().index("def count(pond: str, *, minutes: int = 5) -> int:") + 1
+    assert f"Defined in herons/__init__.py, line {line}." in module
+    assert "Nobody should read this" not in module
+
+
+def test_what_a_package_exports_from_a_private_module_has_its_public_name(folder: Path) -> None:
+    page = texts(dependency(folder, "heron-watch"))["pypi:heron-watch@1.2.0/herons._birds"]
+
+    assert "## `herons.Heron` {#Heron}" in page
+    assert "### `herons.Heron.wade` {#Heron.wade}" in page
+    assert "Walk into water of this `Depth`." in page
+    assert "Unlisted" not in page
+
+
+def test_an_npm_package_gives_its_comments_and_declarations(folder: Path) -> None:
+    pages = texts(dependency(folder, "egret"))
+    front = front_page(dependency(folder, "egret"))
+
+    assert front is not None
+    loaded = front.load()
+    assert loaded is not None
+    assert "Finds white birds." in loaded.text
+    (declarations,) = pages.values()
+    assert "## `Options.range` {#Options.range}" in declarations
+    assert "How far to look, in metres." in declarations
+    assert "## `find` {#find}" in declarations
+    assert "- **returns** how many there are" in declarations
+
+
+def test_the_front_page_changes_with_any_file_of_the_package(folder: Path) -> None:
+    before = front_page(dependency(folder, "heron-watch"))
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    record = site / "heron_watch-1.2.0.dist-info" / "RECORD"
+    record.write_text(record.read_text(encoding="utf-8") + "herons/new.py,,\n", encoding="utf-8")
+    after = front_page(dependency(folder, "heron-watch"))
+
+    assert before is not None
+    assert after is not None
+    assert before.etag != after.etag
+
+
+def test_a_module_that_cannot_be_parsed_is_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "broken"
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    deep = "x = " + "(" * 5_000 + ")" * 5_000
+    install(
+        site,
+        "broken",
+        "1",
+        {"broken/__init__.py": "def (", "broken/deep.py": deep, "broken/fine.py": BIRDS},
+    )
+
+    pages = texts(dependency(folder, "broken"))
+
+    assert list(pages) == ["pypi:broken@1/broken.fine"]
+
+
+def test_docstrings_keep_their_words() -> None:
+    written = docstring_markdown(
+        """Open a page.
+
+        :param url: where it is
+        :raises ValueError: it is no URL
+
+        Example::
+
+            open("x")
+
+        Returns
+        -------
+        Page
+            The page.
+        """
+    )
+
+    assert written == (
+        "Open a page.\n\n- param url: where it is\n- raises ValueError: it is no URL\n\nExample:\n\n"
+        '```\nopen("x")\n```\n\n\n**Returns**\n\n- Page\n  The page.'
+    )
