@@ -79,7 +79,13 @@ async def open_shelf(
             Fetcher(allowed_private_hosts=(site.host,), max_retries=max_retries, timeout_seconds=5)
         )
         ingester = await stack.enter_async_context(
-            Ingester(store=store, fetcher=fetcher, embedder=embedder, stale_after_days=30)
+            Ingester(
+                store=store,
+                fetcher=fetcher,
+                embedder=embedder,
+                stale_after_days=30,
+                response_max_bytes=1_000_000,
+            )
         )
         parts = LibraryParts(store=store, ingester=ingester, fetcher=fetcher)
         if clock is not None:

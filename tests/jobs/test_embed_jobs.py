@@ -24,7 +24,9 @@ from citewell.store.protocol import Store
 pytestmark = pytest.mark.anyio
 
 NOW = FETCHED_AT + timedelta(hours=1)
-INGESTING: frozenset[JobKind] = frozenset({"process_website", "process_site", "refresh_website"})
+INGESTING: frozenset[JobKind] = frozenset(
+    {"process_website", "process_site", "refresh_website", "reread_pages"}
+)
 
 
 @pytest.fixture(params=BACKENDS)

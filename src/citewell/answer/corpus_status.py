@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
+
+    from citewell.core.records import PageOrigin
+
+_DONE: Mapping[PageOrigin, str] = {
+    "fetched": "fetched",
+    "supplied": "supplied by a caller",
+    "file": "read from a file",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +32,9 @@ class PageStatus:
     embedded_chunks: int
     language: str
     fetched_at: datetime
+    """When its text was stored, for a page that was not fetched."""
     is_stale: bool
+    origin: PageOrigin = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +81,8 @@ def format_corpus_status(status: CorpusStatus) -> str:
 
 
 def _page_line(page: PageStatus) -> str:
-    fetched = page.fetched_at.strftime("%Y-%m-%d %H:%M UTC")
+    when = page.fetched_at.strftime("%Y-%m-%d %H:%M UTC")
     stale = ", stale: answer or ingest fetches it again" if page.is_stale else ""
-    counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, fetched {fetched}{stale}"
+    counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, {_DONE[page.origin]} {when}{stale}"
     title = mark(label(page.title)) or "Untitled"
     return f"- {title} — {mark(page.url)}\n  ({counts})"

@@ -78,7 +78,9 @@ def _page_status(page: PageInfo, parts: Parts) -> PageStatus:
         embedded_chunks=page.embedded_chunks,
         language=page.language,
         fetched_at=page.fetched_at,
-        is_stale=datetime.now(UTC) - page.fetched_at > limit,
+        # No call reads a file again, and supplied text never came from its URL.
+        is_stale=page.origin == "fetched" and datetime.now(UTC) - page.fetched_at > limit,
+        origin=page.origin,
     )
 
 
@@ -91,7 +93,12 @@ def status_json(status: CorpusStatus) -> dict[str, Any]:
 
 
 def _page_json(page: PageStatus) -> dict[str, Any]:
-    values = asdict(page) | {"fetched_at": page.fetched_at.isoformat(timespec="seconds")}
+    when = page.fetched_at.isoformat(timespec="seconds")
+    values = asdict(page) | {"fetched_at": when}
+    if page.origin == "fetched":
+        del values["origin"]
+    else:
+        values["stored_at"] = values.pop("fetched_at")
     if not page.is_stale:
         del values["is_stale"]
     return values

@@ -66,6 +66,7 @@ def _load(folder: DocsFolder, record: PageRecord, url: str, base: str) -> Fetche
         fetched_at=datetime.now(UTC),
         etag=_etag(record),
         origin="file",
+        headers=(("content-type", "text/markdown; charset=utf-8"),),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 _JOBS_OF: Mapping[str, tuple[JobKind, ...]] = {
-    "ingest": ("process_website", "process_site", "refresh_website"),
+    "ingest": ("process_website", "process_site", "refresh_website", "reread_pages"),
     "embed": ("embed_page",),
     # Whoever asks for a page waits for it: such requests are no jobs.
     "render": (),

@@ -34,6 +34,7 @@ async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
             embedder=parts.embedder if duties.embeds else None,
             stale_after_days=settings.page_stale_days,
             second_look=second_look,
+            response_max_bytes=settings.response_max_bytes,
         ) as ingester,
     ):
         yield ingester

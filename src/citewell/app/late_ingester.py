@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.core.progress import OnProgress, no_progress
-from citewell.ingest.outcome import IngestOutcome, has_labels, is_stale
+from citewell.ingest.outcome import IngestOutcome, has_labels, is_of_its_url, is_stale
 from citewell.web.urls import is_file_url, page_address
 
 if TYPE_CHECKING:
@@ -46,4 +46,4 @@ class LateIngester:
         if self._has_embedder and page.embedded_chunks < page.chunks:
             return False
         is_fresh = is_file_url(address) or not is_stale(page, after_days=self._stale_after_days)
-        return is_fresh and has_labels(page, tags, None)
+        return is_of_its_url(page) and is_fresh and has_labels(page, tags, None)

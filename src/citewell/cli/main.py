@@ -34,6 +34,7 @@ COMMANDS = {
     "docs": "serve a folder of Markdown as a website and as MCP tools",
     "keys": "make and revoke the keys of the HTTP server's clients",
     "usage": "show what each key has used",
+    "reindex": "read stored pages again with this version's extractor",
     "export": "write the library into one file",
     "import": "read a library from a file",
     "migrate": "copy the library from one database to another",

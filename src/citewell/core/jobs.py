@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-JobKind = Literal["process_website", "process_site", "refresh_website", "embed_page"]
+JobKind = Literal[
+    "process_website", "process_site", "refresh_website", "embed_page", "reread_pages"
+]
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 

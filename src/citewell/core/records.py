@@ -53,8 +53,7 @@ class FetchedPage:
     final_url: str
     status: int
     kind: PageKind
-    body: bytes
-    """Empty when `not_modified`."""
+    body: bytes  # empty when `not_modified`
     text: str = ""
     """`body` decoded as a browser would; empty for PDF."""
     encoding: str = "utf-8"
@@ -70,6 +69,7 @@ class FetchedPage:
     robots_tag: str = ""
     """The X-Robots-Tag header: whether the page may be indexed and its links followed."""
     origin: PageOrigin = "fetched"
+    headers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,6 +93,7 @@ def read_local_page(path: Path, *, max_bytes: int) -> FetchedPage:
         fetched_at=datetime.now(UTC),
         etag=f'"{sha256(body).hexdigest()[:32]}"',
         origin="file",
+        headers=(("content-type", content_type),),
     )
 
 

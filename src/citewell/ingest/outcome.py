@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from citewell.web.urls import is_file_url
+
 if TYPE_CHECKING:
     from citewell.core.errors import CitewellError
     from citewell.core.records import ExtractedPage, FetchedPage, PageInfo
@@ -33,6 +35,11 @@ class IngestOutcome:
 def is_stale(page: PageInfo, *, after_days: float) -> bool:
     """Return whether the page was fetched more than `after_days` ago."""
     return datetime.now(UTC) - page.fetched_at > timedelta(days=after_days)
+
+
+def is_of_its_url(page: PageInfo) -> bool:
+    """Return whether the text came from the page's URL; what a caller supplied for it did not."""
+    return page.origin != "supplied" or is_file_url(page.url)
 
 
 def has_labels(stored: PageInfo, tags: tuple[str, ...], content_type: str | None) -> bool:

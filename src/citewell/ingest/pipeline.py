@@ -15,8 +15,11 @@ from citewell.core.errors import CitewellError, FetchError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
-from citewell.ingest.outcome import IngestOutcome, has_labels, is_stale
+from citewell.ingest.extract.version import EXTRACTOR_VERSION
+from citewell.ingest.kept_response import fetched_from, response_of
+from citewell.ingest.outcome import IngestOutcome, has_labels, is_of_its_url, is_stale
 from citewell.ingest.reading import PageReader
+from citewell.web.body import OpenedBody, open_body
 from citewell.web.render.second_look import SecondLook
 from citewell.web.urls import canonical_url, is_file_url, page_address
 
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from citewell.core.records import ExtractedPage
+    from citewell.core.storage import PageResponse
     from citewell.inference.protocols import Embedder
+    from citewell.ingest.packed_page import ReadPage
     from citewell.store.protocol import Store
     from citewell.web.fetcher import Fetcher
     from citewell.web.render.protocol import RenderMode
@@ -52,8 +57,10 @@ class Ingester:
         embedder: Embedder | None,
         stale_after_days: float,
         second_look: SecondLook | None = None,
+        response_max_bytes: int = 0,
     ) -> None:
         self._store = store
+        self._response_max_bytes = response_max_bytes
         self._fetcher = fetcher
         self._second_look = second_look or SecondLook(mode="never")
         self._stale_after_days = stale_after_days
@@ -139,7 +146,7 @@ class Ingester:
         address = page_address(url)
         await _tell(on_progress, f"Checking if {address} is indexed...")
         async with self._page_locks.setdefault(f"{project} {address}", anyio.Lock()):
-            stored = await self._store.find_page(address, project=project)
+            stored = await self._find_own(address, project=project)
             if stored is not None and is_file_url(address):
                 # Whoever put it there brings the next version too; no call reads a file.
                 return IngestOutcome(url=url, page=stored)
@@ -182,9 +189,34 @@ class Ingester:
         """
         address = page_address(fetched.url)
         async with self._page_locks.setdefault(f"{project} {address}", anyio.Lock()):
-            stored = await self._store.find_page(address, project=project)
+            stored = await self._find_own(address, project=project)
             outcome = await self._store_fetched(
                 fetched, stored, project=project, tags=tags, content_type=None, admit=None
+            )
+        if outcome.page is not None:
+            self._wake_embedding(outcome.page)
+        return outcome
+
+    async def reread(self, page: PageInfo) -> IngestOutcome | None:
+        """Read a stored page again from the response kept beside it; nothing is fetched.
+
+        None: no response is kept, or the page was deleted or replaced meanwhile.
+
+        Raises:
+            CitewellError: it could not be read; the page stays as it was.
+        """
+        async with self._page_locks.setdefault(f"{page.project} {page.url}", anyio.Lock()):
+            response = await self._store.responses.get_response(page.source_id)
+            stored = await self._store.find_page(page.url, project=page.project)
+            if response is None or stored is None or stored.source_id != page.source_id:
+                return None
+            opened = await self._fetcher.sandbox.run(
+                open_body, response.body, response.content_type, response.final_url
+            )
+            fetched = fetched_from(response, OpenedBody(*opened), stored)
+            read = await self._reader.read(fetched)
+            outcome = await self._put(
+                fetched, read, stored, project=stored.project, response=response
             )
         if outcome.page is not None:
             self._wake_embedding(outcome.page)
@@ -222,6 +254,11 @@ class Ingester:
         """Return whether the page was fetched too long ago to be trusted as it is."""
         return is_stale(page, after_days=self._stale_after_days)
 
+    async def _find_own(self, address: str, *, project: str) -> PageInfo | None:
+        """Return the page stored for an address; text that a caller supplied is none."""
+        stored = await self._store.find_page(address, project=project)
+        return stored if stored is not None and is_of_its_url(stored) else None
+
     async def _fetch(self, address: str, stored: PageInfo | None) -> FetchedPage:
         if stored is None:
             return await self._fetcher.fetch(address)
@@ -248,21 +285,46 @@ class Ingester:
                 last_modified=fetched.last_modified or stored.last_modified,
             )
             return IngestOutcome(url=fetched.url, page=stored)
-        fetched, (extracted, chunks, entities) = await self._second_look.read(
+        fetched, page = await self._second_look.read(
             fetched,
             self._reader.read,
             text_of=lambda read: read[0].text,
             # A browser asks for pages of the web only.
             mode="never" if is_file_url(fetched.url) else None,
         )
-        read = (fetched, extracted)
+        extracted = page[0]
         if admit is not None and not await admit(fetched, extracted):
-            return IngestOutcome(url=fetched.url, page=stored, read=read, was_admitted=False)
-        known, url = stored, page_address(fetched.url)
-        if known is None and fetched.final_url != url:
+            return IngestOutcome(
+                url=fetched.url, page=stored, read=(fetched, extracted), was_admitted=False
+            )
+        known = stored
+        if known is None and fetched.final_url != page_address(fetched.url):
             # Two addresses that end at the same place are one page, under the name it had first.
-            known = await self._store.find_page(fetched.final_url, project=project)
-        url = known.url if known is not None else url
+            known = await self._find_own(fetched.final_url, project=project)
+        return await self._put(
+            fetched,
+            page,
+            known,
+            project=project,
+            tags=tags,
+            content_type=content_type,
+            response=response_of(fetched),
+        )
+
+    async def _put(
+        self,
+        fetched: FetchedPage,
+        read: ReadPage,
+        known: PageInfo | None,
+        *,
+        project: str,
+        tags: tuple[str, ...] = (),
+        content_type: str | None = None,
+        response: PageResponse,
+    ) -> IngestOutcome:
+        """Store what was read in place of the `known` page, and its response as far as it fits."""
+        extracted, chunks, entities = read
+        url = known.url if known is not None else page_address(fetched.url)
         draft = PageDraft(
             url=url,
             fetched=fetched,
@@ -272,14 +334,17 @@ class Ingester:
             tags=tuple(dict.fromkeys((*(known.tags if known is not None else ()), *tags))),
             entities=entities,
             content_type=content_type or (known.content_type if known is not None else "general"),
+            extractor=EXTRACTOR_VERSION,
+            response=response if self._response_max_bytes else None,
         )
         result = await self._store.put_page(draft)
-        page = await self._store.find_page(url, project=project)
+        if draft.response is not None:
+            await self._store.responses.drop_oldest_responses(max_bytes=self._response_max_bytes)
         return IngestOutcome(
             url=fetched.url,
-            page=page,
+            page=await self._store.find_page(url, project=project),
             changed=result.created or result.text_changed,
-            read=read,
+            read=(fetched, extracted),
             chunks_removed=(0 if known is None else known.chunks) - result.chunks_kept,
             chunks_added=result.chunks - result.chunks_kept,
         )

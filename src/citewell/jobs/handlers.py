@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from citewell.core.errors import NotFound
 from citewell.core.jobs import JobProgress
+from citewell.ingest.reread import reread_pages
 from citewell.jobs.embedding import embed_pages
 from citewell.jobs.page_jobs import process_page, refresh_page
 from citewell.jobs.site_jobs import crawl_site
+from citewell.store.library_json import report_to_json
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from citewell.core.errors import CitewellError
     from citewell.core.jobs import Job, JobKind
     from citewell.core.library import Website
+    from citewell.core.progress import Progress
     from citewell.events.records import EventName, EventValue
     from citewell.ingest.library_pages import LibraryParts
     from citewell.jobs.runner import Handler
@@ -51,6 +54,7 @@ def library_handlers(parts: LibraryParts, *, emit: Emit | None = None) -> dict[J
         "process_site": processing,
         "refresh_website": refreshing,
         "embed_page": EmbedHandler(parts),
+        "reread_pages": RereadHandler(parts),
     }
 
 
@@ -145,6 +149,47 @@ class EmbedHandler:
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
         """Leave the library as it is: what lacks vectors is seen again."""
+
+
+class RereadHandler:
+    """Reads again what an older extractor read, from the responses kept beside the pages."""
+
+    def __init__(self, parts: LibraryParts) -> None:
+        self._parts = parts
+
+    async def run(self, work: Work) -> str:
+        """Read the pages one by one and return what changed in them, as JSON."""
+
+        async def tell(progress: Progress) -> None:
+            done, total = progress.done or 0, progress.total
+            percent = round(100 * done / total) if total else None
+            await work.tell(
+                JobProgress(
+                    stage="fetching",
+                    pages_done=done,
+                    pages_total=total,
+                    percent=percent,
+                    message=progress.message,
+                )
+            )
+
+        parts = self._parts
+        result = await reread_pages(
+            parts.store, parts.ingester, now=parts.clock(), on_progress=tell
+        )
+        return json.dumps(
+            {
+                "read": result.read,
+                "without_response": result.without_response,
+                "report": json.loads(report_to_json(result.report)),
+            },
+            ensure_ascii=False,
+        )
+
+    async def note_failure(
+        self, job: Job, error: CitewellError, *, retry_at: datetime | None
+    ) -> None:
+        """Leave the pages as they are: those left are found again."""
 
 
 async def _website_of(parts: LibraryParts, job: Job) -> Website:

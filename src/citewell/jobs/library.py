@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from citewell.core.jobs import JobDraft
 from citewell.core.library import WebsiteDraft, WebsiteQuery
 from citewell.core.progress import OnProgress, no_progress
+from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.jobs.handlers import library_handlers
 from citewell.jobs.runner import JobRunner, Pace
 from citewell.jobs.website_status import get_job, is_stale, no_such_website, website_status
@@ -37,6 +38,8 @@ PATIENCE_SECONDS = 5.0
 _ASKED_PRIORITY = 10
 # Nobody waits for a whole site, and a page is soon done.
 _SITE_PRIORITY = 5
+# Everything that somebody asked for goes first.
+_REREADING_PRIORITY = -2
 _CHORES_SECONDS = 30.0
 # Whoever stored a page mostly embeds it, too; after this long it has left that to others.
 _LEFT_AFTER_SECONDS = 10.0
@@ -290,6 +293,8 @@ class Library:
         return found
 
     async def _note_stop(self, job: Job) -> None:
+        if job.kind == "reread_pages":
+            return
         found = await self._store.library.get_website(int(job.key), project=job.project)
         if found is not None and found.status in ("pending", "processing"):
             message = "the work was cancelled; what was read so far is kept"
@@ -325,12 +330,13 @@ async def open_library(
 
 
 class Chores:
-    """What a runner does between jobs: finds pages that lack vectors and refreshes that are due."""
+    """What a runner does between jobs: it finds pages and websites that need work."""
 
     def __init__(self, parts: LibraryParts, *, embeds_left_for: str | None = None) -> None:
         self._parts = parts
         self._model = embeds_left_for
         self._done_at: datetime | None = None
+        self._has_sought_outdated = False
 
     async def __call__(self) -> None:
         """Do them, those that are not urgent only now and then."""
@@ -347,9 +353,20 @@ class Chores:
         if self._done_at is not None and timedelta() <= now - self._done_at < pause:
             return
         self._done_at = now
+        if not self._has_sought_outdated:
+            self._has_sought_outdated = True
+            await self._add_rereading(now)
         for website in await store.library.due_refreshes(now=now, limit=_DUE_AT_ONCE):
             draft = JobDraft(
                 kind="refresh_website", key=str(website.source_id), project=website.project
             )
             await store.jobs.add_job(draft, now=now)
         await store.jobs.prune_jobs(before=now - timedelta(days=_KEPT_JOBS_DAYS))
+
+    async def _add_rereading(self, now: datetime) -> None:
+        """Have pages of an older extractor read again; only an upgrade makes any."""
+        store = self._parts.store
+        if await store.list_outdated_pages(EXTRACTOR_VERSION, limit=1, with_response=True):
+            key = f"extractor {EXTRACTOR_VERSION}"
+            draft = JobDraft(kind="reread_pages", key=key, priority=_REREADING_PRIORITY)
+            await store.jobs.add_job(draft, now=now)

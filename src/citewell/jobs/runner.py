@@ -34,7 +34,7 @@ _STORE_TROUBLE_SECONDS = 2.0
 _LONGEST_TROUBLE_SECONDS = 120.0
 _WATCH_SECONDS = 0.2
 _KEPT_ERRORS = 1_000
-_LONG_KINDS = frozenset({"process_site"})
+_LONG_KINDS = frozenset({"process_site", "reread_pages"})
 
 
 class Handler(Protocol):
@@ -267,9 +267,9 @@ class JobRunner:
         return None
 
     def _kinds_to_take(self, *, is_wanted: bool) -> list[JobKind]:
-        """Return our kinds, but keep the last slot free of sites: they may take hours."""
-        sites = sum(work.job.kind in _LONG_KINDS for work in self._running.values())
-        is_last = sites >= self._pace.concurrency - 1 > 0
+        """Return our kinds, but keep the last slot free of those that may take hours."""
+        long_jobs = sum(work.job.kind in _LONG_KINDS for work in self._running.values())
+        is_last = long_jobs >= self._pace.concurrency - 1 > 0
         ours = self._handlers if is_wanted else self._pace.kinds or self._handlers
         return [kind for kind in ours if not (is_last and kind in _LONG_KINDS)]
 

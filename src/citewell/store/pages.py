@@ -104,10 +104,16 @@ class StoredPages(Nouns, Store):
 
     @override
     async def list_outdated_pages(
-        self, extractor: int, *, limit: int, after_source_id: int = 0
+        self,
+        extractor: int,
+        *,
+        limit: int,
+        after_source_id: int = 0,
+        with_response: bool = False,
     ) -> list[PageInfo]:
         values = {
             "extractor": extractor,
+            "with_response": int(with_response),
             "after_source_id": after_source_id,
             "limit": limit,
             "model": self._model,

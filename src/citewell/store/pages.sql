@@ -71,6 +71,10 @@ SELECT
     ) AS embedded_chunks
 FROM page
 WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
+    AND (
+        CAST(:with_response AS integer) = 0
+        OR EXISTS (SELECT 1 FROM page_response WHERE page_response.source_id = page.source_id)
+    )
 ORDER BY source_id
 LIMIT :limit;
 

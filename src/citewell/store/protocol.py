@@ -117,11 +117,17 @@ class Store(GraphStore, Protocol):
         """Return pages by rising source_id, those after `after_source_id` only."""
 
     async def list_outdated_pages(
-        self, extractor: int, *, limit: int, after_source_id: int = 0
+        self,
+        extractor: int,
+        *,
+        limit: int,
+        after_source_id: int = 0,
+        with_response: bool = False,
     ) -> list[PageInfo]:
         """Return pages made by an older version of the extractor, by rising source_id.
 
-        Supplied text, which no extractor made, is left out.
+        Supplied text, which no extractor made, is left out. `with_response` returns only pages
+        that can be read again without a fetch.
         """
 
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:

@@ -336,6 +336,7 @@ def _page(
         not_modified=reply.status == 304,
         redirects=redirects,
         robots_tag=reply.headers.get("x-robots-tag", ""),
+        headers=tuple(reply.headers.items()),
     )
 
 

@@ -41,7 +41,10 @@ class PageShape(ToolOutput):
     tokens: int
     embedded_chunks: int
     language: OwnText
-    fetched_at: OwnText
+    fetched_at: OwnText | None = None
+    stored_at: OwnText | None = None
+    """Instead of `fetched_at`, where the text came from a file or a caller."""
+    origin: OwnText | None = None
     is_stale: bool | None = None
 
 
