@@ -64,12 +64,12 @@ check: $(VENV)/.installed-dev  ## style, types and architecture
 test: check $(FRONT) $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everything that must hold before a change lands
 	PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
-# What needs no browser, no server process and no PostgreSQL; tests marked slow take over a second.
-QUICK := tests/test_architecture.py tests/app tests/core tests/answer tests/retrieve tests/research tests/store tests/tools
+# What needs no browser, no server process and no PostgreSQL; `slow` marks tests of over a second.
+QUICK := tests/test_architecture.py tests/app tests/core tests/answer tests/retrieve tests/research tests/tools
 
 quick: $(VENV)/.installed-dev  ## style, types and the tests that take seconds: for the edit loop
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	$(BIN)/python -m pytest -q -x -n $(JOBS) -m 'not slow' -k 'not postgres' $(QUICK)
+	$(BIN)/python -m pytest -q -x -n $(JOBS) -m 'not slow' $(QUICK)
 
 serve: $(VENV)/.installed $(FRONT)  ## the HTTP server on 127.0.0.1:8765
 	$(BIN)/citewell serve --transport streamable-http
