@@ -57,6 +57,17 @@ def test_a_given_intent_is_kept() -> None:
             "How and why does the cache expire?",
             ["How does the cache expire?", "why does the cache expire?"],
         ),
+        (
+            "Compare how VACUUM and CLUSTER lock the table",
+            ["VACUUM lock the table", "CLUSTER lock the table"],
+        ),
+        (
+            "Which partitioning methods are built in and when is each useful?",
+            [
+                "Which partitioning methods are built in",
+                "when is each useful? (Which partitioning methods are built in)",
+            ],
+        ),
         ("Where are bread and butter kept?", ["Where are bread and butter kept?"]),
         ("料金は？期限は？", ["料金は？", "期限は？"]),
     ],

@@ -9,6 +9,7 @@ from tests.research.engines import open_research
 from tests.site import Answer, Request, Response, running_site
 
 from citewell.answer.brief import format_brief
+from citewell.core.boundary import mark
 from citewell.core.errors import CitewellError, PageNotFound, ToolTimeout
 
 pytestmark = pytest.mark.anyio
@@ -319,7 +320,7 @@ async def test_progress_is_told_in_the_words_of_the_seed(tmp_path: Path) -> None
     places = [messages.index(message) for message in expected]
     assert places == sorted(places)
     assert any(message.startswith(f"Indexed {heron} (") for message in messages)
-    assert any(message.startswith("Evidence so far — Herons, ") for message in messages)
+    assert any(message.startswith(f"Evidence so far — {mark('Herons')}, ") for message in messages)
     assert messages[-1].startswith("Assembling results (")
 
 

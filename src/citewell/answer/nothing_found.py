@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.core.boundary import NOTE_PLACE, label
+from citewell.core.boundary import NOTE_PLACE, label, neutralise
 
 if TYPE_CHECKING:
     from citewell.core.boundary import Boundary
@@ -17,6 +17,13 @@ def format_nothing_found(result: OrchestrationResult, boundary: Boundary) -> str
     where = "the indexed pages" if is_search else "the specified URL"
     lines = ["[EVIDENCE]", f"No relevant content was found for this query in {where}."]
     lines += [*result.cautions, NOTE_PLACE]
+    if result.index_url is not None:
+        arguments = f'{{"url": "{neutralise(result.index_url)}", "mode": "site"}}'
+        lines += [
+            "",
+            "This looks like an index. Ingest the site with rag_process_website and these "
+            f"arguments, then call search: {boundary.around(arguments)}",
+        ]
     if result.checked:
         lines += ["", "Pages checked:"]
         pages = [f"- {label(page.title) or 'Untitled'} — {page.url}" for page in result.checked]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -29,7 +30,9 @@ logger = logging.getLogger(__name__)
 
 # A span this far below the best, on the scale of log-odds, only costs the reader tokens: on the
 # even lines of bench/questions.py 5 brings 2 answers in 100 more, for half as many tokens again.
-_FAR_BELOW = 3.5
+_FAR_BELOW = 4.0
+# Another passage says something new sooner than a third quote of the same one.
+_QUOTES_PER_PASSAGE = 2
 _FENCES = ("```", "~~~")
 # A sentence that begins so is not understood without the one before it.
 _REFERS_BACK = re.compile(
@@ -48,9 +51,9 @@ class QuoteLimits:
     """How many quotes there may be, and how long."""
 
     max_quotes: int = 7
-    first_tokens: int = 120
+    first_tokens: int = 150
     """Of the best quote, which is given the sentences around it …"""
-    other_tokens: int = 50
+    other_tokens: int = 55
     """… and of the others."""
     longest_tokens: int = 160
     """Of one sentence, row or program: what is longer is cut."""
@@ -85,10 +88,11 @@ def choose_quotes(
     taken: set[Place] = set()
     chosen: list[QuotedSpan] = []
     texts: list[str] = []
+    counts: Counter[int] = Counter()
     for span in spans:
         if len(chosen) == limits.max_quotes or span.score < spans[0].score - _FAR_BELOW:
             break
-        if (span.passage, span.unit) in taken:
+        if (span.passage, span.unit) in taken or counts[span.passage] == _QUOTES_PER_PASSAGE:
             continue
         text = passages[span.passage].text
         room = limits.other_tokens if chosen else limits.first_tokens
@@ -99,6 +103,7 @@ def choose_quotes(
         if not any(own in other or other in own for other in texts):
             chosen.append(quote)
             texts.append(own)
+            counts[span.passage] += 1
     return chosen
 
 

@@ -38,12 +38,13 @@ FEATURES = (
     "agreement",  # with the type of answer that is wanted
     "is_definition",  # of what the question asks about
     "is_code",
+    "is_row",
     "is_short",
     "is_incomplete",  # a name or a lead-in, which says nothing without what follows
     "below_best_cosine",
 )
 # Fitted by bench/fit_spans.py on the even lines of bench/questions.py.
-WEIGHTS = (2.65, 1.21, 1.43, 2.31, 0.89, 0.4, 1.0, 1.2, 1.5, -1.48, -0.87, -1.43, 3.07)
+WEIGHTS = (2.65, 1.21, 1.43, 2.31, 0.89, 0.4, 1.0, 1.2, 1.5, -1.48, -0.6, -0.87, -1.43, 3.07)
 _COSINE_SCALE = 5.0
 # What a span without a cosine lies below the least that is known.
 _COSINE_STEP = 0.02
@@ -137,6 +138,7 @@ def span_features(
                 agreement(query.wants, text),
                 float(bool(terms) and defines(text, terms)),
                 float(unit.kind == "code"),
+                float(unit.kind == "row"),
                 float(len(own) < _SHORT_WORDS),
                 float(unit.kind in ("name", "lead_in")),
                 _COSINE_SCALE * (known.get((place, at), lowest) - highest) if known else 0.0,

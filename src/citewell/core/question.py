@@ -36,7 +36,7 @@ _ASKS = re.compile(
 _CODE_LINE = re.compile(
     r"^(?: {2,}|\t)\S|^\s*(?:[$>]|>>>|\.\.\.) |[;{}]\s*$|^\s*[\w.\[\]'\"]+\s*=[^=]"
     r"|^\s*(?:def|class|import|from|for|if|with|return|let|fn|use|print|struct|impl)\b.*[:;({]"
-    r"|^\S*[*#]\S*$|^[\w.]+\(.*\)\s*$"
+    r"|^\S*[*#]\S*$|^[\w.]+\("
     r"|^Traceback|^\s*File \"",
 )
 # Weights of the places a word can stand in; chosen on the even lines of bench/questions.py.

@@ -144,6 +144,8 @@ class OrchestrationResult:
     cautions: tuple[str, ...] = ()
     """What the question asks for and nothing found holds; to be read before the evidence."""
     partial: bool = False
+    index_url: str | None = None
+    """A given page that is mostly links, where nothing supports the question."""
     checked: tuple[PageChecked, ...] = ()
     """The pages searched, where nothing supports the question."""
     open_links: tuple[OpenLink, ...] = ()

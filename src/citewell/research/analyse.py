@@ -44,7 +44,14 @@ _DOUBLE_ASKING = re.compile(
 )
 # What is longer is prose, and slow to take apart.
 _LONGEST_COMPARISON = 300
+_LONGEST_SUBJECT = 200
+_REFERS_BACK = re.compile(
+    r"\b(?:it|its|that|this|they|them|their|each|those|these|there|ones?|same|either|both)\b"
+    r"|それ|その|これ|この|また",
+    re.IGNORECASE,
+)
 _SIDES = (
+    re.compile(r"\bcompar(?:e|ing) how (?P<a>\S+) and (?P<b>\S+)(?P<topic> \S.*)$", re.IGNORECASE),
     re.compile(
         r"\b(?:differences?|distinction|trade-?offs?|comparison) (?:between|of) (?P<a>.+?) and "
         r"(?P<b>.+?)(?P<topic> (?:in|for|when|with|regarding|on) .+)?$",
@@ -125,8 +132,17 @@ def _split(query: str) -> tuple[str, ...]:
         return sides
     questions = [part for part in _QUESTION_END.split(whole) if content_words(part)]
     parts = [piece for question in questions for piece in _split_question(question)]
-    distinct = tuple(dict.fromkeys(parts))[:MAX_SUB_QUERIES]
-    return distinct if len(distinct) > 1 else (whole,)
+    distinct = list(dict.fromkeys(parts))[:MAX_SUB_QUERIES]
+    if len(distinct) < 2:
+        return (whole,)
+    return (distinct[0], *(_with_subject(part, distinct[0]) for part in distinct[1:]))
+
+
+def _with_subject(part: str, first: str) -> str:
+    """Return a later part with the first behind it, where it refers to what that is about."""
+    if not _REFERS_BACK.search(part) or len(first) > _LONGEST_SUBJECT:
+        return part
+    return f"{part} ({first.rstrip(' ?？')})"
 
 
 def _split_question(question: str) -> list[str]:

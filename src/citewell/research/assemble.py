@@ -11,7 +11,7 @@ from citewell.core.progress import Progress
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
 from citewell.core.words import content_words
 from citewell.research.frontier import Need
-from citewell.research.read_path import quote_evidence
+from citewell.research.read_path import as_searched, quote_evidence
 from citewell.research.support import absent_words, tell_absent
 from citewell.research.weigh import choose_blocks
 from citewell.research.whole_pages import whole_page_blocks
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from citewell.research.run import ResearchRun, Spent
 
 _LISTED_LINKS = 5
+# From so many links on a page is taken for an index, if they are much of its text.
+_INDEX_LINKS = 15
 _LISTED_PAGES = 10
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
@@ -66,6 +68,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         notes=(*run.found.notes, *run.notes, *_stale(run)),
         cautions=tuple(_missing(run, answered=answered)),
         partial=partial,
+        index_url=None if answered else await _index_url(run),
         checked=() if answered else await _checked(run),
         open_links=() if answered else _open_links(run),
     )
@@ -123,6 +126,22 @@ async def _checked(run: ResearchRun) -> tuple[PageChecked, ...]:
     return tuple(PageChecked(url=page.info.url, title=page.info.title) for page in pages)
 
 
+async def _index_url(run: ResearchRun) -> str | None:
+    """Return the first given page that is little more than links to others."""
+    for url in run.question.urls:
+        outcome = run.outcomes.get(url)
+        if outcome is None or outcome.page is None:
+            continue
+        page = await run.parts.store.get_page(outcome.page.source_id)
+        links = [] if page is None else [link for link in page.links if link.kind != "navigation"]
+        linked = sum(len(link.text) for link in links)
+        if page is not None and len(links) >= _INDEX_LINKS and linked >= 0.2 * len(page.text):
+            return page.info.url
+        if page is not None and len(page.links) >= _INDEX_LINKS and not links:
+            return page.info.url
+    return None
+
+
 def _open_links(run: ResearchRun) -> tuple[OpenLink, ...]:
     leads = run.frontier.leads(
         [Need(query=query) for query in run.analysis.sub_queries],
@@ -144,7 +163,11 @@ def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
     lacking = run.unsupported() if answered else []
     notes = [f'Nothing found supports the part "{query}".' for query in lacking]
     unsettled = [query for query, judged in run.judgements.items() if not judged.is_settled]
-    absent = [word for query in unsettled for word in absent_words(query, run.found.ranked)]
+    absent = [
+        word
+        for query in unsettled
+        for word in absent_words(as_searched(query, run.found).text, run.found.ranked)
+    ]
     return [*notes, *tell_absent(absent, has_evidence=answered)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 # where the order mattered and the second digit did not.
 _ANCHOR, _NAMED, _CONTEXT, _HEADING, _URL = 0.20, 0.10, 0.60, 0.10, 0.05
 _IN_EVIDENCE = 0.25
+# What a cosine above that of most links counts; one that names the page lies about .1 above.
+_MEANING = 2.0
+_MOST_COMPARED_CHARACTERS = 160
 _OTHER_SITE = 0.6
 _EARLIER_ON_PAGE = 0.05
 _NOT_TEXT = (".zip", ".gz", ".tar", ".exe", ".png", ".jpg", ".svg", ".gif", ".mp4", ".whl", ".css")
@@ -80,6 +84,30 @@ class Frontier:
         self._seen: list[_Seen] = []
         self._closed: set[str] = set()
         self._counts: Counter[str] = Counter()
+        self._cosines: dict[str, float] = {}
+        """How near a link's words come to the question, by URL."""
+
+    def links_to_compare(self, *, limit: int) -> dict[str, str]:
+        """Return what links say of their pages, by URL, of those that were not compared yet.
+
+        Those of the same site, tables of contents first.
+        """
+        texts: dict[str, str] = {}
+        by_kind = sorted(self._seen, key=lambda seen: seen.link.kind != "contents")
+        for seen in by_kind:
+            url = seen.link.url
+            if url in self._closed or url in self._cosines or not seen.same_site:
+                continue
+            told = seen.link.text if seen.is_listed else f"{seen.link.text}: {seen.link.context}"
+            if len(told) > len(texts.get(url, "")):
+                texts[url] = told[:_MOST_COMPARED_CHARACTERS]
+            if len(texts) == limit:
+                break
+        return texts
+
+    def note_cosines(self, cosines: Mapping[str, float]) -> None:
+        """Keep how near the words of links come to the question."""
+        self._cosines.update(cosines)
 
     def add_page(self, page: Page, *, depth: int) -> None:
         """Take in the links of a page that lies `depth` links away from the given pages."""
@@ -88,7 +116,9 @@ class Frontier:
         headings = [frozenset(content_words(section.heading)) for section in page.sections]
         anchors = [frozenset(content_words(link.text)) for link in page.links]
         for at, link in enumerate(page.links):
-            if link.kind == "navigation" or link.url.lower().endswith(_NOT_TEXT):
+            # From where a reader starts, the navigation is a table of contents; further on it is
+            # the same again.
+            if (link.kind == "navigation" and depth) or link.url.lower().endswith(_NOT_TEXT):
                 continue
             around = page.links[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
             is_listed = _is_listed(link, around)
@@ -119,11 +149,13 @@ class Frontier:
         wanted = [self._wanted(need) for need in needs]
         named = _Naming(evidence[:_EVIDENCE_CHUNKS])
         best: dict[str, Lead] = {}
+        usual = statistics.median(self._cosines.values()) if self._cosines else 0.0
         for seen in self._seen:
             if seen.link.url in self._closed or seen.depth > max_depth:
                 continue
             inside = named.share(seen)
             score = max((self._score(seen, weights) for weights in wanted), default=0.0)
+            score += self._nearness(seen.link.url, usual)
             score = (score + _IN_EVIDENCE * inside) * (1.0 if seen.same_site else _OTHER_SITE)
             known = best.get(seen.link.url)
             if known is None or score > known.score:
@@ -136,6 +168,11 @@ class Frontier:
                     in_evidence=inside > 0,
                 )
         return sorted(best.values(), key=lambda lead: -lead.score)[:limit]
+
+    def _nearness(self, url: str, usual: float) -> float:
+        """Return what the meaning of a link's words adds: how much nearer than most it comes."""
+        cosine = self._cosines.get(url)
+        return 0.0 if cosine is None else _MEANING * max(0.0, cosine - usual)
 
     def _weigh(self, words: Iterable[str]) -> dict[str, float]:
         total = len(self._seen) + 1

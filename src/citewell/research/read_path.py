@@ -64,7 +64,7 @@ def judge_parts(
     is_known = embedder is not None and embedder.name == KNOWN_MODEL
     return {
         part: judge(
-            part,
+            as_searched(part, found).text,
             _own_first(part, found),
             cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
         )
@@ -86,7 +86,7 @@ async def quote_evidence(
         chunks = found.chunks if len(parts) == 1 else found.by_query.get(read_query(part).text, ())
         chunks = chunks[:SPAN_CHUNKS]
         spans = await quote_passages(
-            read_query(part),
+            as_searched(part, found),
             [passage_of(each) for each in chunks],
             limits=limits,
             embedder=embedder,
@@ -181,6 +181,12 @@ def _repeats(quote: ChosenQuote, others: Iterable[ChosenQuote]) -> bool:
         )
         for other in others
     )
+
+
+def as_searched(part: str, found: Retrieval) -> Query:
+    """Return the part with its slips corrected."""
+    asked = read_query(part)
+    return found.queries.get(asked.text, asked)
 
 
 def _own_first(part: str, found: Retrieval) -> list[RankedChunk]:

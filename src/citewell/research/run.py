@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.boundary import label, mark
-from citewell.core.errors import CitewellError
+from citewell.core.errors import CitewellError, InferenceError
 from citewell.core.progress import OnProgress, Phase, Progress
 from citewell.core.results import ExpansionStep, Question, StopReason
 from citewell.core.text import one_line
 from citewell.ingest.outcome import IngestOutcome
 from citewell.research.frontier import Frontier, Need
 from citewell.research.read_path import judge_parts
+from citewell.research.support import KNOWN_MODEL
 from citewell.research.weigh import weigh_by_wishes
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.web.urls import page_address
@@ -42,6 +43,8 @@ _COMPELLING = 0.22
 _COMPELLING_PAGES = 2
 _SHOWN_SO_FAR = 3
 _PARALLEL_SEEDS = 4
+# Links of a page that are compared by meaning, about 4 ms each.
+_COMPARED_LINKS = 200
 
 
 @dataclass(slots=True, kw_only=True)
@@ -189,6 +192,7 @@ class ResearchRun:
         if rounds == 0:
             return "expansion is off"
         while True:
+            await self._compare_links()
             leads = self._next_leads(max_depth=self.limits.max_depth)
             if not leads:
                 return self._why_no_leads()
@@ -204,8 +208,30 @@ class ResearchRun:
             if was_settled and len(self.followed) > followed:
                 return "answered"
             is_full = len(self.followed) >= self.limits.max_pages
-            if self.iterations > 1 and self._progress() <= before and not is_full:
+            is_stuck = self.iterations > 1 and self._progress() <= before and not is_full
+            if is_stuck and not self.unsupported():
                 return "score plateau"
+            if is_stuck and len(self.followed) == followed:
+                return "score plateau"
+
+    async def _compare_links(self) -> None:
+        """Compare what links say with the question by meaning, while nothing supports it."""
+        embedder, query = self.parts.embedder, self.question.query
+        if embedder is None or embedder.name != KNOWN_MODEL or not self.unsupported():
+            return
+        texts = self.frontier.links_to_compare(limit=_COMPARED_LINKS)
+        known = {url: text for url, text in texts.items() if embedder.supports(text)}
+        if not known or not embedder.supports(query):
+            return
+        try:
+            asked = await embedder.embed_query(query)
+            vectors = await embedder.embed_passages(list(known.values()))
+        except InferenceError as error:
+            self.notes.append(f"Links were ranked by words only: {error.message}")
+            return
+        self.frontier.note_cosines(
+            {url: float(vector @ asked) for url, vector in zip(known, vectors, strict=True)}
+        )
 
     def _next_leads(self, *, max_depth: int) -> list[Lead]:
         judged = self.judgements.items()

@@ -12,12 +12,15 @@ import anyio
 from citewell.core.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument
 from citewell.core.question import Query, read_query
+from citewell.core.records import SearchFilter
+from citewell.core.words import content_words
 from citewell.retrieve.blocks import cut_blocks, plan_blocks
 from citewell.retrieve.candidates import Candidates, find_candidates
 from citewell.retrieve.duplicates import SeenTexts
 from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.locality import add_locality
 from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
+from citewell.retrieve.spelling import apply_corrections, correct_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from citewell.core.records import Block, PageText, RankedChunk, SearchFilter
+    from citewell.core.records import Block, PageText, RankedChunk
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.retrieve.candidates import FoundChunk
     from citewell.store.protocol import Store
@@ -81,6 +84,8 @@ class Retrieval:
     """Whether the ranking goes on after `chunks`."""
     ranked: tuple[RankedChunk, ...]
     """All that was ranked."""
+    queries: Mapping[str, Query]
+    """The question and its parts as they were searched for, by the text they were asked in."""
     by_query: Mapping[str, tuple[RankedChunk, ...]]
     """What the question and each of its parts found by itself, best first."""
     calibrated: bool
@@ -117,7 +122,16 @@ async def retrieve(
     asked = [read_query(text) for text in texts if text.strip()]
     if options.mode == "vectors":
         asked = [_without_words(query, models.embedder, options) for query in asked]
+    names = [query.text for query in asked]
     gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
+    corrected = (
+        await _correct(asked, gathered, store=store, where=where)
+        if options.mode == "hybrid"
+        else {}
+    )
+    if corrected:
+        asked = [read_query(apply_corrections(query.text, corrected)) for query in asked]
+        gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     retrieval_ms = clock.lap_ms()
     rankings = [
         await _rank(query, candidates.found, models=models, options=options)
@@ -140,14 +154,21 @@ async def retrieve(
         chunks=tuple(chosen),
         more=more,
         ranked=ranking.chunks,
-        by_query={query.text: one.chunks for query, one in zip(asked, rankings, strict=True)},
+        queries=dict(zip(names, asked, strict=True)),
+        by_query={name: one.chunks for name, one in zip(names, rankings, strict=True)},
         calibrated=ranking.calibrated,
-        best_cosines=_best_cosines(asked, gathered),
+        best_cosines=_best_cosines(names, gathered),
         chunks_matched=sum(candidates.chunks_matched for candidates in gathered),
         retrieval_ms=retrieval_ms,
         reranking_ms=reranking_ms,
         merge_ms=clock.lap_ms(),
-        notes=_once((*(note for each in gathered for note in each.notes), *ranking.notes)),
+        notes=_once(
+            (
+                *(f'Read "{word}" as "{meant}".' for word, meant in corrected.items()),
+                *(note for each in gathered for note in each.notes),
+                *ranking.notes,
+            )
+        ),
     )
 
 
@@ -257,10 +278,28 @@ def _choose(
     return chosen, False
 
 
-def _best_cosines(asked: Sequence[Query], gathered: Sequence[Candidates]) -> dict[str, float]:
+async def _correct(
+    asked: Sequence[Query], gathered: Sequence[Candidates], *, store: Store, where: SearchFilter
+) -> dict[str, str]:
+    """Return the slips in the question, with the words of its candidates that are meant.
+
+    A word that stands anywhere in the project is right, though the candidates lack it.
+    """
+    chunks = {each.chunk.chunk_id: each.chunk for found in gathered for each in found.found}
+    texts = [" ".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk in chunks.values()]
+    slips = correct_words(asked[0].text, texts) if asked and texts else {}
+    anywhere = SearchFilter(project=where.project)
+    return {
+        word: meant
+        for word, meant in slips.items()
+        if not await store.search_words(content_words(word), where=anywhere, limit=1)
+    }
+
+
+def _best_cosines(names: Sequence[str], gathered: Sequence[Candidates]) -> dict[str, float]:
     known = {
-        query.text: [each.vector_score for each in found.found if each.vector_score is not None]
-        for query, found in zip(asked, gathered, strict=True)
+        name: [each.vector_score for each in found.found if each.vector_score is not None]
+        for name, found in zip(names, gathered, strict=True)
     }
     return {text: max(cosines) for text, cosines in known.items() if cosines}
 

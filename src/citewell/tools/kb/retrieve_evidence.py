@@ -100,7 +100,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         limits=limits,
     )
     is_settled = judged[given.question].is_settled
-    absent = [] if is_settled else absent_words(given.question, found.ranked)
+    absent = [] if is_settled else absent_words(found.query.text, found.ranked)
     supported = bool(quotes) and judged[given.question].is_supported
     output = RetrieveEvidenceOutput(
         supported=supported,

@@ -79,8 +79,8 @@ TOOL = Tool(
     title="Answer from web pages",
     description=(
         "Get cited, verbatim evidence from web pages; pages not yet indexed are fetched first.\n"
-        "Use when you need facts grounded in specific web sources and have their URLs.\n"
-        "Do not use when the pages are already indexed and you only ask anew: call search.\n"
+        "Use when you need facts from web pages and have their URLs.\n"
+        "Do not use when the pages are already indexed: call search.\n"
         "Returns at most 7 quotes, each with its source, or says that nothing answers.\n"
         "If you need more, call search with another question, or answer with another URL.\n"
         f"Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters."

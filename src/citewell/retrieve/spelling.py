@@ -1,0 +1,68 @@
+"""Correcting slips of the keyboard, by the words that the texts found for a question hold."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from citewell.core.words import STOP_WORDS, as_symbol, content_words, written_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+# Short words have too many neighbours for a guess to mean anything.
+_LEAST_CHARACTERS = 4
+_LEAST_LIKENESS = 0.8
+_MOST_LENGTH_DIFFERENCE = 2
+_MOST_CORRECTED = 6
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def correct_words(question: str, texts: Iterable[str]) -> dict[str, str]:
+    """Return the words of `question` that no text holds, each with the word that may be meant.
+
+    Names of code and words with capitals inside are left as they are: they may be right and the
+    texts may be about something else.
+    """
+    forms: dict[str, int] = {}
+    for text in texts:
+        for form in written_words(text):
+            lowered = form.lower()
+            forms[lowered] = forms.get(lowered, 0) + 1
+    stems = {stem for form in forms for stem in content_words(form)}
+    corrected: dict[str, str] = {}
+    for word in dict.fromkeys(_WORD.findall(question)):
+        is_plain = word.isascii() and (word.islower() or word.istitle()) and not as_symbol(word)
+        if len(word) < _LEAST_CHARACTERS or not is_plain or word.lower() in STOP_WORDS:
+            continue
+        if stems.intersection(content_words(word)):
+            continue
+        meant = _nearest(word.lower(), forms)
+        if meant is not None and len(corrected) < _MOST_CORRECTED:
+            corrected[word] = meant
+    return corrected
+
+
+def apply_corrections(question: str, corrected: Mapping[str, str]) -> str:
+    """Return the question with the corrected words in their places."""
+    return _WORD.sub(lambda match: corrected.get(match[0], match[0]), question)
+
+
+def _nearest(word: str, forms: Mapping[str, int]) -> str | None:
+    best, best_rank = None, (_LEAST_LIKENESS, 0)
+    for form, count in forms.items():
+        if form[:1] != word[0] or abs(len(form) - len(word)) > _MOST_LENGTH_DIFFERENCE:
+            continue
+        if not form.isalpha():
+            continue
+        if sorted(form) == sorted(word):
+            # Two letters changed places: the commonest slip, of low likeness in short words.
+            return form
+        matcher = SequenceMatcher(None, word, form, autojunk=False)
+        if matcher.real_quick_ratio() < best_rank[0] or matcher.quick_ratio() < best_rank[0]:
+            continue
+        rank = (round(matcher.ratio(), 2), count)
+        if rank > best_rank:
+            best, best_rank = form, rank
+    return best

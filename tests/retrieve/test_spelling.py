@@ -1,0 +1,29 @@
+"""Correcting slips of the keyboard."""
+
+from citewell.retrieve.spelling import apply_corrections, correct_words
+
+TEXT = "An exception can carry extra information. Rotate the log file at midnight, local time."
+
+
+def test_words_that_no_text_holds_become_those_that_are_meant() -> None:
+    question = "put extra infomation on an exeption at midnite, local tiem"
+
+    corrected = correct_words(question, [TEXT])
+
+    assert corrected == {
+        "infomation": "information",
+        "exeption": "exception",
+        "midnite": "midnight",
+        "tiem": "time",
+    }
+    assert apply_corrections(question, corrected) == (
+        "put extra information on an exception at midnight, local time"
+    )
+
+
+def test_words_that_are_held_in_another_form_stay() -> None:
+    assert correct_words("rotating logs and exceptions", [TEXT]) == {}
+
+
+def test_names_and_words_without_likeness_stay() -> None:
+    assert correct_words("does GridFS or zstd or elephant what", [TEXT]) == {}
