@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 CITEWELL = [sys.executable, "-m", "citewell"]
 ONE_MINUTE = {"CITEWELL_JOBS_LEASE_SECONDS": "60"}
 LEASE = {
-    "CITEWELL_JOBS_LEASE_SECONDS": "2",
+    "CITEWELL_JOBS_LEASE_SECONDS": "6",
     "CITEWELL_EMBEDDER": "none",
     "CITEWELL_MCP_LOG_LEVEL": "WARNING",
 }
