@@ -1,5 +1,7 @@
 """Runs the groups of attacks and prints, for each, how many were tried and how many held.
 
+With `--quick`, long groups try a sample.
+
 A group is a module of this folder with `NAME` and `async def attack() -> AsyncIterator[Attempt]`.
 """
 
@@ -41,4 +43,5 @@ async def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(1 if anyio.run(main, sys.argv[1:]) else 0)
+    named = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    sys.exit(1 if anyio.run(main, named) else 0)

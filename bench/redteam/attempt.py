@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
@@ -21,3 +22,8 @@ class Group:
 
     name: str
     attack: Callable[[], AsyncIterator[Attempt]]
+
+
+def is_quick() -> bool:
+    """Return whether a sample of the attacks will do."""
+    return "--quick" in sys.argv

@@ -133,6 +133,40 @@ def test_a_worker_killed_while_it_fetches_loses_nothing(tmp_path: Path) -> None:
     assert job.attempts == 2
 
 
+def test_a_job_whose_worker_was_killed_twice_is_set_aside_with_the_reason(tmp_path: Path) -> None:
+    gate = Gate(html("Herons", "Herons wade in shallow water."))
+    with running_site({"/": gate}) as site:
+        queue(tmp_path, site.url("/"))
+        for _ in range(2):
+            with worker(tmp_path) as killed:
+                assert gate.asked.wait(120)
+                kill(killed)
+            gate.asked.clear()
+        with worker(tmp_path):
+            wait_until(lambda: look(tmp_path)[1][0].state == "failed", seconds=120)
+        [website], [job] = look(tmp_path)
+
+    assert "ended the process that worked on it twice" in (job.error or "")
+    assert website.status == "failed"
+    assert not gate.asked.is_set()
+
+
+def test_a_worker_that_is_asked_to_stop_twice_has_not_crashed(tmp_path: Path) -> None:
+    gate = Gate(html("Herons", "Herons wade in shallow water."))
+    with running_site({"/": gate}) as site:
+        queue(tmp_path, site.url("/"))
+        for _ in range(2):
+            with worker(tmp_path):
+                assert gate.asked.wait(120)
+            gate.asked.clear()
+        gate.opened.set()
+        with worker(tmp_path):
+            wait_until(lambda: all_done(tmp_path), seconds=120)
+        [website], [job] = look(tmp_path)
+
+    assert (website.status, job.attempts) == ("completed", 1)
+
+
 def test_a_worker_killed_while_it_embeds_loses_nothing(tmp_path: Path) -> None:
     asked, opened = threading.Event(), threading.Event()
 

@@ -1,0 +1,175 @@
+"""Arguments made from the schema of every tool: each call ends with a result or a clear error.
+
+The cases keep to the schema, so that they reach past validation; most ids are of things that do
+not exist. INTERNAL_ERROR, no answer at all or a server that has ended counts as got through.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+from anyio.streams.buffered import BufferedByteReceiveStream
+from bench.redteam.attempt import Attempt, is_quick
+from bench.redteam.schema_values import value_for
+from tests.e2e.processes import SERVE, environment, http_server
+from tests.tools.library import EGRETS, HERONS, OWLS
+from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
+
+from citewell.store.open import open_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+NAME = "tool_arguments"
+_CASES = 200
+_QUICK_CASES = 4
+_ANSWER_SECONDS = 120
+_MAX_LINE_BYTES = 10_000_000
+_SETTINGS = {
+    "CITEWELL_EMBEDDER": "none",
+    "CITEWELL_MCP_TOOLSETS": "all",
+    "CITEWELL_MCP_TOOL_TIMEOUT": "3",
+    "CITEWELL_PEOPLE_ANSWER_TIMEOUT_SECONDS": "1",
+    "CITEWELL_RATE_LIMIT_PER_KEY": "1000000",
+    "CITEWELL_RATE_LIMIT_PER_ADDRESS": "1000000",
+}
+_CLIENT = {"name": "red team", "version": "1"}
+_INITIALIZE = {
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT},
+}
+
+Message = dict[str, Any]
+if TYPE_CHECKING:
+    Ask = Callable[[Message], Awaitable[Message]]
+
+
+async def attack() -> AsyncIterator[Attempt]:
+    """Call every tool over each transport."""
+    transports = {"stdio": _over_stdio, "HTTP": _over_http, "WebSocket": _over_websocket}
+    for name, connected in transports.items():
+        with TemporaryDirectory() as folder:
+            await _fill(Path(folder))
+            async with connected(Path(folder)) as ask:
+                async for attempt in _call_all(name, ask):
+                    yield attempt
+
+
+async def _call_all(transport: str, ask: Ask) -> AsyncIterator[Attempt]:
+    listed = await ask({"method": "tools/list", "params": {}})
+    chance = random.Random(7)
+    for tool in listed["result"]["tools"]:
+        for _ in range(_QUICK_CASES if is_quick() else _CASES):
+            arguments = value_for(tool["inputSchema"], chance)
+            params = {"name": tool["name"], "arguments": arguments}
+            what = f"{transport} {tool['name']} {json.dumps(arguments, ensure_ascii=True)[:200]}"
+            try:
+                with anyio.fail_after(_ANSWER_SECONDS):
+                    answer = await ask({"method": "tools/call", "params": params})
+            except TimeoutError:
+                yield Attempt(what=what, held=False, outcome="no answer")
+                continue
+            outcome = _outcome_of(answer)
+            yield Attempt(
+                what=what, held=outcome not in ("INTERNAL_ERROR", "-32603"), outcome=outcome
+            )
+
+
+def _outcome_of(answer: Message) -> str:
+    if "error" in answer:
+        return str(answer["error"]["code"])
+    result = answer["result"]
+    return str(result["structuredContent"]["error"]["code"]) if result["isError"] else "done"
+
+
+async def _fill(folder: Path) -> None:
+    store = await open_store(f"sqlite:///{folder}/pages.db")
+    for page in (HERONS, EGRETS, OWLS):
+        await store.put_page(page)
+    await store.aclose()
+
+
+@asynccontextmanager
+async def _over_http(folder: Path) -> AsyncIterator[Ask]:
+    headers = {"Accept": "application/json, text/event-stream"}
+    with http_server(folder, **_SETTINGS) as server:
+        async with httpx2.AsyncClient(base_url=server.url, timeout=_ANSWER_SECONDS) as http:
+
+            async def ask(message: Message) -> Message:
+                request = {"jsonrpc": "2.0", "id": 1, **message}
+                answer = await http.post("/mcp", json=request, headers=headers)
+                return dict(answer.json())
+
+            yield ask
+
+
+@asynccontextmanager
+async def _over_websocket(folder: Path) -> AsyncIterator[Ask]:
+    with http_server(folder, **_SETTINGS) as server:
+        address = server.url.replace("http", "ws") + "/mcp"
+        async with connect(address, subprotocols=[Subprotocol("mcp")], max_size=None) as socket:
+
+            async def receive() -> bytes:
+                received = await socket.recv()
+                return received if isinstance(received, bytes) else received.encode()
+
+            conversation = _Conversation(socket.send, receive)
+            await conversation.open()
+            yield conversation.ask
+
+
+@asynccontextmanager
+async def _over_stdio(folder: Path) -> AsyncIterator[Ask]:
+    env = environment(folder, **_SETTINGS)
+    process = await anyio.open_process(SERVE, env=env, cwd=folder, stderr=subprocess.DEVNULL)
+    async with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, lines = process.stdin, BufferedByteReceiveStream(process.stdout)
+
+        async def send(text: str) -> None:
+            await stdin.send(text.encode() + b"\n")
+
+        async def receive() -> bytes:
+            return await lines.receive_until(b"\n", _MAX_LINE_BYTES)
+
+        conversation = _Conversation(send, receive)
+        await conversation.open()
+        yield conversation.ask
+        await stdin.aclose()
+
+
+class _Conversation:
+    """Requests and answers, one after the other."""
+
+    def __init__(
+        self,
+        send: Callable[[str], Awaitable[None]],
+        receive: Callable[[], Awaitable[bytes]],
+    ) -> None:
+        self._send = send
+        self._receive = receive
+        self._asked = 0
+
+    async def open(self) -> None:
+        """Say hello."""
+        await self.ask(_INITIALIZE)
+        await self._send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+
+    async def ask(self, message: Message) -> Message:
+        """Return the answer to a message; what comes before it is passed over."""
+        self._asked += 1
+        await self._send(json.dumps({"jsonrpc": "2.0", "id": self._asked, **message}))
+        while True:
+            answer: Message = json.loads(await self._receive())
+            if answer.get("id") == self._asked and "method" not in answer:
+                return answer
