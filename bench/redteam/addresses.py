@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection
 
 NAME = "addresses"
-_LIST = Path(__file__).parents[3] / "shared" / "data" / "robustness" / "ssrf" / "urls.json"
+_LIST = Path("../shared/data/robustness/ssrf/urls.json")
 _HOSTS = (
     "127.0.0.1",
     "127.1",
