@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from bench.redteam.attempt import Attempt
 from bench.redteam.injection_pages import (
     DEFAULT_DATA,
     Plant,
@@ -39,6 +40,8 @@ from citewell.tools.catalog import ALL_TOOLS, open_registry
 from citewell.tools.resources import Resource, find_links, list_resources, read_resource
 from citewell.tools.results import ToolResult
 from citewell.tools.untrusted import UNTRUSTED_KEY
+
+NAME = "injection"
 
 _NOTE = re.compile(r"Text between ⟦(\d+) and \1⟧ is quoted")
 _CANARY = re.compile(r"canary\d{3}leak")
@@ -321,6 +324,16 @@ async def run(planted: list[Plant]) -> Score:
         for plant in planted:
             await attacker.attack(plant)
     return attacker.score
+
+
+async def attack() -> AsyncIterator[Attempt]:
+    """Yield each form of each tool, and whether it kept the words of every tenth attack inside."""
+    score = await run(plants(load_attacks())[::10])
+    for tool, form in sorted(score.tried):
+        leaks = [leak.where for leak in score.leaks if (leak.tool, leak.form) == (tool, form)]
+        yield Attempt(
+            what=f"{tool}, {form}", held=not leaks, outcome=leaks[0] if leaks else "inside"
+        )
 
 
 def missing_tools(score: Score) -> list[str]:

@@ -13,7 +13,7 @@ from citewell.answer.nothing_found import format_nothing_found
 from citewell.answer.numbering import number_sources
 from citewell.answer.stats import format_stats, format_summary
 from citewell.answer.trace import format_trace
-from citewell.core.boundary import NOTE_PLACE, Boundary, label, neutralise
+from citewell.core.boundary import NOTE_PLACE, SUPPLIED, Boundary, label, neutralise
 from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
@@ -129,6 +129,8 @@ def _format_quote(
     if len(result.sub_queries) > 1:
         marks.append(f'part: "{one_line(quote.sub_query)}"')
     marks.append(f"id {quote.citation_id}")
+    if quote.origin == "supplied":
+        marks.append(SUPPLIED)
     cut = f" {_CUT}" if quote.is_cut else ""
     # The section is a page's word too: it goes inside the boundary, on a line of its own.
     section = f"§ {label(quote.heading_path[-1])}\n" if quote.heading_path else ""
@@ -146,6 +148,8 @@ def _format_block(
     marks = [f"relevance: {block.relevance:.2f}"]
     if block.confidence is not None:
         marks.append(f"confidence: {block.confidence:.2f}")
+    if block.origin == "supplied":
+        marks.append(SUPPLIED)
     if len(result.sub_queries) > 1:
         marks.append(f'sub-query: "{one_line(block.sub_query)}"')
     adjacent = " [adjacent context]" if block.matched_by == "locality" else ""
@@ -175,7 +179,10 @@ def _format_sources(
         lines.append(f"[{number}] {title} — {neutralise(own[0].url)}")
         if result.blocks:
             lines += [f"    § {heading}" for heading in _last_headings(own)]
-    return "\n".join(["[SOURCES]", NOTE_PLACE, boundary.around("\n".join(lines))])
+    supplied = {each.source_id for each in shown if each.origin == "supplied"}
+    listed = [number for source_id, number in numbers.items() if source_id in supplied]
+    notes = [f"[{number}] was {SUPPLIED}." for number in listed]
+    return "\n".join(["[SOURCES]", NOTE_PLACE, boundary.around("\n".join(lines)), *notes])
 
 
 def _last_headings(shown: Iterable[Block | Quote]) -> list[str]:

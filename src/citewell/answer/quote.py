@@ -127,6 +127,7 @@ def quote_chunk(chunk: StoredChunk | Block, span: QuotedSpan, *, confidence: flo
     """Return a slice of a chunk or a block as a citable quote of its page."""
     start, end = chunk.start + span.start, chunk.start + span.end
     return Quote(
+        origin=chunk.origin,
         citation_id=citation_id(chunk.source_id, chunk.page_hash, start, end),
         text=chunk.text[span.start : span.end],
         source_id=chunk.source_id,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from citewell.core.records import Caller, StoredChunk
+    from citewell.core.records import Caller, PageOrigin, StoredChunk
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +51,7 @@ class PassagePlace:
     tags: tuple[str, ...]
     heading_path: tuple[str, ...]
     anchor: str | None
+    origin: PageOrigin = "fetched"
 
     @classmethod
     def of_chunk(cls, chunk: StoredChunk) -> PassagePlace:
@@ -66,6 +67,7 @@ class PassagePlace:
             tags=chunk.tags,
             heading_path=chunk.heading_path,
             anchor=chunk.anchor,
+            origin=chunk.origin,
         )
 
     @property

@@ -29,6 +29,9 @@ _NEUTRAL = str.maketrans({OPENING: "[", CLOSING: "]", _START: " ", _END: " ", _N
 
 MAX_LABEL_CHARACTERS = 120
 
+SUPPLIED = "supplied by a caller, not fetched"
+"""What results say of text that a caller passed in."""
+
 NOTE_PLACE = _NOTE
 """Where the explanation of the boundary goes; without it, `draw` puts it at the top."""
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 AccessScope = Literal["read", "write", "admin"]
-"""What a key may do: read what is stored, also fetch and change it, also see the server itself."""
+"""What a key can do: read what is stored; also fetch and add; also delete, and see the server."""
 
 ALL_SCOPES: frozenset[str] = frozenset(get_args(AccessScope))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from citewell.core.records import Language
+    from citewell.core.records import Language, PageOrigin
 
 WebsiteKind = Literal["page", "site"]
 
@@ -114,6 +114,8 @@ class Website:
     """What the last refresh found."""
     is_entry: bool = True
     """False for a page that is stored but that nobody added to the library."""
+    origin: PageOrigin = "fetched"
+    """Of its own page; a site without one counts as fetched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

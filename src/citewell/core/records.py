@@ -343,6 +343,7 @@ class Block:
     first_ordinal: int
     last_ordinal: int
     images: tuple[Image, ...] = ()
+    origin: PageOrigin = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,6 +369,7 @@ class Quote:
     """The part of the question that it is for."""
     is_cut: bool = False
     """Whether it stops inside a sentence or a program, for its length."""
+    origin: PageOrigin = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

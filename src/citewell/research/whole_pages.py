@@ -40,4 +40,5 @@ def _block(page: PageText, best: Block | None) -> Block:
         first_ordinal=0,
         last_ordinal=max(0, info.chunks - 1),
         images=page.images,
+        origin=info.origin,
     )

@@ -123,4 +123,5 @@ def _cut(plan: BlockPlan, page: PageText) -> Block:
         first_ordinal=first.ordinal,
         last_ordinal=last.ordinal,
         images=tuple(image for image in page.images if first.start <= image.start < last.end),
+        origin=first.origin,
     )

@@ -34,6 +34,7 @@ def read_website(row: Row) -> Website:
         refresh_due_at=read_datetime(row["refresh_due_at"]),
         created_at=read_datetime(row["created_at"]),
         updated_at=read_datetime(row["updated_at"]),
+        origin=row["origin"] or "fetched",
         last_change=None if row["last_change"] is None else report_from_json(row["last_change"]),
     )
 
@@ -63,6 +64,7 @@ def read_page_as_website(row: Row) -> Website:
         updated_at=fetched_at,
         last_change=None,
         is_entry=False,
+        origin=row["origin"],
     )
 
 

@@ -120,7 +120,9 @@ class Tool(Generic[InputT, ResultT, OutputT]):
 
     @property
     def needed_scope(self) -> AccessScope:
-        """The scope of a key that may call it."""
+        """The scope of a key that may call it: what cannot be undone is for admins."""
+        if self.annotations.destructive:
+            return "admin"
         return "read" if self.annotations.read_only else "write"
 
     def is_for(self, caller: Caller) -> bool:

@@ -16,7 +16,8 @@ SELECT
     coalesce(
         CASE website.kind WHEN 'page' THEN own.fetched_at END, website.fetched_at
     ) AS fetched_at,
-    own.fields, counted.pages, counted.chunks
+    own.fields, counted.pages, counted.chunks,
+    (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin
 FROM website
 LEFT JOIN LATERAL (
     SELECT page.title, page.language, page.fetched_at, website_page.fields

@@ -17,7 +17,8 @@ SELECT
             AND (website.kind = 'page' OR website_page.source_id = website.source_id)
         ORDER BY source_id <> website_id
         LIMIT 1
-    ) AS fields
+    ) AS fields,
+    (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin
 FROM website
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 

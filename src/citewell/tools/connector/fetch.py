@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.errors import NotFound
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
+from citewell.tools.supplied import SuppliedAt, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_TEXT_TOKENS = 8_000
@@ -28,7 +29,8 @@ class FetchMetadata(ToolOutput):
     """What else is known of the page."""
 
     language: OwnText
-    fetched_at: OwnText
+    fetched_at: OwnText | None = None
+    supplied_at: SuppliedAt = None
     page_hash: OwnText
     tags: list[OwnText]
     truncated: bool
@@ -67,7 +69,7 @@ async def run(given: FetchInput, call: Call) -> FetchOutput:
         url=page.info.url,
         metadata=FetchMetadata(
             language=page.info.language,
-            fetched_at=page.info.fetched_at.isoformat(timespec="seconds"),
+            **shape_moment(page.info.fetched_at, page.info.origin),
             page_hash=page.info.text_hash[:16],
             tags=list(page.info.tags),
             truncated=len(text) < len(page.text.rstrip()),
@@ -81,6 +83,8 @@ def render(output: FetchOutput, call: Call) -> str:
         enclose(f"{output.title or 'Untitled'} — {output.url}") + f" (id {output.id})",
         output.text,
     ]
+    if output.metadata.supplied_at is not None:
+        lines.insert(1, f"This text was {SUPPLIED}.")
     if output.metadata.truncated:
         lines.append("(cut here: the page goes on)")
     return "\n".join(lines)

@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.registry import Call, ToolInput, ToolOutput
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
-from citewell.tools.websites.arguments import SourceId, Status, iso, not_found, shown_title
+from citewell.tools.websites.arguments import (
+    SourceId,
+    Status,
+    fetch_timestamp,
+    not_found,
+    shown_title,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +48,7 @@ class SourceShape(ToolOutput):
     error_message: PageText | None = None
     fetch_timestamp: OwnText | None = None
     chunks_count: int
+    supplied: Supplied = None
 
 
 class ChunkShape(ToolOutput):
@@ -92,8 +100,9 @@ def shape_source(website: Website) -> SourceShape:
         language=website.language,
         processing_status=website.status,
         error_message=website.error_message,
-        fetch_timestamp=iso(website.fetched_at),
+        fetch_timestamp=fetch_timestamp(website),
         chunks_count=website.chunks,
+        supplied=is_supplied(website.origin),
     )
 
 
@@ -114,6 +123,7 @@ def shape_chunk(chunk: StoredChunk) -> ChunkShape:
 def render_source(source: SourceShape, call: Call) -> str:
     """Return a source on one line."""
     error = f", error: {source.error_message}" if source.error_message else ""
+    error += f", {SUPPLIED}" if source.supplied else ""
     page = enclose(f"{source.title} — {source.url}")
     return (
         f"[{source.source_id}] {page} ({source.processing_status}, "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.answer.spans import PassageText
-from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.tokens import count_tokens
 from citewell.tools.registry import ToolOutput
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class QuoteShape(ToolOutput):
     uri: OwnText
     url: PageUrl
     confidence: float
+    supplied: Supplied = None
 
 
 class EvidenceOutput(ToolOutput):
@@ -73,6 +75,7 @@ def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:
         uri=passage.uri,
         url=place.url,
         confidence=round(confidence, 2),
+        supplied=is_supplied(place.origin),
     )
 
 
@@ -84,6 +87,7 @@ def render(output: EvidenceOutput, call: Call) -> str:
     lines = [NOTE_PLACE]
     for number, quote in enumerate(output.quotes, start=1):
         ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
+        ids += f", {SUPPLIED}" if quote.supplied else ""
         lines.append(f"[{number}] {quote.quote}")
         where = enclose(f"{quote.title or 'Untitled'}, {quote.url}")
         lines.append(f"    — {where} ({ids})")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.registry import ToolOutput
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ class ExcerptCitation(ToolOutput):
     title: PageLabel
     uri: OwnText
     url: PageUrl
+    supplied: Supplied = None
 
 
 class ExcerptOutput(ToolOutput):
@@ -52,6 +55,7 @@ def cite(passage: Passage) -> ExcerptCitation:
         title=place.title,
         uri=passage.uri,
         url=place.url + (f"#{place.anchor}" if place.anchor else ""),
+        supplied=is_supplied(place.origin),
     )
 
 
@@ -80,13 +84,15 @@ def tail_of(text: str, *, max_tokens: int) -> str:
 
 
 def render(output: ExcerptOutput, call: Call) -> str:
-    """Return the excerpt inside a fence, with its citation."""
+    """Return the excerpt with its citation."""
     lines = [output.excerpt]
     marks = [f"passage {output.passage_id}"]
     if output.citation is not None:
         cited = output.citation
         marks.append(f"section {cited.section_id}")
-        lines.append(f"— {cited.title or 'Untitled'}, {cited.url} ({', '.join(marks)})")
+        marks += [SUPPLIED] if cited.supplied else []
+        where = enclose(f"{cited.title or 'Untitled'}, {cited.url}")
+        lines.append(f"— {where} ({', '.join(marks)})")
     else:
         lines.append(f"({marks[0]})")
     if output.start_char:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from citewell.answer.quote import cut_preview
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.question import read_query
 from citewell.core.tokens import count_tokens
 from citewell.tools.kb.arguments import (
@@ -24,6 +24,7 @@ from citewell.tools.kb.evidence import passage_text
 from citewell.tools.kb.passages import FoundBy, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ class SearchResultShape(ToolOutput):
     scratch_uri: OwnText
     size_bytes: int
     anchor: PageUrl | None
+    supplied: Supplied = None
     debug: Annotated[DebugShape | None, WithJsonSchema({"type": "object"})] = None
 
 
@@ -171,6 +173,7 @@ def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchRes
         scratch_uri=found.passage.uri,
         size_bytes=found.passage.size_bytes,
         anchor=place.anchor,
+        supplied=is_supplied(place.origin),
         debug=_debug(found) if options.include_debug else None,
     )
 
@@ -201,6 +204,7 @@ def render(output: KbSearchOutput, call: Call) -> str:
         marks += [f"tag {result.doc_tag}"] if result.doc_tag else []
         marks += [f"{result.source}", f"{result.size_bytes} bytes"]
         marks += [f"score {result.score}"] if result.score is not None else []
+        marks += [SUPPLIED] if result.supplied else []
         place = f"{result.title or 'Untitled'} — {with_anchor(result.url, result.anchor)}"
         lines.append(f"[{result.rank}] {enclose(place)}")
         lines.append(f"    {result.preview} ({', '.join(marks)})")

@@ -8,12 +8,13 @@ from pydantic import Field, model_validator
 
 from citewell.answer.verify import verify_quote
 from citewell.app.stored_pages import find_stored_page
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.errors import NotFound
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.supplied import FetchedAt, SuppliedAt, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class VerifyQuoteOutput(ToolOutput):
     difference: PageText | None = None
     likeness: float
     page_hash: OwnText
-    fetched_at: OwnText
+    fetched_at: FetchedAt = None
+    supplied_at: SuppliedAt = None
     same_version: bool | None = None
     live: bool
 
@@ -76,9 +78,10 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     cited = parse_citation_id(given.citation_id) if given.citation_id else None
     page = await _find_page(given, call)
     text, page_hash, fetched_at = page.text, page.info.text_hash, page.info.fetched_at
+    origin = page.info.origin
     if given.live:
         fetched, extracted = await call.parts.ingester.read_live(page.info.url)
-        text, fetched_at = extracted.text, fetched.fetched_at
+        text, fetched_at, origin = extracted.text, fetched.fetched_at, fetched.origin
         page_hash = content_hash(text)
     result = verify_quote(given.quote, text, start=cited.start if cited else None)
     return VerifyQuoteOutput(
@@ -92,7 +95,7 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
         difference=result.difference,
         likeness=result.likeness,
         page_hash=page_hash[:16],
-        fetched_at=fetched_at.isoformat(timespec="seconds"),
+        **shape_moment(fetched_at, origin),
         same_version=page_hash.startswith(cited.page_hash) if cited else None,
         live=given.live,
     )
@@ -126,6 +129,11 @@ def render(output: VerifyQuoteOutput, call: Call) -> str:
     page = enclose(f"{output.title or 'Untitled'} — {output.url}")
     head = f"{output.verdict.upper()}: {page}"
     lines = [head, f"Checked against the page {version}, fetched {output.fetched_at}."]
+    if output.supplied_at is not None:
+        lines[1] = (
+            f"Checked against text {SUPPLIED} ({output.supplied_at}): no evidence of what the page "
+            "says. Call ingest with the URL, or verify with live, to check the page itself."
+        )
     if output.verdict in ("exact", "moved"):
         lines.append(f"The quote stands at characters {output.start} to {output.end}.")
     elif output.verdict == "changed":

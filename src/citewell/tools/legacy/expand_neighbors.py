@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from citewell.answer.quote import clip
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class NeighborShape(ToolOutput):
     heading: PageLabel
     url: PageUrl
     snippet: PageText | None = None
+    supplied: Supplied = None
 
 
 class ExpandNeighborsOutput(ToolOutput):
@@ -87,6 +89,7 @@ def _shape(chunk: StoredChunk, of: StoredChunk, *, include_snippet: bool) -> Nei
         title=chunk.title,
         heading=chunk.heading_path[-1] if chunk.heading_path else "",
         url=chunk.url,
+        supplied=is_supplied(chunk.origin),
         snippet=clip(chunk.text, SNIPPET_CHARACTERS) if include_snippet else None,
     )
 
@@ -99,9 +102,10 @@ def render(output: ExpandNeighborsOutput, call: Call) -> str:
     for neighbor in output.neighbors:
         heading = f" § {neighbor.heading}" if neighbor.heading else ""
         where = enclose(f"{neighbor.title or 'Untitled'}{heading}, {neighbor.url}")
+        supplied = f", {SUPPLIED}" if neighbor.supplied else ""
         lines.append(
             f"- section {neighbor.section_id}, {neighbor.relation} of {neighbor.of} "
-            f"({neighbor.hops}): {where}"
+            f"({neighbor.hops}{supplied}): {where}"
         )
         if neighbor.snippet is not None:
             lines.append(f"    {neighbor.snippet}")

@@ -6,11 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.kb.excerpt import MAX_EXCERPT_BYTES
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 DEFAULT_SECTION_BYTES = 8_192
@@ -34,6 +35,7 @@ class SectionTextShape(ToolOutput):
     text: PageText
     truncated: bool
     size_bytes: int
+    supplied: Supplied = None
 
 
 class GetSectionTextOutput(ToolOutput):
@@ -70,6 +72,7 @@ async def run(given: GetSectionTextInput, call: Call) -> GetSectionTextOutput:
                 text=text,
                 truncated=len(text) < len(section.text),
                 size_bytes=len(section.text.encode("utf-8", "surrogatepass")),
+                supplied=is_supplied(section.origin),
             )
         )
     return GetSectionTextOutput(results=results, omitted=omitted or None)
@@ -84,7 +87,7 @@ def render(output: GetSectionTextOutput, call: Call) -> str:
     """Return each section under its title."""
     lines: list[str] = []
     for result in output.results:
-        cut = ", cut" if result.truncated else ""
+        cut = (", cut" if result.truncated else "") + (f", {SUPPLIED}" if result.supplied else "")
         place = with_anchor(result.url, result.anchor)
         head = enclose(f"{result.title or 'Untitled'} — {place}")
         lines.append(f"{head} (section {result.section_id}{cut})")

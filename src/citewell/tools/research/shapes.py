@@ -12,6 +12,7 @@ from citewell.answer.stats import reader_notes
 from citewell.core.boundary import path_label
 from citewell.tools.registry import ToolOutput
 from citewell.tools.schemas import ROWS
+from citewell.tools.supplied import SuppliedAt, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class SourceShape(ToolOutput):
     source_id: int
     title: PageLabel
     url: PageUrl
-    fetched_at: OwnText
+    fetched_at: OwnText | None = None
+    supplied_at: SuppliedAt = None
     page_hash: OwnText
 
 
@@ -165,7 +167,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
                 source_id=source_id,
                 title=seen[source_id].title,
                 url=seen[source_id].url,
-                fetched_at=seen[source_id].fetched_at.isoformat(timespec="seconds"),
+                **shape_moment(seen[source_id].fetched_at, seen[source_id].origin),
                 page_hash=seen[source_id].page_hash[:16],
             )
             for source_id, number in numbers.items()

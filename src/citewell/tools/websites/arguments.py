@@ -55,6 +55,11 @@ def iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
 
 
+def fetch_timestamp(website: Website) -> str | None:
+    """Return when a website was fetched; None for text that a caller supplied."""
+    return None if website.origin == "supplied" else iso(website.fetched_at)
+
+
 def shown_title(website: Website) -> str:
     """Return the title; the URL where there is none yet."""
     return website.title.strip() or website.url

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from citewell.app.websites import READ_NEEDS, list_websites
-from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.library import WebsiteQuery
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
-from citewell.tools.websites.arguments import ContentTypeFilter, Status, iso, shown_title
+from citewell.tools.websites.arguments import (
+    ContentTypeFilter,
+    Status,
+    fetch_timestamp,
+    shown_title,
+)
 
 if TYPE_CHECKING:
     from citewell.app.websites import WebsiteView
@@ -45,6 +51,7 @@ class WebsiteShape(ToolOutput):
     is_stale: bool
     error_message: PageText | None
     pages: int | None = None
+    supplied: Supplied = None
 
 
 class ListOutput(ToolOutput):
@@ -88,7 +95,8 @@ def _shape(view: WebsiteView) -> WebsiteShape:
         title=shown_title(website),
         content_type=website.content_type,
         language=website.language,
-        fetch_timestamp=iso(website.fetched_at),
+        fetch_timestamp=fetch_timestamp(website),
+        supplied=is_supplied(website.origin),
         processing_status=website.status,
         chunks_count=website.chunks,
         is_stale=view.is_stale,
@@ -108,6 +116,7 @@ def render(output: ListOutput, call: Call) -> str:
         marks += [f"{website.pages} pages"] if website.pages is not None else []
         marks += [f"{website.chunks_count} chunks"]
         marks += [f"fetched {website.fetch_timestamp}"] if website.fetch_timestamp else []
+        marks += [SUPPLIED] if website.supplied else []
         marks += ["stale"] if website.is_stale else []
         lines.append(f"[{website.id}] {website.title} — {website.url} ({', '.join(marks)})")
         if website.error_message:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, field_validator
 
 from citewell.answer.synthesis import citation_text
-from citewell.core.boundary import NOTE_PLACE
+from citewell.core.boundary import NOTE_PLACE, SUPPLIED
 from citewell.core.content_fields import FIELD_NAMES
 from citewell.core.errors import CitewellError
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch
 from citewell.tools.websites.scores import ConfidenceLevel, confidence_level
@@ -79,6 +80,7 @@ class ResultShape(ToolOutput):
     fts_score: float | None
     combined_score: float
     metadata: dict[OwnText, PageLabel]
+    supplied: Supplied = None
     citation: PageText
 
 
@@ -186,6 +188,7 @@ def _shape(found: ScoredChunk, headers: _Headers) -> ResultShape:
         fts_score=found.fts_score,
         combined_score=found.combined_score,
         metadata=headers.of(found),
+        supplied=is_supplied(chunk.origin),
         citation=citation_text(chunk.url, chunk.heading_path),
     )
 
@@ -206,6 +209,7 @@ def render(output: QueryOutput, call: Call) -> str:
             f"[{number}] {result.citation} — combined {result.combined_score}, "
             f"vector {result.vector_score}, words {result.fts_score}, "
             f"source_id {result.source_id}, chunk_id {result.chunk_id}"
+            + (f", {SUPPLIED}" if result.supplied else "")
         )
         lines.append(result.content)
     lines += [f"Note: {note}" for note in output.notes or ()]

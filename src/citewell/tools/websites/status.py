@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import WithJsonSchema
 
 from citewell.app.websites import READ_NEEDS, view_website
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     FieldShape,
     SourceId,
     Status,
-    iso,
+    fetch_timestamp,
     shape_fields,
     shown_title,
 )
@@ -55,6 +56,7 @@ class StatusOutput(ToolOutput):
     language: OwnText | None = None
     pages: int
     is_stale: bool
+    supplied: Supplied = None
     progress: ProgressShape | None = None
     fields: Annotated[
         dict[OwnText, list[FieldShape]] | None, WithJsonSchema({"type": "object"})
@@ -75,7 +77,8 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
         url=website.url,
         processing_status=website.status,
         chunks_created=website.chunks,
-        fetch_timestamp=iso(website.fetched_at),
+        fetch_timestamp=fetch_timestamp(website),
+        supplied=is_supplied(website.origin),
         error_message=website.error_message,
         message=_message(website, running),
         title=shown_title(website),
@@ -112,13 +115,17 @@ def _message(website: Website, running: Job | None) -> str:
     return "Waiting to be processed."
 
 
+def _age(output: StatusOutput) -> str:
+    return SUPPLIED if output.supplied else f"fetched {output.fetch_timestamp or 'never'}"
+
+
 def render(output: StatusOutput, call: Call) -> str:
     """Return the status, its progress and the fields with their values."""
     lines = [
         f"{output.processing_status}: {enclose(f'{output.title} — {output.url}')} "
         f"(source_id {output.source_id}, {output.content_type}, "
         f"language {output.language or 'unknown'}, {output.pages} pages, "
-        f"{output.chunks_created} chunks, fetched {output.fetch_timestamp or 'never'}"
+        f"{output.chunks_created} chunks, {_age(output)}"
         f"{', stale' if output.is_stale else ''}). {output.message}"
     ]
     if output.error_message:
