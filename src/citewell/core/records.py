@@ -275,7 +275,6 @@ class StoredChunk:
     tags: tuple[str, ...] = ()
     """Those of its page."""
     origin: PageOrigin = "fetched"
-    """Where the text of its page came from."""
     words: str | None = None
     """The search words of its text, joined by spaces, where the store keeps them."""
 
@@ -381,7 +380,6 @@ class Caller:
     agent: str | None = None
     key_hash: str | None = None
     is_local: bool = True
-    """Whether the call comes from this machine; without a key, only then it is its user's."""
     project: str = "default"
     scopes: frozenset[str] = field(default_factory=lambda: frozenset({"read", "write", "admin"}))
     key_hint: str | None = None

@@ -251,8 +251,8 @@ class Ingester:
         return await self._embedding.embed_all(source_ids=source_ids, on_progress=on_progress)
 
     def is_stale(self, page: PageInfo) -> bool:
-        """Return whether the page was fetched too long ago, or only supplied by a caller."""
-        return page.origin == "supplied" or is_stale(page, after_days=self._stale_after_days)
+        """Return whether the page was fetched too long ago to be trusted as it is."""
+        return is_stale(page, after_days=self._stale_after_days)
 
     async def _find_own(self, address: str, *, project: str) -> PageInfo | None:
         """Return the page stored for an address; text that a caller supplied is none."""

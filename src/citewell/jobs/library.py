@@ -111,7 +111,8 @@ class Library:
         website, is_new = await self._store.library.add_website(draft, now=now)
         if not is_new:
             website = await self._renew(website, draft, force=force)
-        if website.status == "completed" and not force:
+        is_read = website.status == "completed" and website.origin != "supplied"
+        if is_read and not force:
             return Processed(website=website, job=None, is_cached=True)
         is_site = website.kind == "site"
         job, _ = await self._store.jobs.add_job(

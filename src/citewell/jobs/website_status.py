@@ -47,7 +47,9 @@ async def get_job(store: Store, job_id: int, *, project: str) -> Job:
 
 
 def is_stale(website: Website, *, after_days: float, now: datetime | None = None) -> bool:
-    """Return whether the website was fetched more than `after_days` ago."""
+    """Return whether the website was fetched more than `after_days` ago, or only supplied."""
+    if website.origin == "supplied":
+        return True
     age = None if website.fetched_at is None else (now or datetime.now(UTC)) - website.fetched_at
     return age is not None and age > timedelta(days=after_days)
 

@@ -121,3 +121,19 @@ async def test_only_an_admin_deletes(tool: str) -> None:
     assert refused["error"]["code"] == "SCOPE_VIOLATION"
     assert "'admin'" in refused["error"]["message"]
     assert deleted["chunks_deleted"] == 1
+
+
+async def test_processing_the_url_fetches_the_page_although_text_was_supplied() -> None:
+    with running_site({"/herons": PAGE}) as site:
+        url = site.url("/herons")
+        async with supplied_to(
+            url, web_allowed_private_hosts=(site.host,), jobs_patience_seconds=60.0
+        ) as (library, source_id):
+            await library.call(
+                "data_update_website_status", source_id=source_id, status="completed"
+            )
+            processed = await library.call("rag_process_website", url=url)
+            verified = await library.call("kb.verify_quote", quote=CLAIM, url=url)
+
+    assert not processed["is_cached"]
+    assert verified["verdict"] != "exact"
