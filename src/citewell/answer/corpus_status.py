@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose, label, mark
+from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _DONE: Mapping[PageOrigin, str] = {
     "fetched": "fetched",
-    "supplied": f"{SUPPLIED},",
+    "supplied": "supplied by a caller",
     "file": "read from a file",
 }
 

@@ -65,7 +65,7 @@ async def test_every_result_says_that_the_text_was_supplied() -> None:
             result = await library.result(name, **arguments)
 
             about = [line for line in result.text.splitlines() if "fetched" in line]
-            assert SUPPLIED in result.text, (name, result.text)
+            assert "supplied by a caller" in result.text, (name, result.text)
             assert "supplied" in json.dumps(result.structured), name
             assert all("not fetched" in line or URL not in line for line in about), (name, about)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import WithJsonSchema
 
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.tokens import count_tokens, truncate_to_tokens
@@ -43,7 +45,7 @@ class ExcerptOutput(ToolOutput):
     truncated: bool
     start_char: int | None = None
     next_start_char: int | None = None
-    citation: ExcerptCitation | None = None
+    citation: Annotated[ExcerptCitation | None, WithJsonSchema({"type": "object"})] = None
 
 
 def cite(passage: Passage) -> ExcerptCitation:
