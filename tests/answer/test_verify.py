@@ -34,10 +34,62 @@ def test_an_edited_sentence_is_shown_with_its_edits() -> None:
     assert PAGE[result.start : result.end] == result.found
 
 
-def test_other_white_space_is_a_change_not_a_loss() -> None:
+def test_other_white_space_is_no_change() -> None:
     result = verify_quote("Herons eat\nsmall fish", PAGE)
 
-    assert (result.verdict, result.found) == ("changed", "Herons eat small fish")
+    assert (result.verdict, result.found) == ("exact", "Herons eat small fish")
+
+
+MARKED_UP = """# Herons
+
+The *grey* heron’s bill is “long” – see [`bill()`](https://a.example/bill_(x)), the **tool** of
+
+- rivers
+- lakes
+
+| Name | Length |
+| --- | --- |
+| Grey | 90 cm |
+
+It is used [to spear](https://a.example/spear) fish, frogs and, rarely, mice. Herons nest in trees.
+"""
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ('The grey heron\'s bill is "long" - see', "The *grey* heron’s bill is “long” – see"),
+        ("the tool of rivers lakes", "the **tool** of\n\n- rivers\n- lakes"),
+        ("Grey 90 cm", "Grey | 90 cm"),
+        ("used to spear fish,\u00a0frogs", "used [to spear](https://a.example/spear) fish, frogs"),
+        ("It is *used* to **spear** fish", "It is used [to spear](https://a.example/spear) fish"),
+        (
+            "It is used to spear fish … Herons nest in trees.",
+            "It is used [to spear](https://a.example/spear) fish, frogs and, rarely, mice. "
+            "Herons nest in trees.",
+        ),
+        ("... Herons nest in trees. [...]", "Herons nest in trees."),
+    ],
+)
+def test_typesetting_markdown_and_ellipses_do_not_hide_a_quote(quote: str, found: str) -> None:
+    result = verify_quote(quote, MARKED_UP)
+
+    assert (result.verdict, result.found) == ("exact", found)
+    assert MARKED_UP[result.start : result.end] == found
+
+
+def test_a_folded_quote_knows_its_place() -> None:
+    start = MARKED_UP.index("**tool**")
+
+    assert verify_quote("tool of", MARKED_UP, start=start).verdict == "exact"
+    assert verify_quote("tool of", MARKED_UP, start=start - 9).verdict == "moved"
+
+
+@pytest.mark.parametrize(
+    "quote", ["It is used to spear mice.", "The white heron's bill is long", "... mice ..."]
+)
+def test_other_words_are_still_a_change(quote: str) -> None:
+    assert verify_quote(quote, MARKED_UP).verdict in ("changed", "gone")
 
 
 def test_a_quote_that_nothing_resembles_is_gone() -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.boundary import neutralise, without_brackets
-from citewell.core.text import find_ignoring_space, sentence_spans
+from citewell.core.folding import fold
+from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ Verdict = Literal["exact", "moved", "changed", "gone"]
 # Below this likeness two passages have too little in common to be one that was edited.
 _LEAST_LIKENESS = 0.55
 _COMPARED_WINDOWS = 12
+# Shorter parts around an ellipsis could stand anywhere.
+_LEAST_PART_CHARACTERS = 12
+_MOST_ELIDED_CHARACTERS = 1_500
+_MOST_MARKS = 40
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
@@ -42,7 +47,8 @@ class Verification:
 def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verification:
     """Return whether `text`, a page's canonical text, still holds `quote`.
 
-    A quote may be copied with the brackets of the boundary around it.
+    A quote may be copied with the brackets of the boundary around it, with other quotation marks,
+    dashes and spaces, with or without Markdown, and with ellipses for what was left out.
 
     With `start`, where the quote stood, the quote found elsewhere counts as moved; without it,
     wherever it is found is exact.
@@ -53,10 +59,60 @@ def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verifica
     at = text.find(quote)
     if at >= 0:
         return _found("exact" if start is None else "moved", quote, at)
-    spaced = find_ignoring_space(quote, text)
-    if spaced is not None:
-        return _compare(quote, text, spaced, likeness=0.99)
-    return _nearest(quote, text)
+    folded = _find_folded(quote, text, start=start)
+    return folded or _nearest(quote, text)
+
+
+def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | None:
+    """Return where the quote stands but for its typesetting, or with its ellipses filled in."""
+    page = fold(text)
+    wanted = fold(quote).text.strip()
+    if not wanted:
+        return None
+    spans = [page.span(at, at + len(wanted)) for at in _places(wanted, page.text)]
+    if not spans and (elided := _find_elided(wanted, page.text)) is not None:
+        spans = [page.span(*elided)]
+    if not spans:
+        return None
+    kept = [span for span in spans if start is not None and _stands_at(span, start, text)]
+    found = (kept or spans)[0]
+    return Verification(
+        verdict="exact" if start is None or kept else "moved",
+        start=found[0],
+        end=found[1],
+        found=text[found[0] : found[1]],
+        likeness=0.99,
+    )
+
+
+def _places(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + len(wanted))
+
+
+def _find_elided(wanted: str, text: str) -> Span | None:
+    """Return the stretch that holds the parts of a quote between its ellipses, near each other."""
+    parts = [part for piece in wanted.split("...") if (part := piece.strip())]
+    if not parts or min(map(len, parts)) < _LEAST_PART_CHARACTERS:
+        return None
+    for at in _places(parts[0], text):
+        end = at + len(parts[0])
+        for part in parts[1:]:
+            next_at = text.find(part, end, end + _MOST_ELIDED_CHARACTERS)
+            if next_at < 0:
+                break
+            end = next_at + len(part)
+        else:
+            return at, end
+    return None
+
+
+def _stands_at(span: Span, start: int, text: str) -> bool:
+    """Return whether a span begins at `start`, but for marks of Markdown between the two."""
+    first, last = sorted((span[0], start))
+    return last - first <= _MOST_MARKS and not fold(text[first:last]).text.strip()
 
 
 def _found(verdict: Verdict, quote: str, start: int) -> Verification:

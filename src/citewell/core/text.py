@@ -13,7 +13,6 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+")
 # A run of marks is tried once, from its first mark on: a page of dots would be tried from each.
 _SENTENCE_END = re.compile(r"[.?!](?<![.?!].)[.?!]*+[\"'”’)\]*_`]*+(?=\s)|[。！？]++[」』）】”’]*+")
 _NEXT_LETTER = re.compile(r"\S")
-_TOKEN = re.compile(r"\S+")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|al|fig|no|vol|approx|resp|dr|mr|mrs|ms|prof|st|inc|ltd|jr|sr|u\.s)"
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
@@ -36,23 +35,6 @@ def without_closing_hashes(heading: str) -> str:
     bare = words.rstrip("#")
     is_closed = bare != words and (not bare or bare[-1].isspace())
     return bare.rstrip() if is_closed else words
-
-
-def find_ignoring_space(words: str, text: str) -> Span | None:
-    """Return where `words` first stand in `text`, however their spaces are broken."""
-    wanted = " ".join(words.split())
-    at = " ".join(text.split()).find(wanted) if wanted else -1
-    if at < 0:
-        return None
-    start, end, passed = -1, at + len(wanted), 0
-    for token in _TOKEN.finditer(text):
-        length = token.end() - token.start()
-        if start < 0 and passed + length > at:
-            start = token.start() + at - passed
-        if passed + length >= end:
-            return start, token.start() + end - passed
-        passed += length + 1
-    raise AssertionError("what was found in the joined tokens is made of them")
 
 
 def sentence_spans(text: str) -> list[Span]:

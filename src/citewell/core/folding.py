@@ -1,0 +1,77 @@
+"""Text without what copying and typesetting change: quotation marks, dashes, spaces, Markdown."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from citewell.core.text import Span
+
+# All repeats are bounded or possessive, so that no page can make the search slow.
+_CHANGING = re.compile(
+    r"""(?P<line>^[ \t]{0,20}+(?:\#{1,6}+(?=[ \t])|>|[-+*](?=[ \t])|\d{1,3}+[.)](?=[ \t]))
+        |^[ \t]{0,20}+\|[ \t:|-]++$)
+    |(?P<target>\]\([^()\s]{0,2000}+\))
+    |(?P<space>[\s|\u200b\ufeff]++)
+    |(?P<single>[‘’‚‛′´])
+    |(?P<double>[“”„‟″«»])
+    |(?P<dash>[‐‑‒–—―−])
+    |(?P<ellipsis>…)
+    |(?P<dropped>(?<!\s)\*++|\*++(?!\s)|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|~~|`++|[\[\]]
+        |\\(?=[\\`*_{}\[\]()\#+.!|<>~-]))""",
+    re.MULTILINE | re.VERBOSE,
+)
+_WRITTEN = {"space": " ", "single": "'", "double": '"', "dash": "-", "ellipsis": "..."}
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedText:
+    """A folded text, and where each run of it stood."""
+
+    text: str
+    _starts: list[int]
+    """Where each run begins in `text`, …"""
+    _origins: list[Span]
+    """… and from where to where it stood before."""
+
+    def span(self, start: int, end: int) -> Span:
+        """Return where the folded text from `start` to `end` stood; `end` is after `start`."""
+        return self._origin(start)[0], self._origin(end - 1)[1]
+
+    def _origin(self, at: int) -> Span:
+        run = bisect_right(self._starts, at) - 1
+        start, end = self._origins[run]
+        next_run = self._starts[run + 1] if run + 1 < len(self._starts) else len(self.text)
+        if next_run - self._starts[run] != end - start:
+            # A run that was replaced, such as an ellipsis, is one piece.
+            return start, end
+        place = start + at - self._starts[run]
+        return place, place + 1
+
+
+def fold(text: str) -> FoldedText:
+    """Return `text` folded; two texts that differ only in their typesetting fold alike."""
+    parts: list[str] = []
+    starts: list[int] = []
+    origins: list[Span] = []
+    length, position = 0, 0
+
+    def add(part: str, start: int, end: int) -> None:
+        nonlocal length
+        if part:
+            parts.append(part)
+            starts.append(length)
+            origins.append((start, end))
+            length += len(part)
+
+    for match in _CHANGING.finditer(text):
+        add(text[position : match.start()], position, match.start())
+        written = _WRITTEN.get(match.lastgroup or "", "")
+        is_repeated = written == " " and (not parts or parts[-1].endswith(" "))
+        add("" if is_repeated else written, match.start(), match.end())
+        position = match.end()
+    add(text[position:], position, len(text))
+    return FoldedText("".join(parts), starts, origins)
