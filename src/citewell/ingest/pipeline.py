@@ -210,10 +210,7 @@ class Ingester:
             stored = await self._store.find_page(page.url, project=page.project)
             if response is None or stored is None or stored.source_id != page.source_id:
                 return None
-            opened = await self._fetcher.sandbox.run(
-                open_body, response.body, response.content_type, response.final_url
-            )
-            fetched = fetched_from(response, OpenedBody(*opened), stored)
+            fetched = await self._open_response(response, stored)
             read = await self._reader.read(fetched)
             outcome = await self._put(
                 fetched, read, stored, project=stored.project, response=response
@@ -242,6 +239,21 @@ class Ingester:
             wait_for=wait_for,
         )
 
+    async def read_whole_text(self, page: PageInfo | FetchedPage) -> str | None:
+        """Return all that a reader of a page can see; nothing is fetched.
+
+        None: it is a stored page whose response is not kept.
+
+        Raises:
+            CitewellError: it could not be read.
+        """
+        if isinstance(page, PageInfo):
+            response = await self._store.responses.get_response(page.source_id)
+            if response is None:
+                return None
+            page = await self._open_response(response, page)
+        return await self._reader.extract_whole_text(page)
+
     async def embed_now(
         self, source_ids: Sequence[int], *, on_progress: OnProgress = no_progress
     ) -> int:
@@ -253,6 +265,12 @@ class Ingester:
     def is_stale(self, page: PageInfo) -> bool:
         """Return whether the page was fetched too long ago to be trusted as it is."""
         return is_stale(page, after_days=self._stale_after_days)
+
+    async def _open_response(self, response: PageResponse, page: PageInfo) -> FetchedPage:
+        opened = await self._fetcher.sandbox.run(
+            open_body, response.body, response.content_type, response.final_url
+        )
+        return fetched_from(response, OpenedBody(*opened), page)
 
     async def _find_own(self, address: str, *, project: str) -> PageInfo | None:
         """Return the page stored for an address; text that a caller supplied is none."""

@@ -10,6 +10,7 @@ from anyio import to_thread
 from citewell.ingest.chunk import chunk_page
 from citewell.ingest.entities import find_entities
 from citewell.ingest.extract.extract import extract_page
+from citewell.ingest.extract.whole_text import extract_whole_text
 from citewell.ingest.packed_page import ReadPage, pack_page, unpack_page
 
 if TYPE_CHECKING:
@@ -60,6 +61,14 @@ class PageReader:
         """
         extracted, _, _ = await self._run(extract_only, fetched)
         return extracted
+
+    async def extract_whole_text(self, fetched: FetchedPage) -> str:
+        """Return all that a reader of the page can see, its furniture included.
+
+        Raises:
+            ExtractionError, EmptyPage: as `read`.
+        """
+        return await self._sandbox.run(extract_whole_text, fetched)
 
     async def _run(self, read: Callable[[FetchedPage], ReadPage], fetched: FetchedPage) -> ReadPage:
         # Its text is read from here on; sending the bytes as well would take as long again.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from citewell.answer.verify import verify_quote
+from citewell.answer.verify import Verdict, verify_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.errors import NotFound
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.schemas import ROWS
 from citewell.tools.scope import ShortScope, check_scope
 from citewell.tools.supplied import FetchedAt, SuppliedAt, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -20,29 +22,30 @@ from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 if TYPE_CHECKING:
     from typing import Self
 
-    from citewell.core.records import Page
+    from citewell.answer.verify import Verification
+    from citewell.core.records import FetchedPage, Page, PageInfo
 
 MAX_QUOTE_CHARACTERS = 5_000
+MAX_QUOTES = 20
+# From the best to the worst that can be said of a quote.
+_VERDICTS: tuple[Verdict, ...] = ("exact", "moved", "changed", "gone")
+
+_AS_TEXT = WithJsonSchema({"type": "string"})
+
+QuoteText = Annotated[str, Field(min_length=1, max_length=MAX_QUOTE_CHARACTERS, pattern=r"\S")]
 
 
 class VerifyQuoteInput(ToolInput):
     """Arguments of `kb.verify_quote`."""
 
     quote: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=MAX_QUOTE_CHARACTERS,
-            pattern=r"\S",
-            description="The quoted text, word for word.",
-        ),
+        QuoteText | Annotated[list[QuoteText], Field(min_length=1, max_length=MAX_QUOTES)],
+        Field(description="Or several, of one page."),
     ]
-    url: Annotated[Url | None, Field(description="Page the quote is from.")] = None
-    source_id: Annotated[int | None, Field(ge=1, description="Or the page's source_id.")] = None
-    citation_id: Annotated[
-        str | None, Field(max_length=100, description="Or the citation's id.")
-    ] = None
-    live: Annotated[bool, Field(description="Fetch the page again and compare with that.")] = False
+    url: Url | None = None
+    source_id: Annotated[int | None, Field(ge=1)] = None
+    citation_id: Annotated[str | None, Field(max_length=100)] = None
+    live: Annotated[bool, Field(description="Fetch the page again.")] = False
     scope: ShortScope | None = None
 
     @model_validator(mode="after")
@@ -54,50 +57,102 @@ class VerifyQuoteInput(ToolInput):
         return self
 
 
-class VerifyQuoteOutput(ToolOutput):
-    """What became of the quote."""
+class QuoteVerdict(ToolOutput):
+    """What became of one quote."""
 
-    verdict: Literal["exact", "moved", "changed", "gone"]
-    url: PageUrl
-    title: PageLabel
-    source_id: int
+    verdict: Annotated[Verdict, _AS_TEXT]
     start: int | None = None
     end: int | None = None
     found: PageText | None = None
     difference: PageText | None = None
     likeness: float
+    checked: Annotated[OwnText | None, SkipJsonSchema()] = None
+    """Where it does not stand in the main text: "whole page" if the rest was looked at, too.
+
+    A menu, a footer or the like has no offsets. The rest of a page comes from its kept response.
+    """
+
+
+class VerifyQuoteOutput(QuoteVerdict):
+    """What became of the quote; of several, of the one that fares worst."""
+
+    url: PageUrl
+    title: PageLabel
+    source_id: int
     page_hash: OwnText
     fetched_at: FetchedAt = None
     supplied_at: SuppliedAt = None
     same_version: bool | None = None
     live: bool
+    results: Annotated[list[QuoteVerdict] | None, ROWS] = None
+    """Of several quotes, in their order."""
 
 
 async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
-    """Look for the quote in the stored page, or in the page as it is now."""
+    """Look for the quotes in the stored page, or in the page as it is now."""
     cited = parse_citation_id(given.citation_id) if given.citation_id else None
     page = await _find_page(given, call)
     text, page_hash, fetched_at = page.text, page.info.text_hash, page.info.fetched_at
     origin = page.info.origin
+    whole: PageInfo | FetchedPage = page.info
     if given.live:
-        fetched, extracted = await call.parts.ingester.read_live(page.info.url)
-        text, fetched_at, origin = extracted.text, fetched.fetched_at, fetched.origin
+        whole, extracted = await call.parts.ingester.read_live(page.info.url)
+        text, fetched_at, origin = extracted.text, whole.fetched_at, whole.origin
         page_hash = content_hash(text)
-    result = verify_quote(given.quote, text, start=cited.start if cited else None)
+    quotes = [given.quote] if isinstance(given.quote, str) else given.quote
+    start = cited.start if cited and isinstance(given.quote, str) else None
+    results = [verify_quote(quote, text, start=start) for quote in quotes]
+    verdicts = [_shape(result) for result in results]
+    if any(result.verdict in ("changed", "gone") for result in results):
+        whole_text = await call.parts.ingester.read_whole_text(whole)
+        verdicts = [
+            _look_outside(quote, whole_text, verdict, is_cited=start is not None)
+            for quote, verdict in zip(quotes, verdicts, strict=True)
+        ]
+    worst = max(verdicts, key=lambda verdict: _VERDICTS.index(verdict.verdict))
+    about: dict[str, Any] = worst.model_dump() | shape_moment(fetched_at, origin)
     return VerifyQuoteOutput(
-        verdict=result.verdict,
+        **about,
         url=page.info.url,
         title=page.info.title,
         source_id=page.info.source_id,
+        page_hash=page_hash[:16],
+        same_version=page_hash.startswith(cited.page_hash) if cited else None,
+        live=given.live,
+        results=None if isinstance(given.quote, str) else verdicts,
+    )
+
+
+def _look_outside(
+    quote: str, whole_text: str | None, inside: QuoteVerdict, *, is_cited: bool
+) -> QuoteVerdict:
+    """Return the verdict on the whole text where that is better than `inside` the main text."""
+    if inside.verdict in ("exact", "moved"):
+        return inside
+    if whole_text is None:
+        return inside.model_copy(update={"checked": "main text"})
+    outside = verify_quote(quote, whole_text)
+    if _VERDICTS.index(outside.verdict) >= _VERDICTS.index(inside.verdict):
+        return inside.model_copy(update={"checked": "whole page"})
+    moved = outside.verdict == "exact" and is_cited
+    return _shape(outside).model_copy(
+        update={
+            "verdict": "moved" if moved else outside.verdict,
+            "start": None,
+            "end": None,
+            "checked": "whole page",
+        }
+    )
+
+
+def _shape(result: Verification) -> QuoteVerdict:
+    return QuoteVerdict(
+        verdict=result.verdict,
         start=result.start,
         end=result.end,
         found=result.found if result.verdict == "changed" else None,
         difference=result.difference,
         likeness=result.likeness,
-        page_hash=page_hash[:16],
-        **shape_moment(fetched_at, origin),
-        same_version=page_hash.startswith(cited.page_hash) if cited else None,
-        live=given.live,
     )
 
 
@@ -124,26 +179,44 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
 
 
 def render(output: VerifyQuoteOutput, call: Call) -> str:
-    """Return the verdict in a sentence, with where it stands or what changed."""
+    """Return the verdicts in a sentence each, with where the quote stands or what changed."""
     version = "as it is on the web now" if output.live else "as indexed"
     page = enclose(f"{output.title or 'Untitled'} — {output.url}")
-    head = f"{output.verdict.upper()}: {page}"
-    lines = [head, f"Checked against the page {version}, fetched {output.fetched_at}."]
+    checked = f"Checked against the page {version}, fetched {output.fetched_at}."
     if output.supplied_at is not None:
-        lines[1] = (
+        checked = (
             f"Checked against text {SUPPLIED} ({output.supplied_at}): no evidence of what the page "
             "says. Call ingest with the URL, or verify with live, to check the page itself."
         )
-    if output.verdict in ("exact", "moved"):
-        lines.append(f"The quote stands at characters {output.start} to {output.end}.")
-    elif output.verdict == "changed":
-        lines.append(f"Nearest text (likeness {output.likeness:.2f}), edits marked:")
-        lines.append(output.difference or "")
+    if output.results is None:
+        lines = [f"{output.verdict.upper()}: {page}", checked, *_explain(output)]
     else:
-        lines.append("Nothing like it is on the page; do not cite it.")
+        lines = [page, checked]
+        for number, verdict in enumerate(output.results, 1):
+            lines += [f"{number}. {verdict.verdict.upper()}", *_explain(verdict)]
     if output.same_version is False:
         lines.append("The page has changed since the citation was made.")
     return "\n".join(lines)
+
+
+def _explain(verdict: QuoteVerdict) -> list[str]:
+    is_outside = verdict.checked == "whole page" and verdict.start is None
+    where = "outside the main text of the page" if is_outside else "on the page"
+    if verdict.verdict == "changed":
+        return [
+            f"Nearest text {where} (likeness {verdict.likeness:.2f}), edits marked:",
+            verdict.difference or "",
+        ]
+    if verdict.verdict == "gone" and verdict.checked == "main text":
+        return [
+            "Nothing like it is in the main text of the page; the rest of it is not kept. "
+            "Check again with live true before you drop the citation."
+        ]
+    if verdict.verdict == "gone":
+        return ["Nothing like it is on the page; do not cite it."]
+    if is_outside:
+        return [f"The quote stands {where}, as in a menu or a footer."]
+    return [f"The quote stands at characters {verdict.start} to {verdict.end}."]
 
 
 TOOL = Tool(
@@ -152,11 +225,12 @@ TOOL = Tool(
     title="Check a quote",
     description=(
         "Check whether a page still holds a quote: exact, moved, changed (and how) or gone.\n"
-        "Use when you are about to cite, or to check an older citation.\n"
+        "Use when you are about to cite, or doubt a citation.\n"
         "Do not use when you look for new evidence: call search.\n"
-        "Returns at most one verdict with its offsets.\n"
+        "Returns at most one verdict for each quote.\n"
         "If you need more, call answer with the page's URL.\n"
-        f"Defaults: live false (the indexed copy). Max: {MAX_QUOTE_CHARACTERS} characters."
+        f"Defaults: live false. "
+        f"Max: {MAX_QUOTES} quotes of {MAX_QUOTE_CHARACTERS} characters."
     ),
     input_model=VerifyQuoteInput,
     output_model=VerifyQuoteOutput,
