@@ -72,6 +72,9 @@ def _is_laid_out(paragraph: str) -> bool:
     lines = paragraph.split("\n")
     if any(_FENCE.match(line.strip()) for line in lines):
         return True
+    if len(lines) == 1:
+        # Mail and reports indent single paragraphs of prose.
+        return paragraph.startswith("|")
     shaped = sum(line.startswith(("    ", "|")) or len(_GAP.findall(line)) > 1 for line in lines)
     return 2 * shaped > len(lines) or (len(lines) > 1 and lines[-1].startswith("    "))
 
