@@ -38,7 +38,8 @@ _FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
 class BlockRenderer:
     """Renders the main content of one page.
 
-    `listed` are links that stand in lists of links.
+    `listed` are links that stand in lists of links. Captions are text of the page if it
+    `has_captions`; those of an article are mostly credits, and stay with their image.
     """
 
     def __init__(
@@ -47,8 +48,10 @@ class BlockRenderer:
         links: LinkResolver,
         *,
         listed: Container[Element] = frozenset(),
+        has_captions: bool = True,
     ) -> None:
         self._writer = writer
+        self._has_captions = has_captions
         self._inline = InlineRenderer(writer, links, listed=listed)
         self._open: list[tuple[int, str | None]] = [(0, None)]
         """Level and anchor of the heading in force, one entry more for each open symbol."""
@@ -100,7 +103,7 @@ class BlockRenderer:
             return self._pre(element)
         if element.names and element.has_class(*_SIGNATURE_CLASSES.get(element.tag, ())):
             return self._signature(element)
-        if "caption" in element.names and element.has_class(*_FIGURE_CLASSES):
+        if "caption" in element.names and _is_figure(element):
             return self._figure(element)
         render = self._by_tag.get(element.tag)
         return render(element) if render is not None else self.blocks(element)
@@ -206,18 +209,20 @@ class BlockRenderer:
         return ["\n".join(f"> {line}" if line else ">" for line in body.split("\n"))]
 
     def _figure(self, element: Element) -> list[str]:
-        caption = next((below for below in element.walk() if _is_caption(below)), None)
-        words = self.line(caption.children) if caption is not None else ""
-        if caption is not None:
-            caption.remove()
+        legend = next((below for below in element.walk() if _is_caption(below)), None)
+        words = self.line(legend.children) if legend is not None else ""
+        if legend is not None:
+            legend.remove()
         images = [child for child in element.walk() if child.tag == "img"]
         if not images or element.find("table", "pre", "p", "blockquote") is not None:
             return [*self.blocks(element), *([words] if words else [])]
-        caption_text = plain_text(words)
-        shown = [self._inline.image(image, caption=caption_text) for image in images]
+        caption = plain_text(words)
+        title = "" if self._has_captions else caption
+        shown = [self._inline.image(image, caption=caption, title=title) for image in images]
         # Lazy loading writes the same image twice, the second time inside <noscript>.
-        first = next((image for image in shown if image), words)
-        return [first] if first else []
+        first = next((image for image in shown if image), "")
+        is_shown = self._has_captions or not first
+        return [*([first] if first else []), *([words] if words and is_shown else [])]
 
     def _details(self, element: Element) -> list[str]:
         summary = next((child for child in element.elements() if child.tag == "summary"), None)
@@ -242,6 +247,14 @@ class BlockRenderer:
         if first.startswith(("```", "|", "- ", "#")):
             return [label, *body]
         return [f"{label} {body[0]}", *body[1:]]
+
+
+def _is_figure(element: Element) -> bool:
+    return (
+        element.tag == "div"
+        and element.has_class(*_FIGURE_CLASSES)
+        and element.find("img") is not None
+    )
 
 
 def _is_caption(element: Element) -> bool:

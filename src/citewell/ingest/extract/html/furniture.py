@@ -26,9 +26,7 @@ _NAVIGATION_TAGS = frozenset({"nav", "search"})
 # Running text in navigation is a caption; more than this is a text that somebody put there.
 _CAPTION_CHARACTERS = 200
 _FOOTER_CHARACTERS = 700
-_HOLDER_TAGS = frozenset(
-    "div section ul ol table form center p address header footer aside span menu dl".split()
-)
+_HOLDER_TAGS = frozenset("div section ul ol table form center header footer aside menu dl".split())
 _BAR_TAGS = frozenset("div p ul ol table center address span dl form section".split())
 # Classes and ids with which generators mark chrome; none is a word that a heading could be.
 _CHROME_CLASSES = frozenset(
@@ -58,7 +56,7 @@ _NAMES = frozenset(
     "sidenav topnav subnav menu menubar submenu sidebar sidemenu breadcrumb breadcrumbs crumb "
     "crumbs pager pagination paginator prevnext nextprev footer pagefooter sitefooter topbar "
     "toolbar searchbox searchbar searchform searchfield skiplink skiplinks langswitch "
-    "languageswitcher languageselector versionswitcher versionselector copyright colophon toplinks "
+    "languageswitcher languageselector versionswitcher versionselector colophon toplinks "
     "footnav".split()
 )
 # Names that decide even where the links have headings above them.
@@ -152,7 +150,7 @@ def _is_frame(element: Element, measure: Measure, *, role: str | None) -> bool:
 
 
 def _is_named(element: Element, measure: Measure) -> bool:
-    if measure.prose or measure.has_code or measure.has_table:
+    if measure.prose or measure.has_code or measure.has_table or measure.has_main:
         return False
     if measure.headings:
         return measure.link_share > 0.6 and _has_name(

@@ -93,8 +93,11 @@ class InlineRenderer:
         text = self._collapsed(children)
         return _BREAKS.sub(" ", text).strip() if _BREAK in text else text
 
-    def image(self, image: Element, *, caption: str = "") -> str:
-        """Return an image as Markdown with its mark; one without words is the mark alone."""
+    def image(self, image: Element, *, caption: str = "", title: str = "") -> str:
+        """Return an image as Markdown with its mark; one without words is the mark alone.
+
+        The caption goes into the record of the image, the title into its Markdown.
+        """
         alt = collapse_spaces(image.attribute("alt"))
         if "mwe-math" in image.names:
             return between_dollars(alt, display="display" in image.names)
@@ -105,12 +108,11 @@ class InlineRenderer:
         if alt and reference.endswith(alt.rpartition("/")[2]):
             alt = ""  # a file name describes nothing
         mark = self._writer.mark_image(url, alt=alt, caption=caption)
-        if not alt and not caption:
+        if not alt and not title:
             return mark
-        title = visible_text(caption).replace('"', "”")
         target = markdown_target(url)
         if title:
-            target += f' "{title}"'
+            target += ' "' + visible_text(title).replace('"', "”") + '"'
         return f"{mark}![{alt}]({target})"
 
     def _collapsed(self, children: Sequence[Element | str]) -> str:
@@ -169,6 +171,10 @@ class InlineRenderer:
         mark = self._writer.mark_link(without_anchor(url), text, kind)
         before = " " if inner[0] in " \n\t" else ""
         after = " " if inner[-1] in " \n\t" else ""
+        if not before and pieces and pieces[-1].endswith("!"):
+            # With the sign before it, Markdown would take the link for an image.
+            pieces.append(mark + inner)
+            return
         pieces.append(f"{before}{mark}[{text}]({markdown_target(url)}){after}")
 
     def _emit_emphasis(self, element: Element, pieces: list[str]) -> None:

@@ -33,6 +33,8 @@ _CONTAINERS = re.compile(
 # Less than this beside headings is no page.
 _LEAST_CHARACTERS = 20
 _LABEL_CHARACTERS = 40
+# Where less is left, the page itself is a notice of copyright.
+_LEAST_BEFORE_COLOPHON = 60
 _HOLDERS = frozenset("div section article main center form body".split())
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _CONTENTS_SHARE = 0.85
@@ -175,7 +177,12 @@ def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[
         for anchor in (element.attribute("id"), element.attribute("name"))
         if anchor
     }
-    contents = select(root, lambda element: _is_contents(element, measures[element], targets))
+    contents = [
+        _innermost(element, measures)
+        for element in select(
+            root, lambda element: _is_contents(element, measures[element], targets)
+        )
+    ]
     for element in contents:
         _discount(element, measures)
         _take_out_label(element, measures)
@@ -192,6 +199,16 @@ def _is_contents(element: Element, own: Measure, targets: dict[str, Element]) ->
         return False
     links = [below for below in element.walk() if below.tag == "a"]
     return 2 * sum(_repeats_target(link, targets) for link in links) > len(links)
+
+
+def _innermost(contents: Element, measures: dict[Element, Measure]) -> Element:
+    """Return the smallest element with all the links, so that no title beside them goes along."""
+    links = measures[contents].links
+    while True:
+        inner = next((e for e in contents.elements() if measures[e].links == links), None)
+        if inner is None or inner.tag not in _CONTENTS_TAGS:
+            return contents
+        contents = inner
 
 
 def _repeats_target(link: Element, targets: dict[str, Element]) -> bool:
@@ -254,14 +271,17 @@ def _is_listed(link: Element, measures: dict[Element, Measure]) -> bool:
 def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
     """Take out the last blocks of a page that say who made it, when and with what."""
     taken: list[Element] = []
+    spare = measures[root].characters - _LEAST_BEFORE_COLOPHON
     holder: Element | None = root
     while holder is not None:
         start = len(holder.children)
         inner: Element | None = None
         for place in range(len(holder.children) - 1, -1, -1):
             node = holder.children[place]
-            if _is_colophon(node, measures):
+            size = len(node.strip()) if isinstance(node, str) else measures[node].characters
+            if size <= spare and _is_colophon(node, measures):
                 start = place
+                spare -= size
             elif not _is_short(node, measures):
                 if not isinstance(node, str) and start == len(holder.children):
                     inner = node

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 _PROSE_CHARACTERS = 60
 _DENSE_PROSE_CHARACTERS = 22
 _MOST_LINKED_CELLS = 0.7
+_MAIN_TAGS = frozenset({"main", "article", "h1"})
 _LAYOUT_TAGS = HEADING_TAGS | {"table", "form", "pre"}
 
 
 class Measure:
     """What lies inside one element, everything below it included."""
 
-    __slots__ = ("cells", "characters", "has_code", "has_layout", "has_table", "headings",
-                 "is_table", "linked", "links", "local", "prose", "rows", "size",
+    __slots__ = ("cells", "characters", "has_code", "has_layout", "has_main", "has_table",
+                 "headings", "is_table", "linked", "links", "local", "prose", "rows", "size",
                  "titled")  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,6 +38,8 @@ class Measure:
         self.has_code = False
         self.has_table = False
         """Whether it is or holds a table of data, not of links and not for layout."""
+        self.has_main = False
+        """Whether it is or holds a page's title or what the page calls its main part."""
         self.is_table = False
         """Whether it is a table whose cells hold neither headings, forms, code nor tables."""
         self.has_layout = False
@@ -82,6 +85,7 @@ def measure(elements: Iterable[Element]) -> dict[Element, Measure]:
             parent.add(own)
             parent.has_code |= own.has_code
             parent.has_table |= own.has_table
+            parent.has_main |= own.has_main
             parent.has_layout |= own.has_layout or element.tag in _LAYOUT_TAGS
             parent.cells += own.cells
             parent.rows += own.rows
@@ -108,6 +112,8 @@ def _complete(element: Element, own: Measure) -> None:
 
 def _count_tag(element: Element, own: Measure) -> None:
     tag = element.tag
+    if tag in _MAIN_TAGS or element.attributes.get("role") == "main":
+        own.has_main |= bool(own.characters)
     if tag == "a":
         href = element.attributes.get("href")
         if href is not None:

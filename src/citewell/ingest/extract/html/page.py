@@ -52,7 +52,10 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     writer = CanonicalWriter()
     content = find_main_content(document)
     _make_title_a_heading(content.element, metadata.title)
-    blocks = BlockRenderer(writer, links, listed=content.listed_links).blocks(content.element)
+    renderer = BlockRenderer(
+        writer, links, listed=content.listed_links, has_captions=not content.is_article
+    )
+    blocks = renderer.blocks(content.element)
     if content.is_article:
         blocks = without_bylines(blocks)
     canonical = writer.finish(join_blocks(blocks))
@@ -81,8 +84,8 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
 
 
 def _make_title_a_heading(root: Element, title: str) -> None:
-    """Make the line that repeats the page's title its heading, where nothing else is."""
-    if not title or root.find("h1") is not None:
+    """Make the line that repeats the page's title its heading, where it stands before any other."""
+    if not title:
         return
     for _, element in zip(range(_OPENING_ELEMENTS), root.walk(), strict=False):
         if element.tag in HEADING_TAGS:
