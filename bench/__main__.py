@@ -15,6 +15,7 @@ PROGRAMS = (
     "kill_ingest",
     "robustness",
     "extraction",
+    "fidelity",
     "quality",
     "site_labels",
     "link_following",

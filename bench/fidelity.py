@@ -1,0 +1,95 @@
+"""How much of documentation pages survives extraction, beside other extractors.
+
+`measure.py` of the fidelity data is the reference: it downloads Debian documentation packages and
+labels the blocks of their pages without looking at any extractor. The others are installed into an
+environment of their own, so that they neither need nor change this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+from typing import Any
+
+PEERS = ("trafilatura", "readability", "resiliparse", "markdownify", "html2text")
+_PACKAGES = (
+    "trafilatura", "readability-lxml", "resiliparse", "markdownify", "html2text", "selectolax",
+    "lxml_html_clean",
+)  # fmt: skip
+_COLUMNS = {
+    "blocks kept": ("blocks_kept", "blocks"),
+    "headings": ("headings_kept", "headings"),
+    "sections lost": ("sections_lost", "sections"),
+    "code": ("code_kept", "code"),
+    "rows": ("rows_kept", "rows"),
+    "index": ("index_kept", "index"),
+    "links": ("links_kept", "links"),
+    "furniture": ("leak", "output"),
+    "title": ("titles_right", "titles"),
+}
+# Sets how many pages of a package are taken before the program starts.
+_RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); import measure; measure.PAGES = int(sys.argv.pop(1)); measure.main()"  # noqa: E501
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data/fidelity"))
+    parser.add_argument("--packages", type=Path, help="a list of packages; dev.txt of the data")
+    parser.add_argument("--cache", type=Path, default=Path("/tmp/fidelity"))
+    parser.add_argument("--pages", type=int, default=40, help="of each package at most")
+    parser.add_argument("--alone", action="store_true", help="leave the other extractors out")
+    arguments = parser.parse_args()
+    packages = arguments.packages or arguments.data / "dev.txt"
+    if not (arguments.data / "measure.py").is_file():
+        sys.exit(f"no measure.py in {arguments.data}; give --data")
+    measured = [("citewell", sys.executable)]
+    if not arguments.alone:
+        python = _install_peers(arguments.cache / "peers")
+        measured += [(peer, str(python)) for peer in PEERS]
+    print(f"{'mean over packages':14} {'pages':>6} " + " ".join(f"{n:>13}" for n in _COLUMNS), "ms")
+    for name, python_path in measured:
+        rows = _measure(name, python_path, packages.resolve(), arguments)
+        print(_line(name, rows), flush=True)
+
+
+def _install_peers(folder: Path) -> Path:
+    """Return the Python of an environment that has the other extractors."""
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *_PACKAGES], check=True)
+    return python
+
+
+def _measure(
+    name: str, python: str, packages: Path, arguments: argparse.Namespace
+) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "rows.json"
+        subprocess.run(
+            [python, "-c", _RUN, str(arguments.data.resolve()), str(arguments.pages), str(packages),
+             "--engine", name, "--cache", str(arguments.cache.resolve()), "--json", str(result)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        rows: list[dict[str, Any]] = json.loads(result.read_text(encoding="utf-8"))
+    return rows
+
+
+def _line(name: str, rows: list[dict[str, Any]]) -> str:
+    cells: list[str] = []
+    for part, of in _COLUMNS.values():
+        shares = [row.get(part, 0) / row[of] for row in rows if row.get(of)]
+        cells.append(f"{sum(shares) / len(shares):13.4f}" if shares else f"{'-':>13}")
+    pages = sum(row["pages"] for row in rows)
+    milliseconds = 1_000 * sum(row["seconds"] for row in rows) / pages
+    return f"{name:14} {pages:6} " + " ".join(cells) + f" {milliseconds:.0f}"
+
+
+if __name__ == "__main__":
+    main()
