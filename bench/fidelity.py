@@ -59,10 +59,14 @@ def main() -> None:
 
 def _install_peers(folder: Path) -> Path:
     """Return the Python of an environment that has the other extractors."""
-    python = folder / "bin" / "python"
-    if not python.exists():
+    python, ready = folder / "bin" / "python", folder / "ready"
+    if not ready.exists():
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *_PACKAGES], check=True)
+        install = [python, "-m", "pip", "install", "-q", "--no-warn-script-location"]
+        # Older versions cannot resolve an extra that two of the packages name.
+        subprocess.run([*install, "--upgrade", "pip"], check=True)
+        subprocess.run([*install, *_PACKAGES], check=True)
+        ready.touch()
     return python
 
 

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 
-def read_or_end_process(page: FetchedPage) -> ReadPage:
+def read_or_end_process(page: FetchedPage, repeated: frozenset[int]) -> ReadPage:
     if "deadly" in page.text:
         os.kill(os.getpid(), signal.SIGKILL)
-    return read_page(page)
+    return read_page(page, repeated)
 
 
-def read_for_ever(page: FetchedPage) -> ReadPage:
+def read_for_ever(page: FetchedPage, repeated: frozenset[int]) -> ReadPage:
     while "endless" in page.text:
         pass
-    return read_page(page)
+    return read_page(page, repeated)
 
 
-def read_into_memory(page: FetchedPage) -> ReadPage:
+def read_into_memory(page: FetchedPage, repeated: frozenset[int]) -> ReadPage:
     if "huge" in page.text:
         bytearray(3 * 1024**3)
-    return read_page(page)
+    return read_page(page, repeated)
 
 
 @pytest.fixture

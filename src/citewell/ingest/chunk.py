@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.records import Chunk
 from citewell.core.tokens import count_tokens
+from citewell.ingest.site_lines import content_span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,8 +72,8 @@ class _Span:
     has_code: bool
 
 
-def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
-    """Return the chunks of a page, in order.
+def chunk_page(page: ExtractedPage, *, repeated: frozenset[int] = frozenset()) -> tuple[Chunk, ...]:
+    """Return the chunks of a page, in order; none of lines at its edges that are `repeated`.
 
     Each belongs to one section and none overlap. Together they hold all text but white space and
     headings that have only other headings below them: those are in the heading paths of what
@@ -80,8 +81,10 @@ def chunk_page(page: ExtractedPage) -> tuple[Chunk, ...]:
     belongs to the first of their sections.
     """
     chunks: list[Chunk] = []
+    first, last = content_span(page.text, repeated)
     for span in _page_spans(page):
-        start, end = _trimmed(page.text, span.start, span.end)
+        low, high = max(span.start, first), min(span.end, last)
+        start, end = _trimmed(page.text, low, high) if low < high else (0, 0)
         if start == end:
             continue
         text = page.text[start:end]

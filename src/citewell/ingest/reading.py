@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from anyio import to_thread
 
@@ -12,6 +13,7 @@ from citewell.ingest.entities import find_entities
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.extract.whole_text import extract_whole_text
 from citewell.ingest.packed_page import ReadPage, pack_page, unpack_page
+from citewell.ingest.site_lines import SiteLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,13 +25,16 @@ if TYPE_CHECKING:
 _AT_ONCE_BYTES = 500_000
 
 
-def read_page(fetched: FetchedPage) -> ReadPage:
-    """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing."""
+def read_page(fetched: FetchedPage, repeated: frozenset[int] = frozenset()) -> ReadPage:
+    """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing.
+
+    `repeated` are the lines that most pages of its site begin or end with; no chunk holds them.
+    """
     extracted = extract_page(fetched)
-    return extracted, chunk_page(extracted), find_entities(extracted)
+    return extracted, chunk_page(extracted, repeated=repeated), find_entities(extracted)
 
 
-def extract_only(fetched: FetchedPage) -> ReadPage:
+def extract_only(fetched: FetchedPage, _repeated: frozenset[int] = frozenset()) -> ReadPage:
     """Return a fetched page as canonical text alone."""
     return extract_page(fetched), (), ()
 
@@ -38,20 +43,26 @@ class PageReader:
     """Reads pages by `read`, a function that the processes of `sandbox` can import."""
 
     def __init__(
-        self, sandbox: Sandbox, read: Callable[[FetchedPage], ReadPage] = read_page
+        self, sandbox: Sandbox, read: Callable[[FetchedPage, frozenset[int]], ReadPage] = read_page
     ) -> None:
         self._sandbox = sandbox
         self._read = read
+        self._site_lines = SiteLines()
 
     async def read(self, fetched: FetchedPage) -> ReadPage:
         """Return the page with its chunks and entities.
+
+        What repeats over the pages of a site that are read one after the other is in no chunk.
 
         Raises:
             ExtractionError: the page is damaged, takes too long or too much memory, or ends every
                 process that reads it.
             EmptyPage: it holds no readable text.
         """
-        return await self._run(self._read, fetched)
+        site = urlsplit(fetched.final_url).netloc
+        read = await self._run(self._read, fetched, self._site_lines.repeated(site))
+        self._site_lines.add_page(site, read[0].text)
+        return read
 
     async def extract(self, fetched: FetchedPage) -> ExtractedPage:
         """Return the canonical text of the page, for one who does not store it.
@@ -59,7 +70,7 @@ class PageReader:
         Raises:
             ExtractionError, EmptyPage: as `read`.
         """
-        extracted, _, _ = await self._run(extract_only, fetched)
+        extracted, _, _ = await self._run(extract_only, fetched, frozenset())
         return extracted
 
     async def extract_whole_text(self, fetched: FetchedPage) -> str:
@@ -70,15 +81,24 @@ class PageReader:
         """
         return await self._sandbox.run(extract_whole_text, fetched)
 
-    async def _run(self, read: Callable[[FetchedPage], ReadPage], fetched: FetchedPage) -> ReadPage:
+    async def _run(
+        self,
+        read: Callable[[FetchedPage, frozenset[int]], ReadPage],
+        fetched: FetchedPage,
+        repeated: frozenset[int],
+    ) -> ReadPage:
         # Its text is read from here on; sending the bytes as well would take as long again.
         sent = replace(fetched, body=b"") if fetched.text else fetched
-        packed = await self._sandbox.run(read_and_pack, read, sent)
+        packed = await self._sandbox.run(read_and_pack, read, sent, repeated)
         if len(packed) <= _AT_ONCE_BYTES:
             return unpack_page(packed)
         return await to_thread.run_sync(unpack_page, packed)
 
 
-def read_and_pack(read: Callable[[FetchedPage], ReadPage], fetched: FetchedPage) -> bytes:
+def read_and_pack(
+    read: Callable[[FetchedPage, frozenset[int]], ReadPage],
+    fetched: FetchedPage,
+    repeated: frozenset[int],
+) -> bytes:
     """Read a page in a process that does nothing else, and pack it."""
-    return pack_page(read(fetched))
+    return pack_page(read(fetched, repeated))

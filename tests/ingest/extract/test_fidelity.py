@@ -93,9 +93,9 @@ def test_furniture_leaves_the_text_and_its_links_stay(path: Path) -> None:
             if len(letters(link.text())) > 3 and target.endswith(".html"):
                 assert target in kinds
     for node in marked(parsed, "link"):
-        link = node.css_first("a[href]")
-        assert link is not None
-        kind = kinds[(link.attributes.get("href") or "").rpartition("/")[2]]
+        first = node.css_first("a[href]")
+        assert first is not None
+        kind = kinds[(first.attributes.get("href") or "").rpartition("/")[2]]
         assert kind == node.attributes["data-link"] or node.attributes["data-link"] == "any"
 
 
