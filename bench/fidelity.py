@@ -62,7 +62,7 @@ def _install_peers(folder: Path) -> Path:
     python, ready = folder / "bin" / "python", folder / "ready"
     if not ready.exists():
         venv.create(folder, with_pip=True)
-        install = [python, "-m", "pip", "install", "-q", "--no-warn-script-location"]
+        install = [str(python), "-m", "pip", "install", "-q", "--no-warn-script-location"]
         # Older versions cannot resolve an extra that two of the packages name.
         subprocess.run([*install, "--upgrade", "pip"], check=True)
         subprocess.run([*install, *_PACKAGES], check=True)
