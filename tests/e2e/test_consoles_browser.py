@@ -44,7 +44,7 @@ DIRECTIVES = "/mcp/tools/get_user_requests"
 NARROW: ViewportSize = {"width": 360, "height": 740}
 HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 SITE = {
-    "/herons": f"<title>{HOSTILE.replace('<', '&lt;')}</title><main><h1>Herons</h1><p>The grey "
+    "/herons": f"<title>Herons</title><main><h1>{HOSTILE.replace('<', '&lt;')}</h1><p>The grey "
     'heron eats fish and stands still for hours. See <a href="/owls">owls</a>.</p></main>',
     "/owls": "<title>Owls</title><main><h1>Owls</h1><p>The tawny owl eats mice at night. "
     'Unlike <a href="/herons">herons</a>.</p></main>',
