@@ -103,7 +103,7 @@ async def quote_passages(
     embedder: Embedder | None,
 ) -> list[QuotedSpan]:
     """Return what to quote of passages, best first; the best sentences are compared by vectors."""
-    cosines = await _compare(query, passages, embedder=embedder)
+    cosines = await compare_spans(query, passages, embedder=embedder)
     return choose_quotes(query, passages, limits=limits, cosines=cosines)
 
 
@@ -115,7 +115,7 @@ def passage_of(ranked: RankedChunk) -> PassageText:
     )
 
 
-async def _compare(
+async def compare_spans(
     query: Query, passages: Sequence[PassageText], *, embedder: Embedder | None
 ) -> dict[Place, float]:
     """Return the cosine between the question and the spans that its words put first."""
