@@ -22,6 +22,7 @@ from citewell.ingest.extract.html.prune import select, take_out
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.tree import Document
+    from citewell.ingest.extract.links import LinkResolver
 
 # The share of a page's running text that its main element must hold to be believed.
 _MAIN_SHARE = 0.7
@@ -38,6 +39,13 @@ _LEAST_BEFORE_COLOPHON = 60
 _HOLDERS = frozenset("div section article main center form body".split())
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _CONTENTS_SHARE = 0.85
+_TREE_SHARE = 0.7
+# A list "see also" may name the page itself; one as long as this is no such list.
+_MIN_TREE_LINKS = 25
+_MIN_MARKED_LINKS = 5
+_CURRENT = re.compile(
+    r" (?:current|active|selected|toc_current|is-active|tocviewselflink|current-page) "
+)
 _MIN_CONTENTS_LINKS = 3
 _ENTRY_TAGS = frozenset("li tr dt dd ul ol".split())
 _LISTED_SHARE = 0.7
@@ -63,13 +71,14 @@ class MainContent:
     """Links of the content that stand in lists of links."""
 
 
-def find_main_content(document: Document) -> MainContent:
+def find_main_content(document: Document, links: LinkResolver) -> MainContent:
     """Return what a page is read for."""
     if is_article(document):
         return MainContent(element=find_article(document), is_article=True)
     body = document.body
     measures = measure(document.elements)
-    furniture = _take_out_furniture(body, measures)
+    trees = _trees_of_the_site(document, measures, links)
+    furniture = _take_out_furniture(body, measures, trees)
     root = _main_region(document, measures)
     contents = _take_out_contents(root, measures)
     furniture.extend(_take_out_colophon(root, measures))
@@ -82,12 +91,52 @@ def find_main_content(document: Document) -> MainContent:
     )
 
 
-def _take_out_furniture(body: Element, measures: dict[Element, Measure]) -> list[Element]:
+def _trees_of_the_site(
+    document: Document, measures: dict[Element, Measure], links: LinkResolver
+) -> set[Element]:
+    """Return lists of links to other pages in which the page itself has its place.
+
+    What a page says of others leaves itself out; a site's menu marks where its reader is.
+    """
+    trees: set[Element] = set()
+    for element in document.elements:
+        least = _least_tree_links(element, links)
+        if least is None:
+            continue
+        tree: Element | None = None
+        for above in (element, *element.ancestors()):
+            own = measures[above]
+            if own.holds_content or own.link_share < _TREE_SHARE:
+                break
+            leads_away = own.links >= least and 2 * own.local < own.linked
+            if above.tag in _CONTENTS_TAGS and leads_away:
+                tree = above
+        if tree is not None:
+            trees.add(tree)
+    return trees
+
+
+def _least_tree_links(element: Element, links: LinkResolver) -> int | None:
+    """Return from how many links on an element shows a list to be a menu; None when it does not."""
+    is_marked = element.attributes.get("aria-current") == "page"
+    if is_marked or (element.names and _CURRENT.search(element.names)):
+        return _MIN_MARKED_LINKS
+    href = element.attribute("href") if element.tag == "a" else ""
+    # A fragment of the page by its full name is an entry of its own contents.
+    url = links.resolve(href) if href and "#" not in href else None
+    return None if url is None or links.leads_elsewhere(url) else _MIN_TREE_LINKS
+
+
+def _take_out_furniture(
+    body: Element, measures: dict[Element, Measure], trees: set[Element]
+) -> list[Element]:
     total = measures[body].prose
     furniture = select(
         body,
         lambda element: (
-            is_furniture(element, measures[element]) or _is_side_column(element, measures, total)
+            element in trees
+            or is_furniture(element, measures[element])
+            or _is_side_column(element, measures, total)
         ),
         is_whole=lambda element: measures[element].is_table,
     )

@@ -121,7 +121,8 @@ def choose_title(metadata: Metadata, headings: list[str], *, is_article: bool = 
         names_site, place = min(ranked)
         if not names_site:
             return candidates[place]
-    if len(headings) == 1 and not ranked and not is_article:
+    is_vague = len(title.split()) == 1 and "." not in title
+    if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
     return _without_site_name(title, metadata.site_name, is_article=is_article)
 

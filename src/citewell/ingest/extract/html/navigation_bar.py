@@ -49,7 +49,8 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     unlinked = _words(_text_outside_links(element))
     if any(word not in _DIRECTION and word not in _PLACES for word in unlinked):
         return related >= 2 and related == len(links)
-    labels = sum(word in _DIRECTION for word in unlinked)
+    # An arrow or a bracket beside a link says little; inside a link it leads on.
+    labels = sum(word in _DIRECTION and word.isalpha() for word in unlinked)
     spoken = [_words(link.text()) for link in links]
     plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)

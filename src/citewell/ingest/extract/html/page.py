@@ -50,7 +50,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
-    content = find_main_content(document)
+    content = find_main_content(document, links)
     _make_title_a_heading(content.element, metadata.title)
     renderer = BlockRenderer(
         writer, links, listed=content.listed_links, has_captions=not content.is_article
