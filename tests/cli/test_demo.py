@@ -24,6 +24,6 @@ def test_the_demo_prints_a_cited_brief_that_answers_its_question() -> None:
     assert result.returncode == 0, result.stderr
     assert "  citewell ask" in result.stderr
     assert "[SOURCES]" in result.stdout
-    assert "[CITATIONS]" in result.stdout
+    assert "[EVIDENCE]" in result.stdout
     assert "the newest burst takes the place of the oldest" in result.stdout
     assert "new samples are dropped" in result.stdout

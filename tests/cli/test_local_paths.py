@@ -45,7 +45,7 @@ def test_ask_answers_from_a_folder_and_cites_its_files(
     assert [source["url"] for source in found["sources"]][:1] == [
         (folder / "storage.html").as_uri()
     ]
-    assert any("takes the place of the oldest" in each["text"] for each in found["citations"])
+    assert any("takes the place of the oldest" in each["text"] for each in found["evidence"])
 
 
 def test_ask_of_one_file_leaves_the_others_of_its_folder_out(

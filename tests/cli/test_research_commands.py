@@ -61,8 +61,8 @@ def test_citations_are_words_of_the_page(shell: Shell, capsys: pytest.CaptureFix
     )
 
     assert code == 0
-    assert found["citations"]
-    assert all(citation["text"] in STORAGE for citation in found["citations"])
+    assert found["evidence"]
+    assert all(quote["text"] in STORAGE for quote in found["evidence"])
 
 
 def test_a_small_budget_makes_a_small_brief(
