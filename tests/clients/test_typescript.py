@@ -106,7 +106,7 @@ def test_an_answer_has_its_quote_in_both_forms(conversation: Conversation) -> No
     answer = conversation.seen["answer"]
 
     assert QUOTE in answer["content"][0]["text"]
-    assert answer["structuredContent"]["citations"][0]["text"].startswith(QUOTE)
+    assert answer["structuredContent"]["evidence"][0]["text"].startswith(QUOTE)
 
 
 def test_progress_arrives_while_the_tool_works_and_only_goes_up(conversation: Conversation) -> None:
@@ -145,7 +145,7 @@ def test_the_person_at_the_client_answers(conversation: Conversation) -> None:
 def test_resources_and_prompts_are_read(conversation: Conversation, site: Site) -> None:
     shelves = conversation.seen["shelves"]
 
-    assert (shelves["resources"], shelves["templates"]) == (["Herons"], ["page", "passage"])
+    assert (shelves["resources"], shelves["templates"]) == (["page 1"], ["page", "passage"])
     assert QUOTE in shelves["text"]
     assert (shelves["prompts"], shelves["completed"]) == (5, [site.url("/heron")])
     assert site.url("/heron") in shelves["prompt"]
