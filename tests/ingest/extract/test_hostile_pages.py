@@ -20,6 +20,23 @@ _PAGES: dict[str, tuple[str, PageKind]] = {
     "five thousand nested bold": ("<b>text<i>more" * 5_000, "html"),
     "fifty thousand list items": (f"<ul>{'<li>an item of the list</li>' * 50_000}</ul>", "html"),
     "twenty thousand links": (f"<p>{'<a href=/x>a link</a> ' * 20_000}</p>", "html"),
+    "twenty thousand headings": (
+        f"<div id=x>{''.join(f'<h2>Part {i}</h2>' for i in range(20_000))}</div>",
+        "html",
+    ),
+    "thousands of tables of contents": (
+        "".join(
+            f"<ul><li><a href='#a{i}'>a</a></li><li><a href='#b{i}'>b</a></li>"
+            f"<li><a href='#c{i}'>c</a></li></ul><p id=a{i}>a</p><p id=b{i}>b</p><p id=c{i}>c</p>"
+            for i in range(5_000)
+        ),
+        "html",
+    ),
+    "links that all mark the reader's place": (
+        "<div>" * 100 + "".join(f"<a class=active href=/{i}>{i}</a>" for i in range(20_000)),
+        "html",
+    ),
+    "bars of links": ("<div>" * 100 + "<p><a href=x>Next</a></p>" * 20_000, "html"),
     "a table of huge spans": (
         "<table>"
         + "<tr><td colspan=99999 rowspan=99999>x</td><td>y</td></tr>" * 2_000

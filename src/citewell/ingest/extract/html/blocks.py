@@ -9,7 +9,8 @@ from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
 from citewell.ingest.extract.html.code import fence, is_code_box, render_code_block
 from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
-from citewell.ingest.extract.html.inline import InlineRenderer, is_permalink
+from citewell.ingest.extract.html.heading_anchors import HeadingAnchors
+from citewell.ingest.extract.html.inline import InlineRenderer
 from citewell.ingest.extract.html.lists import render_definitions, render_list
 from citewell.ingest.extract.html.math import is_tex_container, render_tex_container
 from citewell.ingest.extract.html.symbols import (
@@ -56,6 +57,7 @@ class BlockRenderer:
         self._open: list[tuple[int, str | None]] = [(0, None)]
         """Level and anchor of the heading in force, one entry more for each open symbol."""
         self._needs_continuation = False
+        self._anchors = HeadingAnchors()
         self._by_tag: dict[str, Callable[[Element], list[str]]] = {
             **dict.fromkeys(_HEADING_LEVELS, self._heading),
             **dict.fromkeys(("ul", "ol", "menu", "dir"), self._list),
@@ -148,7 +150,7 @@ class BlockRenderer:
         if not words or len(words) > _MAX_HEADING_CHARACTERS:
             return [text] if text else []
         level = _HEADING_LEVELS[element.tag]
-        anchor = _anchor_of(element)
+        anchor = self._anchors.of(element)
         self._open[-1] = (level, anchor)
         self._needs_continuation = False
         return [self._writer.mark_section(level, text, anchor) + "#" * level + " " + text]
@@ -263,48 +265,6 @@ def _is_caption(element: Element) -> bool:
 
 def _is_block(element: Element) -> bool:
     return element.tag in BLOCK_TAGS or (element.has_block and element.tag not in ("math", "svg"))
-
-
-def _anchor_of(heading: Element) -> str | None:
-    """Return the fragment that leads to a heading."""
-    own = heading.attribute("id")
-    if own:
-        return own
-    parent = heading.parent
-    if parent is not None and parent.attribute("id"):
-        first = next((e for e in parent.elements() if e.tag in _HEADING_LEVELS), None)
-        is_section = parent.tag == "section" or parent.has_class("section")
-        if parent.elements()[0] is heading or (is_section and first is heading):
-            return parent.attribute("id")
-    named = ""
-    for child in heading.walk():
-        if child.tag == "a" and is_permalink(child):
-            fragment = child.attribute("href").partition("#")[2]
-            if fragment:
-                return fragment
-        named = child.attribute("id") or child.attribute("name") or named
-    return named or _anchor_before(heading)
-
-
-def _anchor_before(heading: Element) -> str | None:
-    """Return the name of an empty element right before a heading, or of its section."""
-    if heading.parent is None:
-        return None
-    before: Element | None = None
-    for sibling in heading.parent.elements():
-        if sibling is heading:
-            break
-        before = sibling
-    if before is not None and not collapse_spaces(before.text()):
-        named = before.attribute("id") or before.attribute("name")
-        inside = before.find("a")
-        if not named and inside is not None:
-            named = inside.attribute("id") or inside.attribute("name")
-        if named:
-            return named
-    if heading.parent.tag in ("section", "hgroup", "header") and before is None:
-        return heading.parent.attribute("id") or None
-    return None
 
 
 def _has_lines_of_code(table: Element) -> bool:

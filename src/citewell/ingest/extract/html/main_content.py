@@ -232,10 +232,10 @@ def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[
             root, lambda element: _is_contents(element, measures[element], targets)
         )
     ]
-    for element in contents:
+    taken = [*contents, *_labels_of(contents, measures)]
+    for element in taken:
         _discount(element, measures)
-        _take_out_label(element, measures)
-    take_out(contents)
+    take_out(taken)
     return contents
 
 
@@ -285,19 +285,18 @@ def _is_contents_title(element: Element) -> bool:
     return bool(_CONTENTS_TITLE.fullmatch(collapse_spaces(element.text()).rstrip(":¶ ")))
 
 
-def _take_out_label(contents: Element, measures: dict[Element, Measure]) -> None:
-    parent = contents.parent
-    if parent is None:
-        return
-    before: Element | None = None
-    for sibling in parent.elements():
-        if sibling is contents:
-            break
-        before = sibling
-    is_short = before is not None and measures[before].characters <= _LABEL_CHARACTERS
-    if before is not None and is_short and _is_contents_title(before):
-        _discount(before, measures)
-        before.remove()
+def _labels_of(contents: list[Element], measures: dict[Element, Measure]) -> list[Element]:
+    """Return the titles right before tables of contents; each parent is gone through once."""
+    wanted = set(contents)
+    labels: list[Element] = []
+    for parent in {element.parent for element in contents if element.parent is not None}:
+        before: Element | None = None
+        for child in parent.elements():
+            is_label = before is not None and measures[before].characters <= _LABEL_CHARACTERS
+            if child in wanted and before is not None and is_label and _is_contents_title(before):
+                labels.append(before)
+            before = child
+    return labels
 
 
 def _listed_links(root: Element, measures: dict[Element, Measure]) -> frozenset[Element]:
