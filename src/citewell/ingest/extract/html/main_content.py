@@ -49,6 +49,7 @@ _CURRENT = re.compile(
 _MIN_CONTENTS_LINKS = 3
 _ENTRY_TAGS = frozenset("li tr dt dd ul ol".split())
 _LISTED_SHARE = 0.7
+_ENTRY_CHARACTERS = 200
 _CONTENTS_TITLE = re.compile(
     r"(?:table of )?contents|toc|on this page|in this (?:page|article|section|chapter)"
     r"|inhalt(?:sverzeichnis)?|sommaire|table des matières|contenido|indice|índice|содержание"
@@ -312,8 +313,21 @@ def _is_listed(link: Element, measures: dict[Element, Measure]) -> bool:
             return False
         if above.tag in _ENTRY_TAGS:
             own = measures[above]
-            return own.link_share >= _LISTED_SHARE and not own.prose
+            if own.link_share >= _LISTED_SHARE and not own.prose:
+                return True
+            return _opens_entry(link, above, measures)
     return False
+
+
+def _opens_entry(link: Element, entry: Element, measures: dict[Element, Measure]) -> bool:
+    """Return whether an entry of a list is one link and a few words on what it leads to."""
+    own = measures[entry]
+    around = measures.get(entry.parent) if entry.parent is not None else None
+    if own.links != 1 or own.characters > _ENTRY_CHARACTERS or around is None:
+        return False
+    words = _letters(link.text())
+    start = _letters(entry.text_start(len(link.text())))
+    return around.links >= _MIN_MARKED_LINKS and bool(words) and start.startswith(words)
 
 
 def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
