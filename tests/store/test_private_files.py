@@ -89,7 +89,7 @@ def test_the_default_database_is_made_private_if_it_was_not(
             [sys.executable, "-c", OPEN_THE_DEFAULT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            encoding="utf-8",
         )
         assert process.stdout is not None
         assert process.stdout.readline() == "open\n"

@@ -79,6 +79,9 @@ _ALIKE = 0.8
 _WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _ASKING_WORTH = 0.4
 _HIRAGANA_WORTH = 0.3
+# What share of a question's words its evidence must hold at all: a small library ranks something
+# first for any question.
+_LEAST_HELD = 1 / 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,12 +124,14 @@ def judge(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) ->
     row = support_features(query, found, cosine=cosine)
     asked = _read(query)
     support = 0.0
-    if row is not None and not _lacks_every_symbol(asked, found[:_CANDIDATES]):
+    held = [_held(asked, chunk) for chunk in found[:_CANDIDATES]]
+    is_near = _coverage(asked.worth, frozenset[str]().union(*held)) >= _LEAST_HELD or asked.is_cjk
+    if row is not None and is_near and not _lacks_every_symbol(asked, found[:_CANDIDATES]):
         support = _probability(row, knows_cosine=cosine is not None)
         support = _with_names_and_rank(query, support, chunks[:_CANDIDATES])
     return Judgement(
         support=support,
-        missing=_missing(asked.worth, [_held(asked, chunk) for chunk in found[:_CANDIDATES]]),
+        missing=_missing(asked.worth, held),
     )
 
 
