@@ -200,7 +200,8 @@ async def test_bad_input_gets_an_error_with_a_suggestion_and_the_server_goes_on(
     async with Client(f"{http.url}/mcp", mode="legacy") as client:
         results = [await client.call_tool(name, given) for name, given, _ in expected]
         broken = await client.call_tool(
-            "answer", {"url": site.url("/broken"), "query": "When do cranes dance?"}
+            "answer",
+            {"url": site.url("/broken"), "query": "When do cranes dance?", "detail": "full"},
         )
         status = await client.call_tool("status", {})
 

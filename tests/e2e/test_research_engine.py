@@ -68,6 +68,7 @@ async def test_an_answer_follows_links_and_tells_how_it_goes(
         question = {
             "url": site.url("/town"),
             "query": "Which engineer built the lighthouse of Skagby?",
+            "detail": "full",
         }
         result = await client.call_tool("answer", question, progress_callback=note)
 

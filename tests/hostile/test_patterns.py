@@ -16,6 +16,7 @@ _SHARES = 2
 # Patterns that are put together while the program runs: from escaped words, or from parts that are
 # checked where they are written.
 BUILT_AT_RUN_TIME = {
+    "citewell.core.boundary": "an alternative of escaped strings and one class: each step is linear",
     "citewell.core.definitions": "an escaped name between single marks",
     "citewell.docsite.site.pages": "escaped words as alternatives",
     "citewell.docsite.site.render": "a random mark and digits",

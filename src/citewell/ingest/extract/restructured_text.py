@@ -50,7 +50,7 @@ _SETTINGS = {
 }
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+([\w:+.-]{1,60})::", re.MULTILINE)
 _ROLE = re.compile(r":([\w:+.-]{1,60}):`")
-_TARGET = re.compile(r"(.{1,500}?)[ \t\n]*<[^<>]{1,500}>", re.DOTALL)
+_TARGET = re.compile(r"([^<]{1,500}+)<[^<>]{1,500}+>")
 # Parts of the machinery of a site, which say nothing to a reader.
 _SILENT = frozenset(
     "index currentmodule module py:module py:currentmodule highlight tabularcolumns only "
@@ -168,7 +168,7 @@ def _any_role(
     """Return the text of a role that is not known: a title with its target left out, or code."""
     titled = _TARGET.fullmatch(text)
     if titled:
-        return [nodes.inline("", titled.group(1))], []
+        return [nodes.inline("", titled.group(1).rstrip())], []
     plain = text.lstrip("!~")
     if name.rpartition(":")[2] in ("ref", "doc", "term", "abbr", "guilabel", "menuselection"):
         return [nodes.inline("", plain)], []
