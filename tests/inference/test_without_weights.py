@@ -49,7 +49,7 @@ def test_pages_are_indexed_and_found_by_words(tmp_path: Path) -> None:
     assert found.returncode == 0, found.stderr
     result = json.loads(found.stdout)
     assert result["answered"]
-    assert any("nests in tall trees" in quote["text"] for quote in result["citations"])
+    assert any("nests in tall trees" in quote["text"] for quote in result["evidence"])
 
 
 def test_status_says_so_once_with_the_command_that_installs_an_embedder(tmp_path: Path) -> None:
