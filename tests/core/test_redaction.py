@@ -69,6 +69,12 @@ def test_what_surrounds_a_secret_stays() -> None:
     assert redact(line) == "GET https://[redacted]a.example/b?token=[redacted]&page=2#c"
 
 
+def test_half_of_a_character_is_written_as_its_escape() -> None:
+    assert redact("é a\ud800b") == r"é a\ud800b"
+    summary = summarise_arguments({"k\udfff": ["a\ud800b"]})
+    assert summary == r'{"k\udfff": "[\"a\\ud800b\"]"}'
+
+
 def test_arguments_are_redacted_by_their_names_but_limits_are_not() -> None:
     arguments = {
         "max_tokens": 900,

@@ -1,4 +1,4 @@
-"""What can stand in a log: no secrets, no long text.
+"""What can stand in a log: no secrets, no long text, nothing that cannot be written as UTF-8.
 
 Every pattern runs in linear time: it starts at a fixed word, and what it repeats over stops before
 another match can start, or is consumed with the match.
@@ -78,7 +78,12 @@ def redact(text: str) -> str:
     for triggers, pattern in _PATTERNS:
         if any(trigger in small for trigger in triggers):
             text = pattern.sub(_REPLACEMENT, text)
-    return text
+    return _escape_surrogates(text)
+
+
+def _escape_surrogates(text: str) -> str:
+    # JSON may bring half of a character; a log file in UTF-8 cannot hold it.
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def summarise_arguments(arguments: Mapping[str, object]) -> str:
@@ -87,7 +92,7 @@ def summarise_arguments(arguments: Mapping[str, object]) -> str:
         name[:40]: _summarise(name, value)
         for name, value in list(arguments.items())[:_MAX_ARGUMENTS]
     }
-    return _ENCODER.encode(short)
+    return _escape_surrogates(_ENCODER.encode(short))
 
 
 def _summarise(name: str, value: object) -> object:
