@@ -13,6 +13,7 @@ from tests.drafts import draft
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.errors import SuppliedTextRefused
+from citewell.core.library import WebsiteDraft
 from citewell.core.records import (
     Link,
     LinkKind,
@@ -51,6 +52,23 @@ def response(body: bytes = b"<p>Herons wade.</p>", *, fetched_at: datetime = NOO
         body=body,
         fetched_at=fetched_at,
     )
+
+
+async def test_who_supplied_a_text_is_kept_with_the_page_and_its_website(store: Store) -> None:
+    website, _ = await store.library.add_website(WebsiteDraft(url=URL), now=NOON)
+    supplied = page("Herons bark.", origin="supplied")
+    fetched = replace(supplied.fetched, supplied_by="ann (…c0de)")
+    put = await store.put_page(replace(supplied, fetched=fetched))
+    before = await store.find_page(URL, project="default")
+    entry = await store.library.get_website(website.source_id, project="default")
+    await store.put_page(page("Herons wade.", origin="fetched"))
+    after = await store.get_page(put.source_id)
+
+    assert before is not None
+    assert entry is not None
+    assert after is not None
+    assert before.supplied_by == entry.supplied_by == "ann (…c0de)"
+    assert after.info.supplied_by == ""
 
 
 async def put_with_response(store: Store, name: str, body: bytes, *, age_days: int) -> int:

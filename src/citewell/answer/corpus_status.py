@@ -35,6 +35,7 @@ class PageStatus:
     """When its text was stored, for a page that was not fetched."""
     is_stale: bool
     origin: PageOrigin = "fetched"
+    supplied_by: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,8 @@ def format_corpus_status(status: CorpusStatus) -> str:
 def _page_line(page: PageStatus) -> str:
     when = page.fetched_at.strftime("%Y-%m-%d %H:%M UTC")
     stale = ", stale: answer or ingest fetches it again" if page.is_stale else ""
-    counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, {_DONE[page.origin]} {when}{stale}"
+    who = f" ({mark(label(page.supplied_by))})" if page.supplied_by else ""
+    done = f"{_DONE[page.origin]}{who} {when}{stale}"
+    counts = f"{page.chunks:,} chunks, {page.tokens:,} tokens, {done}"
     title = mark(label(page.title)) or "Untitled"
     return f"- {title} — {mark(page.url)}\n  ({counts})"

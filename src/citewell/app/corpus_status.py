@@ -81,6 +81,7 @@ def _page_status(page: PageInfo, parts: Parts) -> PageStatus:
         # No call reads a file again, and supplied text never came from its URL.
         is_stale=page.origin == "fetched" and datetime.now(UTC) - page.fetched_at > limit,
         origin=page.origin,
+        supplied_by=page.supplied_by,
     )
 
 
@@ -93,12 +94,13 @@ def status_json(status: CorpusStatus) -> dict[str, Any]:
 
 
 def _page_json(page: PageStatus) -> dict[str, Any]:
-    when = page.fetched_at.isoformat(timespec="seconds")
-    values = asdict(page) | {"fetched_at": when}
+    values = asdict(page)
+    moment = "supplied_at" if page.origin == "supplied" else "fetched_at"
+    values[moment] = values.pop("fetched_at").isoformat(timespec="seconds")
     if page.origin == "fetched":
         del values["origin"]
-    else:
-        values["stored_at"] = values.pop("fetched_at")
     if not page.is_stale:
         del values["is_stale"]
+    if not page.supplied_by:
+        del values["supplied_by"]
     return values

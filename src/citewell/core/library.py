@@ -116,6 +116,8 @@ class Website:
     """False for a page that is stored but that nobody added to the library."""
     origin: PageOrigin = "fetched"
     """Of its own page; a site without one counts as fetched."""
+    supplied_by: str = ""
+    """Who passed in the text of its own page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,7 @@ canonical text  the page as Markdown; every offset of a page points into it
 section   a heading and the text under it, up to the next heading
 chunk     the unit that is embedded and searched; belongs to one section
 block     the unit that is shown: neighbouring chunks of one section
-hit       a chunk with a score
 quote     a verbatim span of canonical text with its page, section, offsets and page hash
-link      from a section of a page to a URL, with anchor text and the words around it
 caller    who is calling: user, agent, key, session, project
 
 All offsets count characters (code points), `start` inclusive, `end` exclusive.
@@ -69,6 +67,7 @@ class FetchedPage:
     robots_tag: str = ""
     """The X-Robots-Tag header: whether the page may be indexed and its links followed."""
     origin: PageOrigin = "fetched"
+    supplied_by: str = ""
     headers: tuple[tuple[str, str], ...] = ()
 
 
@@ -222,6 +221,8 @@ class PageInfo:
     published_at: str | None
     modified_at: str | None
     origin: PageOrigin = "fetched"
+    supplied_by: str = ""
+    """Who passed the text in; empty for a page of another origin, or where nobody noted it."""
     extractor: int = 0
 
 

@@ -35,6 +35,7 @@ def read_website(row: Row) -> Website:
         created_at=read_datetime(row["created_at"]),
         updated_at=read_datetime(row["updated_at"]),
         origin=row["origin"] or "fetched",
+        supplied_by=row["supplied_by"] or "",
         last_change=None if row["last_change"] is None else report_from_json(row["last_change"]),
     )
 
@@ -65,6 +66,7 @@ def read_page_as_website(row: Row) -> Website:
         last_change=None,
         is_entry=False,
         origin=row["origin"],
+        supplied_by=row["supplied_by"],
     )
 
 

@@ -33,6 +33,7 @@ def read_page_info(row: Row) -> PageInfo:
         published_at=row["published_at"],
         modified_at=row["modified_at"],
         origin=row["origin"],
+        supplied_by=row["supplied_by"],
         extractor=row["extractor"],
     )
 

@@ -104,7 +104,9 @@ async def test_supplied_text_stays_supplied_and_gives_way_to_a_fetched_page(
     tmp_path: Path, target: Store
 ) -> None:
     supplied = draft("https://birds.example/notes", "Herons bark.")
-    supplied = replace(supplied, fetched=replace(supplied.fetched, origin="supplied"))
+    supplied = replace(
+        supplied, fetched=replace(supplied.fetched, origin="supplied", supplied_by="ann (…c0de)")
+    )
     store = await open_store("sqlite://")
     await store.put_page(supplied)
     await write_archive(tmp_path / "notes.zip", store=store, project="default", model=None)
@@ -119,6 +121,7 @@ async def test_supplied_text_stays_supplied_and_gives_way_to_a_fetched_page(
     assert first is not None
     assert second is not None
     assert (first.origin, second.origin, again.pages_written) == ("supplied", "fetched", 0)
+    assert (first.supplied_by, second.supplied_by) == ("ann (…c0de)", "")
 
 
 async def test_a_library_comes_out_as_it_went_in(

@@ -60,6 +60,7 @@ def page_to_record(
         "published_at": info.published_at,
         "modified_at": info.modified_at,
         "origin": info.origin,
+        "supplied_by": info.supplied_by,
         "extractor": info.extractor,
         "canonical_url": page.canonical_url,
         "description": page.description,
@@ -113,6 +114,7 @@ def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
         etag=record["etag"],
         last_modified=record["last_modified"],
         origin=origin_of(record),
+        supplied_by=record.get("supplied_by", ""),
     )
     return PageDraft(
         url=record["url"],

@@ -17,7 +17,8 @@ SELECT
         CASE website.kind WHEN 'page' THEN own.fetched_at END, website.fetched_at
     ) AS fetched_at,
     own.fields, counted.pages, counted.chunks,
-    (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin
+    (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin,
+    (SELECT supplied_by FROM page WHERE page.source_id = website.source_id) AS supplied_by
 FROM website
 LEFT JOIN LATERAL (
     SELECT page.title, page.language, page.fetched_at, website_page.fields

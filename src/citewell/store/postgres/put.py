@@ -89,6 +89,7 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
         "modified_at": extracted.modified_at,
         "canonical_url": extracted.canonical_url,
         "origin": fetched.origin,
+        "supplied_by": fetched.supplied_by,
         "extractor": draft.extractor,
     }
     row = await (await connection.execute(SQL["put_page"], values)).fetchone()

@@ -18,7 +18,8 @@ SELECT
         ORDER BY source_id <> website_id
         LIMIT 1
     ) AS fields,
-    (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin
+    (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin,
+    (SELECT supplied_by FROM page WHERE page.source_id = website.source_id) AS supplied_by
 FROM website
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 

@@ -69,6 +69,7 @@ def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash
         "modified_at": extracted.modified_at,
         "canonical_url": extracted.canonical_url,
         "origin": fetched.origin,
+        "supplied_by": fetched.supplied_by,
         "extractor": draft.extractor,
     }
     row = connection.execute(SQL["put_page"], values).fetchone()

@@ -105,7 +105,8 @@ WHERE (:project IS NULL OR project = :project)
 -- origin is not written, and no row is returned.
 INSERT INTO page (
     source_id, project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
-    fetched_at, etag, last_modified, published_at, modified_at, canonical_url, origin, extractor
+    fetched_at, etag, last_modified, published_at, modified_at, canonical_url, origin, supplied_by,
+    extractor
 ) SELECT
     coalesce(
         (SELECT source_id FROM website WHERE project = :project AND url = :url),
@@ -117,7 +118,7 @@ INSERT INTO page (
     ),
     :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
     :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url,
-    :origin, :extractor
+    :origin, :supplied_by, :extractor
 WHERE :origin <> 'supplied' OR NOT EXISTS (
     SELECT 1 FROM page
     WHERE project = :project AND final_url = :url AND url <> :url AND origin <> 'supplied'
@@ -138,6 +139,7 @@ ON CONFLICT (project, url) DO UPDATE SET
     modified_at = excluded.modified_at,
     canonical_url = excluded.canonical_url,
     origin = excluded.origin,
+    supplied_by = excluded.supplied_by,
     extractor = excluded.extractor
 WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import SUPPLIED, enclose
+from citewell.core.boundary import enclose
 from citewell.core.errors import NotFound
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
-from citewell.tools.supplied import SuppliedAt, shape_moment
+from citewell.tools.supplied import SuppliedAt, SuppliedBy, render_supplied, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_TEXT_TOKENS = 8_000
@@ -31,6 +31,7 @@ class FetchMetadata(ToolOutput):
     language: OwnText
     fetched_at: OwnText | None = None
     supplied_at: SuppliedAt = None
+    supplied_by: SuppliedBy = None
     page_hash: OwnText
     tags: list[OwnText]
     truncated: bool
@@ -70,6 +71,7 @@ async def run(given: FetchInput, call: Call) -> FetchOutput:
         metadata=FetchMetadata(
             language=page.info.language,
             **shape_moment(page.info.fetched_at, page.info.origin),
+            supplied_by=page.info.supplied_by or None,
             page_hash=page.info.text_hash[:16],
             tags=list(page.info.tags),
             truncated=len(text) < len(page.text.rstrip()),
@@ -84,7 +86,7 @@ def render(output: FetchOutput, call: Call) -> str:
         output.text,
     ]
     if output.metadata.supplied_at is not None:
-        lines.insert(1, f"This text was {SUPPLIED}.")
+        lines.insert(1, f"This text was {render_supplied(output.metadata.supplied_by)}.")
     if output.metadata.truncated:
         lines.append("(cut here: the page goes on)")
     return "\n".join(lines)

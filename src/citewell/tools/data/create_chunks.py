@@ -11,6 +11,7 @@ from citewell.core.errors import InvalidArgument
 from citewell.tools.data.given_chunks import GivenChunk, compose_page, read_headings
 from citewell.tools.data.sources import MAX_CHUNK_CHARACTERS, MAX_CHUNKS, find_source
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.supplied import add_supplier
 from citewell.tools.websites.arguments import SourceId
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
         for each in given.chunks
     ]
     vectors = [_vector(each, call) for each in given.chunks]
-    put = await store.put_page(compose_page(website, [*before, *added]))
+    suppliers = add_supplier(website.supplied_by, call.caller)
+    page = compose_page(website, [*before, *added], supplied_by=suppliers)
+    put = await store.put_page(page)
     made = await store.chunks_of_page(put.source_id, first_ordinal=len(before))
     embedder = call.parts.embedder
     known = {

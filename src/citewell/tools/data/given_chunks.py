@@ -38,7 +38,7 @@ def read_headings(metadata: Mapping[str, str]) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def compose_page(website: Website, chunks: Sequence[GivenChunk]) -> PageDraft:
+def compose_page(website: Website, chunks: Sequence[GivenChunk], *, supplied_by: str) -> PageDraft:
     """Return the page of a website whose chunks are just these, in this order."""
     pen = _Pen()
     placed = [pen.write(chunk) for chunk in chunks]
@@ -60,6 +60,7 @@ def compose_page(website: Website, chunks: Sequence[GivenChunk]) -> PageDraft:
         text=text,
         fetched_at=datetime.now(UTC),
         origin="supplied",
+        supplied_by=supplied_by,
     )
     return PageDraft(
         url=website.url,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import SUPPLIED, enclose
+from citewell.core.boundary import enclose
 from citewell.tools.registry import Call, ToolInput, ToolOutput
-from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     SourceId,
@@ -49,6 +49,7 @@ class SourceShape(ToolOutput):
     fetch_timestamp: OwnText | None = None
     chunks_count: int
     supplied: Supplied = None
+    supplied_by: SuppliedBy = None
 
 
 class ChunkShape(ToolOutput):
@@ -103,6 +104,7 @@ def shape_source(website: Website) -> SourceShape:
         fetch_timestamp=fetch_timestamp(website),
         chunks_count=website.chunks,
         supplied=is_supplied(website.origin),
+        supplied_by=website.supplied_by or None,
     )
 
 
@@ -123,7 +125,7 @@ def shape_chunk(chunk: StoredChunk) -> ChunkShape:
 def render_source(source: SourceShape, call: Call) -> str:
     """Return a source on one line."""
     error = f", error: {source.error_message}" if source.error_message else ""
-    error += f", {SUPPLIED}" if source.supplied else ""
+    error += f", {render_supplied(source.supplied_by)}" if source.supplied else ""
     page = enclose(f"{source.title} — {source.url}")
     return (
         f"[{source.source_id}] {page} ({source.processing_status}, "

@@ -9,14 +9,20 @@ from pydantic.json_schema import SkipJsonSchema
 
 from citewell.answer.verify import Verdict, verify_quote
 from citewell.app.stored_pages import find_stored_page
-from citewell.core.boundary import SUPPLIED, enclose
+from citewell.core.boundary import enclose
 from citewell.core.errors import NotFound
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
 from citewell.tools.scope import ShortScope, check_scope
-from citewell.tools.supplied import FetchedAt, SuppliedAt, shape_moment
+from citewell.tools.supplied import (
+    FetchedAt,
+    SuppliedAt,
+    SuppliedBy,
+    render_supplied,
+    shape_moment,
+)
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -82,6 +88,7 @@ class VerifyQuoteOutput(QuoteVerdict):
     page_hash: OwnText
     fetched_at: FetchedAt = None
     supplied_at: SuppliedAt = None
+    supplied_by: SuppliedBy = None
     same_version: bool | None = None
     live: bool
     results: Annotated[list[QuoteVerdict] | None, ROWS] = None
@@ -116,6 +123,7 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
         url=page.info.url,
         title=page.info.title,
         source_id=page.info.source_id,
+        supplied_by=(page.info.supplied_by or None) if origin == "supplied" else None,
         page_hash=page_hash[:16],
         same_version=page_hash.startswith(cited.page_hash) if cited else None,
         live=given.live,
@@ -185,8 +193,9 @@ def render(output: VerifyQuoteOutput, call: Call) -> str:
     checked = f"Checked against the page {version}, fetched {output.fetched_at}."
     if output.supplied_at is not None:
         checked = (
-            f"Checked against text {SUPPLIED} ({output.supplied_at}): no evidence of what the page "
-            "says. Call ingest with the URL, or verify with live, to check the page itself."
+            f"Checked against text {render_supplied(output.supplied_by)} ({output.supplied_at}): "
+            "no evidence of what the page says. Call ingest with the URL, or verify with live, to "
+            "check the page itself."
         )
     if output.results is None:
         lines = [f"{output.verdict.upper()}: {page}", checked, *_explain(output)]

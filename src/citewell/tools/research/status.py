@@ -17,6 +17,7 @@ from citewell.app.corpus_status import (
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
+from citewell.tools.supplied import SuppliedAt, SuppliedBy
 from citewell.tools.untrusted import OwnText, PageLabel, PageUrl
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class PageShape(ToolOutput):
     embedded_chunks: int
     language: OwnText
     fetched_at: OwnText | None = None
-    stored_at: OwnText | None = None
-    """Instead of `fetched_at`, where the text came from a file or a caller."""
+    supplied_at: SuppliedAt = None
+    supplied_by: SuppliedBy = None
     origin: OwnText | None = None
     is_stale: bool | None = None
 

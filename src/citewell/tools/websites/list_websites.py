@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from citewell.app.websites import READ_NEEDS, list_websites
-from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
+from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import WebsiteQuery
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     ContentTypeFilter,
@@ -52,6 +52,7 @@ class WebsiteShape(ToolOutput):
     error_message: PageText | None
     pages: int | None = None
     supplied: Supplied = None
+    supplied_by: SuppliedBy = None
 
 
 class ListOutput(ToolOutput):
@@ -97,6 +98,7 @@ def _shape(view: WebsiteView) -> WebsiteShape:
         language=website.language,
         fetch_timestamp=fetch_timestamp(website),
         supplied=is_supplied(website.origin),
+        supplied_by=website.supplied_by or None,
         processing_status=website.status,
         chunks_count=website.chunks,
         is_stale=view.is_stale,
@@ -116,7 +118,7 @@ def render(output: ListOutput, call: Call) -> str:
         marks += [f"{website.pages} pages"] if website.pages is not None else []
         marks += [f"{website.chunks_count} chunks"]
         marks += [f"fetched {website.fetch_timestamp}"] if website.fetch_timestamp else []
-        marks += [SUPPLIED] if website.supplied else []
+        marks += [render_supplied(website.supplied_by)] if website.supplied else []
         marks += ["stale"] if website.is_stale else []
         lines.append(f"[{website.id}] {website.title} — {website.url} ({', '.join(marks)})")
         if website.error_message:

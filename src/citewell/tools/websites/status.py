@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import WithJsonSchema
 
 from citewell.app.websites import READ_NEEDS, view_website
-from citewell.core.boundary import SUPPLIED, enclose
+from citewell.core.boundary import enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     FieldShape,
@@ -57,6 +57,7 @@ class StatusOutput(ToolOutput):
     pages: int
     is_stale: bool
     supplied: Supplied = None
+    supplied_by: SuppliedBy = None
     progress: ProgressShape | None = None
     fields: Annotated[
         dict[OwnText, list[FieldShape]] | None, WithJsonSchema({"type": "object"})
@@ -79,6 +80,7 @@ async def run(given: StatusInput, call: Call) -> StatusOutput:
         chunks_created=website.chunks,
         fetch_timestamp=fetch_timestamp(website),
         supplied=is_supplied(website.origin),
+        supplied_by=website.supplied_by or None,
         error_message=website.error_message,
         message=_message(website, running),
         title=shown_title(website),
@@ -116,7 +118,9 @@ def _message(website: Website, running: Job | None) -> str:
 
 
 def _age(output: StatusOutput) -> str:
-    return SUPPLIED if output.supplied else f"fetched {output.fetch_timestamp or 'never'}"
+    if output.supplied:
+        return render_supplied(output.supplied_by)
+    return f"fetched {output.fetch_timestamp or 'never'}"
 
 
 def render(output: StatusOutput, call: Call) -> str:
