@@ -2,49 +2,101 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import re
 
 import pytest
 from tests.cli.shell import Shell
+from tests.cli.terminal import run_in_terminal, text_of
 from tests.site import Response
 
-pty = pytest.importorskip("pty", reason="pseudo-terminals are of POSIX")
+LONG = (
+    """# Storage
+
+When the memory is full, the *newest* burst takes the place of the oldest one, and the buoy goes on
+recording without a pause, see [the mooring guide](https://buoy.example/mooring) for what it needs.
+
+## Code
+
+When the memory is full:
+
+```python
+"""
+    + "\n".join(f"memory_is_full({number})" for number in range(30))
+    + "\n```\n"
+)
 
 
-def run_in_terminal(*arguments: str, environment: dict[str, str]) -> str:
-    """Run citewell with both streams on a pseudo-terminal and return what a screen would get."""
-    controller, terminal = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "citewell", *arguments],
-        stdin=subprocess.DEVNULL,
-        stdout=terminal,
-        stderr=terminal,
-        env={"PATH": "/usr/bin", "TERM": "xterm-256color", **environment},
-    ) as process:
-        os.close(terminal)
-        shown = bytearray()
-        while True:
-            try:
-                read = os.read(controller, 65536)
-            except OSError:
-                break
-            if not read:
-                break
-            shown += read
-        process.wait(60)
-    os.close(controller)
-    return shown.decode()
+def ask(shell: Shell, *options: str, path: str = "/storage", columns: int = 80) -> str:
+    question = "What happens when the memory is full?"
+    command = ["ask", shell.site.url(path), question, *options, *shell.options]
+    return run_in_terminal(*command, columns=columns)
 
 
-def test_on_a_terminal_headers_are_coloured_and_progress_is_shown(shell: Shell) -> None:
-    question = ["ask", shell.site.url("/storage"), "What happens when the memory is full?"]
+def test_on_a_terminal_the_best_quotes_stand_with_their_sources(shell: Shell) -> None:
+    shown = ask(shell)
 
-    shown = run_in_terminal(*question, *shell.options, environment={})
+    assert "\x1b[1mmemory\x1b[0m" in shown
+    assert "\x1b]8;id=" in shown
+    assert f"{shell.site.url('/storage')}#ring" in shown
+    lines = text_of(shown).splitlines()
+    assert any(line.startswith(" 1  ") for line in lines)
+    assert any(line.startswith("    Storage modes › ") for line in lines)
+    assert re.search(r"1 page searched · 1 fetched · [\d.]+ s", text_of(shown))
+    assert "[SOURCES]" not in shown
+    assert "⟦" not in shown
 
-    assert "\x1b[1;36m[SOURCES]\x1b[0m" in shown
-    assert "\x1b[?25l" in shown
+
+@pytest.mark.parametrize("columns", [45, 80, 140])
+def test_quotes_are_wrapped_to_the_terminal(shell: Shell, columns: int) -> None:
+    shell.site.pages["/long"] = Response(
+        body=LONG.encode(), headers={"Content-Type": "text/markdown; charset=utf-8"}
+    )
+
+    lines = text_of(ask(shell, path="/long", columns=columns)).splitlines()
+
+    assert max(map(len, lines)) <= columns
+    joined = " ".join(" ".join(lines).split())
+    assert "the newest burst takes the place of the oldest one" in joined
+    assert "see the mooring guide for what it needs" in joined
+
+
+def test_a_long_quote_is_cut_unless_all_of_it_is_wanted(shell: Shell) -> None:
+    shell.site.pages["/long"] = Response(
+        body=LONG.encode(), headers={"Content-Type": "text/markdown; charset=utf-8"}
+    )
+
+    short, full = text_of(ask(shell, path="/long")), text_of(ask(shell, "--full", path="/long"))
+
+    assert "more lines" in short
+    assert "more lines" not in full
+    assert short.count("memory_is_full") < full.count("memory_is_full")
+    assert re.search(r"c1-[0-9a-f]{8}-\d+-\d+ · confidence \d\.\d\d", full)
+
+
+def test_the_brief_is_there_on_request(shell: Shell) -> None:
+    shown = ask(shell, "--brief")
+
+    assert "[SOURCES]" in shown
+    assert "[EVIDENCE]" in shown
+
+
+def test_an_abstention_is_a_sentence_with_what_to_try(shell: Shell) -> None:
+    shown = run_in_terminal(
+        *("ask", shell.site.url("/mooring"), "Who won the chess tournament of 1972?"),
+        *shell.options,
+    )
+
+    said = text_of(shown)
+    assert "Nothing in the page searched answers this (Mooring)." in said
+    assert "Try other words" in said
+
+
+def test_progress_is_shown_and_leaves_nothing_behind(shell: Shell) -> None:
+    shown = ask(shell)
+
+    assert "\x1b[?25l" in shown, "the cursor is hidden while lines move"
+    assert shown.rindex("\x1b[?25h") < shown.index(" 1  ")
+    assert "\x1b[2K" in shown, "the lines are erased"
 
 
 def test_no_color_is_obeyed(shell: Shell) -> None:
@@ -52,8 +104,8 @@ def test_no_color_is_obeyed(shell: Shell) -> None:
 
     shown = run_in_terminal(*question, *shell.options, environment={"NO_COLOR": "1"})
 
-    assert "[SOURCES]" in shown
-    assert "36m" not in shown
+    assert "Storage modes" in shown
+    assert not re.search(r"\x1b\[(?:\d+;)*3\d", shown)
 
 
 def test_a_page_cannot_send_control_characters_to_the_terminal(shell: Shell) -> None:
@@ -62,10 +114,24 @@ def test_a_page_cannot_send_control_characters_to_the_terminal(shell: Shell) -> 
         headers={"Content-Type": "text/markdown; charset=utf-8"},
     )
 
+    for options in ([], ["--full"], ["--brief"]):
+        question = ["ask", shell.site.url("/bad"), "What colour is the buoy?", *options]
+        shown = run_in_terminal(*question, *shell.options)
+
+        assert "yellow" in shown
+        assert "\x1b]0;" not in shown
+        assert "\x1b[2J" not in shown
+
+
+def test_a_page_cannot_make_a_link_to_what_a_terminal_would_run(shell: Shell) -> None:
+    shell.site.pages["/bad"] = Response(
+        body=b"# Buoy colour\n\nThe colour of the buoy is [yellow](ssh://-oProxyCommand=x/) here.\n",
+        headers={"Content-Type": "text/markdown; charset=utf-8"},
+    )
+
     shown = run_in_terminal(
-        "ask", shell.site.url("/bad"), "What colour is the buoy?", *shell.options, environment={}
+        "ask", shell.site.url("/bad"), "What colour is the buoy?", *shell.options
     )
 
     assert "yellow" in shown
-    assert "\x1b]0;" not in shown
-    assert "\x1b[2J" not in shown
+    assert "ssh://" not in shown

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
+from citewell.cli.answer_options import add_answer_options, answer_printer
 from citewell.cli.local_paths import local_paths
 from citewell.cli.tool_call import call_tool
-from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
 from citewell.core.records import Intent
 
@@ -31,7 +31,7 @@ EXAMPLES = """\
   citewell ask https://a.example/guide https://b.example/guide "How do the two differ?"
   citewell ask ./docs "How do I add a user?"
   citewell ask URL "How is it installed?" --constraint "on Debian" --budget 2000
-  citewell ask URL "What is the default port?" --json | jq '.citations[0].text'"""
+  citewell ask URL "What is the default port?" --json | jq '.evidence[0].text'"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "urls", nargs="+", metavar="URL", help="page, file or folder to read; several are allowed"
     )
     parser.add_argument("question", metavar="QUESTION", help="the question, in quotes")
-    add_json_option(parser)
+    add_answer_options(parser)
     parser.add_argument(
         "--intent",
         choices=get_args(Intent),
@@ -84,7 +84,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         "constraints": arguments.constraints,
         "expansion_budget": arguments.expansion_budget,
     }
-    return call_tool("answer", given, arguments=arguments, settings=settings)
+    return call_tool(
+        "answer",
+        given,
+        arguments=arguments,
+        settings=settings,
+        show=answer_printer(arguments, arguments.question),
+    )
 
 
 def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings: Settings) -> int:
@@ -106,6 +112,7 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
         arguments=arguments,
         settings=settings,
         beforehand=partial(_index_files, paths),
+        show=answer_printer(arguments, arguments.question),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
+from citewell.cli.answer_options import add_answer_options, answer_printer
 from citewell.cli.tool_call import call_tool
-from citewell.cli.work import add_json_option
 from citewell.core.records import Intent
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOKENS",
         help="most tokens of the brief (CITEWELL_MCP_RESPONSE_TOKEN_BUDGET)",
     )
-    add_json_option(parser)
+    add_answer_options(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -56,4 +56,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         "top_k": arguments.top_k,
         "intent": arguments.intent,
     }
-    return call_tool("search", given, arguments=arguments, settings=settings)
+    return call_tool(
+        "search",
+        given,
+        arguments=arguments,
+        settings=settings,
+        show=answer_printer(arguments, arguments.query),
+    )

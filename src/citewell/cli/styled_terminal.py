@@ -17,8 +17,11 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 from rich.progress import Progress as ProgressBars
+from rich.table import Column
 from rich.text import Text
 from typing_extensions import override
+
+from citewell.core.boundary import CLOSING, OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,20 +32,27 @@ if TYPE_CHECKING:
     from citewell.core.progress import OnProgress, Phase, Progress
 
 _HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
+# What a page wrote is marked for models; here it is only shown.
+_BRACKETS = re.compile(rf"{OPENING}\d+\s(.*?)\s\d+{CLOSING}", re.DOTALL)
 # A page could otherwise move the cursor, retitle the window or hide what stands above.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+def show_controls(text: str) -> str:
+    """Return `text` with its control characters shown as pictures, so that none is obeyed."""
+    return _CONTROL.sub(_control_picture, text)
+
+
 def print_styled_text(text: str) -> None:
     """Print `text` on stdout with its section headers standing out, and no control obeyed."""
-    styled = Text(_CONTROL.sub(_show_control, text))
+    styled = Text(show_controls(text))
     styled.highlight_regex(_HEADER, style="bold cyan")
     Console(soft_wrap=True, highlight=False).print(styled)
 
 
 def print_styled_error(error: Mapping[str, object]) -> None:
     """Print on stderr what went wrong and what to try; in colour if that is a terminal."""
-    message = _CONTROL.sub(_show_control, f"{error['message']} [{error['code']}]")
+    message = show_controls(f"{error['message']} [{error['code']}]")
     text = Text.assemble(("error: ", "bold red"), message)
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print(text)
@@ -50,12 +60,15 @@ def print_styled_error(error: Mapping[str, object]) -> None:
         console.print(Text.assemble(("try: ", "bold"), str(error["suggestion"])))
 
 
+_ONE_LINE = Column(no_wrap=True, overflow="ellipsis")
+
+
 @contextmanager
 def showing_lines() -> Iterator[OnProgress]:
     """Show a line for each phase of the work on stderr while it goes on."""
     columns = (
         SpinnerColumn(finished_text="✓"),
-        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.description}", markup=False, table_column=_ONE_LINE),
         _IfCounted(BarColumn(bar_width=24)),
         _IfCounted(MofNCompleteColumn()),
         TimeElapsedColumn(),
@@ -73,7 +86,7 @@ class _Lines:
 
     async def show(self, progress: Progress) -> None:
         """Add or renew the line of the phase that `progress` tells of."""
-        message = _CONTROL.sub(_show_control, " ".join(progress.message.split()))
+        message = show_controls(" ".join(_BRACKETS.sub(r"\1", progress.message).split()))
         if progress.phase not in self._tasks:
             self._hide_uncounted()
             self._tasks[progress.phase] = self._bars.add_task(message, total=None)
@@ -99,7 +112,7 @@ class _IfCounted(ProgressColumn):
         return self._column(task) if task.total is not None else Text()
 
 
-def _show_control(match: re.Match[str]) -> str:
+def _control_picture(match: re.Match[str]) -> str:
     code = ord(match[0])
     return (
         chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"

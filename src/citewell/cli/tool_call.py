@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     Beforehand = Callable[[App, OnProgress], Awaitable[None]]
     Afterwards = Callable[[App, ToolResult, OnProgress], Awaitable[None]]
+    Show = Callable[[Mapping[str, Any]], None]
 
 
 def call_tool(
@@ -31,43 +33,54 @@ def call_tool(
     settings: Settings,
     beforehand: Beforehand | None = None,
     afterwards: Afterwards | None = None,
+    show: Show | None = None,
 ) -> int:
     """Call a tool of the research set, print what it returns and return the exit code.
 
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
     `beforehand` is what the call relies on.
+    `show` prints the structured result for a person at a terminal.
     `afterwards` is what a server would do in the background, and a command must finish itself.
 
     Raises:
         SettingsError: a setting names something that does not exist.
     """
     given = {key: value for key, value in tool_arguments.items() if value is not None}
-    return run_work(
-        partial(_call, name, given, settings, beforehand, afterwards), arguments, settings
-    )
+    call = _Call(name, given, beforehand=beforehand, afterwards=afterwards, show=show)
+    return run_work(call.run, arguments, settings)
 
 
-async def _call(
-    name: str,
-    given: Mapping[str, object],
-    settings: Settings,
-    beforehand: Beforehand | None,
-    afterwards: Afterwards | None,
-    app: App,
-    on_progress: OnProgress,
-) -> Outcome:
-    # Imported late: `--help` and a slip in the arguments are answered without.
-    from citewell.tools.limits import limited_registry
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One call with what goes before it and after it."""
 
-    # The one tool, and not from the catalogue: the shell has it whichever tools the server lists.
-    tool: Tool[Any, Any, Any] = import_module(f"citewell.tools.research.{name}").TOOL
-    registry = limited_registry([tool], settings)
-    # A wrong setting is raised here; inside a call it would become the call's result.
-    await app.open(*tool.needs)
-    if beforehand is not None:
-        await beforehand(app, on_progress)
-    caller = Caller(session="cli", project=settings.project)
-    result = await registry.call(name, given, app=app, caller=caller, on_progress=on_progress)
-    if afterwards is not None and not result.is_error:
-        await afterwards(app, result, on_progress)
-    return Outcome(text=result.text, structured=result.structured, has_failed=result.is_error)
+    name: str
+    given: Mapping[str, object]
+    beforehand: Beforehand | None
+    afterwards: Afterwards | None
+    show: Show | None
+
+    async def run(self, app: App, on_progress: OnProgress) -> Outcome:
+        """Call the tool and return what it printed."""
+        # Imported late: `--help` and a slip in the arguments are answered without.
+        from citewell.tools.limits import limited_registry
+
+        # The one tool, and not from the catalogue: the shell has it whichever tools are listed.
+        tool: Tool[Any, Any, Any] = import_module(f"citewell.tools.research.{self.name}").TOOL
+        registry = limited_registry([tool], app.settings)
+        # A wrong setting is raised here; inside a call it would become the call's result.
+        await app.open(*tool.needs)
+        if self.beforehand is not None:
+            await self.beforehand(app, on_progress)
+        caller = Caller(session="cli", project=app.settings.project)
+        result = await registry.call(
+            self.name, self.given, app=app, caller=caller, on_progress=on_progress
+        )
+        if self.afterwards is not None and not result.is_error:
+            await self.afterwards(app, result, on_progress)
+        return Outcome(
+            text=result.text,
+            structured=result.structured,
+            has_failed=result.is_error,
+            show=None if self.show is None else partial(self.show, result.structured),
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,8 @@ class Outcome:
     text: str
     structured: dict[str, Any]
     has_failed: bool = False
+    show: Callable[[], None] | None = None
+    """Prints what a person at a terminal reads instead of `text`."""
 
 
 Work = Callable[[App, OnProgress], Awaitable[Outcome]]
@@ -52,12 +55,14 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
         print(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
     elif "error" in outcome.structured:
         print_error(outcome.structured["error"])
+    elif outcome.show is not None and sys.stdout.isatty():
+        outcome.show()
     else:
         print_text(outcome.text)
     return EXIT_TOOL_ERROR if outcome.has_failed else 0
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
+def add_json_option(parser: argparse._ActionsContainer) -> None:
     """Declare --json, which every command that prints a result has."""
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
 

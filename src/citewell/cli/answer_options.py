@@ -1,0 +1,40 @@
+"""How `ask` and `search` print what they found."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from citewell.cli.work import add_json_option
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Mapping
+
+
+def add_answer_options(parser: argparse.ArgumentParser) -> None:
+    """Declare the forms of an answer, of which one can be chosen."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument(
+        "--full", action="store_true", help="on a terminal: print every quote, uncut, with its id"
+    )
+    forms.add_argument(
+        "--brief", action="store_true", help="print the brief that a model gets, as a pipe does"
+    )
+    add_json_option(forms)
+
+
+def answer_printer(
+    arguments: argparse.Namespace, question: str
+) -> Callable[[Mapping[str, Any]], None] | None:
+    """Return what prints an answer on a terminal; None where the brief was asked for."""
+    if arguments.brief:
+        return None
+    return partial(_print, question=question, is_full=arguments.full)
+
+
+def _print(result: Mapping[str, Any], *, question: str, is_full: bool) -> None:
+    # Imported late: rich's Markdown takes longer than the search, and a pipe needs none of it.
+    from citewell.cli.answer_view import print_answer
+
+    print_answer(result, question=question, is_full=is_full)

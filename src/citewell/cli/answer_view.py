@@ -1,0 +1,263 @@
+"""Answers as a person at a terminal reads them: the best quotes, their sources, and what to try."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from rich.cells import cell_len
+from rich.console import Console, Group
+from rich.markdown import Markdown
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from rich.theme import Theme
+
+from citewell.cli.styled_terminal import show_controls
+from citewell.core.question import read_query
+from citewell.core.words import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import ConsoleOptions, RenderableType, RenderResult
+
+Shape = Mapping[str, Any]
+
+_MOST_QUOTES = 5
+_SURE_QUOTES = 3
+# Beyond the third, a quote is shown that is at least so relevant beside the best.
+_LEAST_SHARE = 1 / 3
+_MOST_LINES = 14
+_MOST_LINKS = 3
+_WORTH_BOLD = 0.4
+_WORD = re.compile(r"\w+(?:['’]\w+)*")
+_HTML_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# An address that rich's Markdown would not link, and print beside its text instead.
+_OTHER_LINK = re.compile(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\s]*\)")
+_BOLD = Style(bold=True)
+# Rich's own style has a black background, which is a blot on a white terminal.
+_THEME = Theme({"markdown.code": "cyan", "markdown.link_url": "none", "markdown.link": "none"})
+_MARK_WIDTH = 4
+_BETWEEN = " · "
+_LEVEL = " › "
+
+
+def print_answer(result: Shape, *, question: str, is_full: bool) -> None:
+    """Print the best quotes of a research result, or everything that was quoted when `is_full`."""
+    console = Console(highlight=False, theme=_THEME)
+    console.print(AnswerView(result=result, question=question, is_full=is_full))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerView:
+    """A research result that rich can print."""
+
+    result: Shape
+    question: str
+    is_full: bool = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the quotes, or that there are none, and a line on what was searched."""
+        quotes = self.result["evidence"]
+        shown = quotes if self.is_full else _best(quotes)
+        if shown:
+            yield from self._cautions()
+            sources = {source["number"]: source for source in self.result["sources"]}
+            asked = _words_asked(self.question)
+            for number, quote in enumerate(shown, start=1):
+                yield self._quote(number, quote, sources[quote["source"]], asked)
+        else:
+            yield from self._abstention()
+        yield from self._failures()
+        yield self._summary(shown=len(shown))
+
+    def _quote(self, number: int, quote: Shape, source: Shape, asked: frozenset[str]) -> Group:
+        text, omitted = (quote["text"], 0) if self.is_full else _shorten(quote["text"])
+        body: list[RenderableType] = [_Emphasised(_as_markdown(text), asked)]
+        if omitted:
+            body.append(Text(f"… {_count(omitted, 'more line')}", style="dim"))
+        body.append(_SourceLine(quote, source))
+        if self.is_full and quote.get("id"):
+            sure = quote.get("confidence") or quote["relevance"]
+            body.append(Text(f"{quote['id']}{_BETWEEN}confidence {sure:.2f}", style="dim"))
+        mark = Text(f"{number:>2}  ", style="bold cyan")
+        return Group(_Marked(Group(*body), mark), Text())
+
+    def _cautions(self) -> Iterator[Text]:
+        if notice := self.result.get("notice"):
+            yield Text.assemble(("Careful: ", "bold yellow"), show_controls(notice))
+            yield Text()
+
+    def _abstention(self) -> Iterator[Text]:
+        searched = self.result["stats"]["documents_searched"]
+        if not searched:
+            yield Text("Nothing is indexed there, so nothing was searched.", style="bold")
+            yield Text('Try: citewell ask URL "…", or citewell ingest URL first.\n')
+            return
+        checked = self.result.get("pages_checked") or []
+        titles = ", ".join(_title(page) for page in checked[:_MOST_LINKS])
+        if titles and searched > _MOST_LINKS:
+            titles += f" and {searched - _MOST_LINKS} more"
+        pages = _count(searched, "page") if searched > 1 else "page"
+        yield Text.assemble(
+            (f"Nothing in the {pages} searched answers this", "bold"),
+            f" ({titles})." if titles else ".",
+            " ",
+            show_controls(self.result.get("notice") or ""),
+        )
+        links = (self.result.get("links_not_followed") or [])[:_MOST_LINKS]
+        if links:
+            yield Text("Try other words, or a page that is linked from there:")
+            yield from (Text.assemble("  ", _linked(_title(link), link["url"])) for link in links)
+        else:
+            yield Text('Try other words, or citewell ask URL "…" with another page.')
+        yield Text()
+
+    def _failures(self) -> Iterator[Text]:
+        for failure in self.result.get("failures") or []:
+            reason = show_controls(failure["reason"])
+            url = _linked(show_controls(failure["url"]), failure["url"])
+            yield Text.assemble(("not read: ", "bold red"), url, f" — {reason}")
+
+    def _summary(self, *, shown: int) -> Text:
+        stats = self.result["stats"]
+        parts = [f"{_count(stats['documents_searched'], 'page')} searched"]
+        if stats["urls_ingested"]:
+            parts.append(f"{stats['urls_ingested']} fetched")
+        parts.append(f"{stats['total_ms'] / 1000:.1f} s")
+        if (left := len(self.result["evidence"]) - shown) > 0:
+            parts.append(f"{_count(left, 'more quote')}: --full")
+        elif not self.is_full and shown:
+            parts.append("uncut, with ids: --full")
+        notes = [f"\n{show_controls(note)}" for note in stats.get("notes") or []]
+        return Text(_BETWEEN.join(parts) + "".join(notes), style="dim")
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """Something with a mark before its first line, and the other lines below the first."""
+
+    body: RenderableType
+    mark: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines, without the blanks that fill them up."""
+        inner = options.update_width(max(1, options.max_width - _MARK_WIDTH))
+        for number, line in enumerate(console.render_lines(self.body, inner, pad=False)):
+            while line and not line[-1].text.strip():
+                line.pop()
+            line[-1:] = [Segment(last.text.rstrip(), last.style) for last in line[-1:]]
+            yield from self.mark.render(console) if number == 0 else (Segment(" " * _MARK_WIDTH),)
+            yield from line
+            yield Segment.line()
+
+
+@dataclass(frozen=True, slots=True)
+class _Emphasised:
+    """Something with some of its words in bold, and no link but to the web."""
+
+    body: RenderableType
+    words: frozenset[str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the segments, cut where a word begins and ends."""
+        for segment in console.render(self.body, options):
+            if segment.control:
+                continue
+            style = _safe_style(segment.style)
+            position = 0
+            for match in _WORD.finditer(segment.text):
+                if not self.words.isdisjoint(words(match[0])):
+                    yield Segment(segment.text[position : match.start()], style)
+                    yield Segment(match[0], _BOLD if style is None else style + _BOLD)
+                    position = match.end()
+            yield Segment(segment.text[position:], style)
+
+
+def _best(quotes: Sequence[Shape]) -> Sequence[Shape]:
+    """Return the first three, and up to two more that are not much less relevant."""
+    least = quotes[0]["relevance"] * _LEAST_SHARE if quotes else 0
+    return [
+        quote
+        for place, quote in enumerate(quotes[:_MOST_QUOTES])
+        if place < _SURE_QUOTES or quote["relevance"] >= least
+    ]
+
+
+def _words_asked(question: str) -> frozenset[str]:
+    """Return the search words of the question that say what it is about."""
+    weights = read_query(question).weights
+    return frozenset(word for word, weight in weights.items() if weight >= _WORTH_BOLD)
+
+
+def _shorten(text: str) -> tuple[str, int]:
+    """Return the first lines, a fence closed again, and how many lines were left out."""
+    lines = text.split("\n")
+    if len(lines) <= _MOST_LINES + 2:
+        return text, 0
+    kept = lines[:_MOST_LINES]
+    is_open = sum(line.lstrip().startswith("```") for line in kept) % 2 == 1
+    return "\n".join([*kept, "```"] if is_open else kept), len(lines) - _MOST_LINES
+
+
+def _as_markdown(text: str) -> Markdown:
+    shown = _OTHER_LINK.sub(r"\1", show_controls(text))
+    # Rich drops HTML, but a page that writes of <title> means the word.
+    is_code = shown.startswith("```")
+    return Markdown(shown if is_code else _HTML_TAG.sub(r"\\<", shown), code_theme="ansi_dark")
+
+
+@dataclass(frozen=True, slots=True)
+class _SourceLine:
+    """Where a quote stands, on one line."""
+
+    quote: Shape
+    source: Shape
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the section and the address, both shortened where the line is too short."""
+        anchor = self.quote.get("anchor")
+        url = self.source["url"] + (f"#{anchor}" if anchor else "")
+        section = show_controls(self.quote["section"]) or _title(self.source)
+        address, room = _short_address(self.source["url"]), options.max_width - len(_BETWEEN)
+        if cell_len(section) + cell_len(address) > room:
+            section = _ends(section.split(_LEVEL), _LEVEL)
+        if cell_len(section) + cell_len(address) > room:
+            address = _ends(address.split("/"), "/")
+        line = Text.assemble(_linked(section, url, "green"), _BETWEEN, _linked(address, url))
+        line.truncate(options.max_width, overflow="ellipsis")
+        yield line
+
+
+def _ends(parts: Sequence[str], separator: str) -> str:
+    """Return the first and the last part."""
+    return separator.join(parts if len(parts) < 3 else (parts[0], "…", parts[-1]))
+
+
+def _linked(text: str, url: str, color: str = "cyan") -> Text:
+    is_safe = urlsplit(url).scheme in ("http", "https", "file")
+    return Text(text, style=Style(link=show_controls(url) if is_safe else None, color=color))
+
+
+def _short_address(url: str) -> str:
+    parts = urlsplit(url)
+    shown = parts.path if parts.scheme == "file" else f"{parts.netloc}{parts.path}"
+    return show_controls(unquote(shown.rstrip("/") or url))
+
+
+def _title(page: Shape) -> str:
+    return show_controls(page["title"]) or _short_address(page["url"])
+
+
+def _safe_style(style: Style | None) -> Style | None:
+    if style is None or style.link is None or style.link.startswith(("https://", "http://")):
+        return style
+    return style.update_link(None)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
