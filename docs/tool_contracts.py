@@ -74,7 +74,7 @@ def _section(tool: Any) -> str:  # noqa: ANN401 - tools differ in their models
             "Result:",
             fields,
             f"Example:\n\n```json\n{json.dumps(example, ensure_ascii=False)}\n```",
-            f"What a model is told of it:\n\n```text\n{tool.description}\n```",
+            f"Description shown to the model:\n\n```text\n{tool.description}\n```",
         )
     )
 

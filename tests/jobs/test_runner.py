@@ -36,7 +36,7 @@ class Steps:
 
     async def run(self, work: Work) -> str:
         self.runs.append(work.job.key)
-        await work.tell(JobProgress(stage="fetching", pages_done=1, pages_total=2, percent=50))
+        await work.report(JobProgress(stage="fetching", pages_done=1, pages_total=2, percent=50))
         self.begun.set()
         if self.errors:
             raise self.errors.pop(0)

@@ -89,7 +89,7 @@ class Gate:
     async def identify(self, header: str | None, *, is_local: bool) -> Caller:
         """Return who sent the header; `session` is left to the transport.
 
-        `is_local` tells whether the request comes from this machine.
+        `is_local` says whether the request comes from this machine.
 
         Raises:
             AccessRefused: a token is required, and there is none or no valid one.
@@ -106,7 +106,7 @@ class Gate:
             self._remembered[place] = found
             _shrink(self._remembered)
         if found.caller is None:
-            # Parsed again only to tell a missing token from a wrong one.
+            # Parsed again only to distinguish a missing token from a wrong one.
             parse_bearer(header)
             raise AccessRefused("invalid authorization header")
         return found.caller

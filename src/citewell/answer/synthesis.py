@@ -103,5 +103,5 @@ def _with_valid_citations(sentence: str, excerpts: int) -> tuple[str, bool]:
 def _nonce(query: str, excerpts: Sequence[RankedChunk]) -> str:
     # A client may have to be asked twice for the same thing, so it cannot be random; that it hangs
     # on the query and on all excerpts keeps a page from foreseeing it.
-    told = "\0".join((query, *(excerpt.chunk.text for excerpt in excerpts)))
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    prompt = "\0".join((query, *(excerpt.chunk.text for excerpt in excerpts)))
+    return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -29,7 +29,7 @@ async def corpus_status(
     stats = await parts.store.corpus_stats(where)
     pages: list[PageInfo] = []
     if lists_pages:
-        # One more than is shown tells whether there are more.
+        # One row more than is shown reveals whether there are more.
         pages = await parts.store.list_pages(
             where, limit=MAX_LISTED_PAGES + 1, after_source_id=after_source_id
         )

@@ -36,7 +36,7 @@ class Duties:
     renders: bool = False
     """Whether it renders what others ask for, where it can."""
     must_render: bool = False
-    """Whether it was told to, so that it may not start without a browser."""
+    """Whether rendering was requested explicitly, so that a missing browser is an error."""
 
 
 def read_duties(settings: Settings, *, is_worker: bool) -> Duties:

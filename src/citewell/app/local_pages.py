@@ -52,6 +52,6 @@ def _own_page(file: Path, *, max_bytes: int) -> OwnPage:
     try:
         etag = load().etag
     except CitewellError:
-        # Told when it is loaded to be stored; what was stored of it before stays.
+        # Reported when it is loaded for storing; its stored version stays.
         etag = None
     return OwnPage(url=file_url(file), etag=etag, load=load)

@@ -98,8 +98,8 @@ async def sync_pages(
             else:
                 written.extend([info] if info is not None else [])
         done = len(written) + len(failed)
-        told = Progress(phase="ingest", message="Reading files", done=done, total=len(changed))
-        await on_progress(told)
+        progress = Progress(phase="ingest", message="Reading files", done=done, total=len(changed))
+        await on_progress(progress)
 
     async with anyio.create_task_group() as tasks:
         for page in changed:

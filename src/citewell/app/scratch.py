@@ -148,7 +148,7 @@ class ScratchStore:
         self._pressure = _Pressure()
 
     def session_of(self, caller: Caller) -> str:
-        """Return the name of the caller's own part of scratch; it tells nothing of the caller."""
+        """Return the opaque name of the caller's part of scratch."""
         with self._lock:
             return self._session(caller)
 

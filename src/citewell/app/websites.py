@@ -1,4 +1,4 @@
-"""What tools and the shell do with the websites of the library, and the events that tell of it."""
+"""Operations on the websites of the library, for tools and the shell, with their events."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ async def process_website(
         CitewellError: it cannot be added.
     """
     emit, started = parts.events.emit, monotonic()
-    told = {"tool_name": caller, "url": draft.url}
-    emit("WebsiteProcessingStart", **told, content_type=draft.content_type)
+    source = {"tool_name": caller, "url": draft.url}
+    emit("WebsiteProcessingStart", **source, content_type=draft.content_type)
     try:
         processed = await parts.library.process(
             draft, force=force, wait_seconds=wait_seconds, on_progress=on_progress
         )
     except CitewellError as error:
-        emit("WebsiteProcessingFailed", **told, error=error.message)
+        emit("WebsiteProcessingFailed", **source, error=error.message)
         raise
     # The library reports the end of the work itself, which may come after this call.
     if processed.is_cached:

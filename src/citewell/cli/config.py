@@ -27,7 +27,7 @@ EXAMPLES = """\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """How one MCP client wants to be told of a server."""
+    """How one MCP client is configured with a server."""
 
     where: str
     servers_key: str = "mcpServers"

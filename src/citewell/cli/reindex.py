@@ -99,8 +99,8 @@ def _summary(result: Rereading) -> str:
             "`citewell ingest --force URL` fetches them."
         )
     for page in report.pages[:_SHOWN_CHANGES]:
-        told = page.error or f"{len(page.sections)} sections changed"
-        lines.append(f"- {page.url} — {told}")
+        outcome = page.error or f"{len(page.sections)} sections changed"
+        lines.append(f"- {page.url} — {outcome}")
     if len(report.pages) > _SHOWN_CHANGES:
         lines.append(f"… and {report.changed + report.failed - _SHOWN_CHANGES:,} more.")
     return "\n".join(lines)

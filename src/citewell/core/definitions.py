@@ -66,7 +66,7 @@ def defines(text: str, terms: Sequence[str], *, in_any_case: bool = False) -> bo
     """Return whether one of `terms` is the name of something that `text` describes.
 
     Then it stands set off before the description, or in a sentence that says what it is. Code
-    tells `Field` from `field`; `in_any_case` takes either.
+    distinguishes `Field` from `field`; `in_any_case` takes either.
     """
     lowered = text.lower()
     terms = [term for term in terms if _beginning_of_last_word(term) in lowered]

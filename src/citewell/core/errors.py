@@ -63,7 +63,7 @@ Detail = str | int | float | bool | None
 
 
 class CitewellError(Exception):
-    """Something went wrong that a caller can be told about.
+    """An error that is reported to the caller.
 
     `message` is safe to show: no paths, SQL, stack traces or keys. `suggestion` says what to try.
     """

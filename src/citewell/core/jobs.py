@@ -71,7 +71,7 @@ class Job:
     attempts: int
     """How often it was begun, the running attempt included."""
     lease: int
-    """Counts how often it was taken: tells one worker's hold from the next one's."""
+    """Counts how often it was taken, to distinguish one worker's lease from the next."""
     worker: str | None
     leased_until: datetime | None
     progress: JobProgress

@@ -55,7 +55,7 @@ def _cjk_language(kana: int, han: int, hangul: int, latin_words: list[str]) -> L
         return "ko"
     # A Latin word carries about as much as two or three CJK letters. Japanese prose is full of
     # names in Latin letters: less of it makes a second language only where it reads as English.
-    # Without kana the language of a few Han letters cannot be told; that there are two can.
+    # Without kana the language of a few Han letters cannot be determined; that there are two can.
     weight = len(latin_words) * 2.5 / (kana + han)
     if weight > 2 or (weight > 0.5 and _common_share(latin_words) > _PROSE_SHARE):
         return "mixed"

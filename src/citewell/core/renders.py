@@ -26,7 +26,7 @@ class TakenRender:
 
     request: RenderRequest
     lease: int
-    """Counts how often it was taken: tells one worker's hold from the next one's."""
+    """Counts how often it was taken, to distinguish one worker's lease from the next."""
     seconds_left: float
     """After these the asker waits no more."""
 

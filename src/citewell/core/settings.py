@@ -174,7 +174,7 @@ class Settings:
     docs_root: str = _setting("", "Folder of Markdown that is served; unset means none.")
     docs_cache_root: str = _setting("", "Where its index is kept; unset: the user's cache folder.")
     docs_base_url: str = _setting("", "Public URL of the docs website; unset: host and port.")
-    docs_debug: bool = _setting(False, "Build the docs index anew at every start.")
+    docs_debug: bool = _setting(False, "Rebuild the docs index at every start.")
     docs_allow_html: bool = _setting(False, "Trust HTML inside Markdown; else it is sanitised.")
     docs_all_tools: bool = _setting(
         False,
@@ -341,7 +341,7 @@ def load_settings(
 
     `flags` holds what the command line gave, by field name; None values count as not given.
     A file is read only where `env_file` or CITEWELL_ENV_FILE names it. A bare name whose value
-    cannot be used may belong to another program: it is ignored and told in `problems`.
+    cannot be used may belong to another program: it is ignored and reported in `problems`.
 
     Raises:
         SettingsError: a value is of the wrong type or out of range, or the file cannot be used.

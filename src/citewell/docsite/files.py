@@ -27,7 +27,7 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocFile:
-    """A page's file as the file system tells of it, unread."""
+    """A page's file as the file system describes it, unread."""
 
     path: str
     """Relative to the root, with slashes."""

@@ -97,9 +97,9 @@ class DocsFolder:
         debug: bool = False,
         snippet_length: int = DEFAULT_SNIPPET_LENGTH,
     ) -> Self:
-        """Return the folder, indexed: from the cache where it is right, and else anew.
+        """Return the indexed folder, from the cache if that is current.
 
-        `debug` builds the index anew at every start. Without `cache_root`, or where nothing can
+        `debug` rebuilds the index at every start. Without `cache_root`, or where nothing can
         be written, the index lives in memory.
 
         Raises:

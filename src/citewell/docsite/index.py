@@ -1,4 +1,4 @@
-"""The search index of a docs folder: what stands where, built anew or from the one before."""
+"""The search index of a docs folder: built from scratch or from the previous one."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The file is one JSON object, written line by line so that a start reads no more than it needs:
 
     {"version": …, "checksum": …, "built_at": …, "docs_root": …, "docs_count": …,
-    "pages": […],          one row for each page: what tells whether its file has changed
+    "pages": […],          one row for each page: its size and time, to notice a changed file
     "postings": {…},       in the order of the words, searched as it is
     "spellings": …,
     "outlines": […],
@@ -84,7 +84,7 @@ def load_index(cache_root: Path, *, docs_root: Path) -> DocsIndex | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        logger.warning("the docs index is built anew: its cache cannot be read (%s)", error)
+        logger.warning("rebuilding the docs index: its cache cannot be read (%s)", error)
         return None
 
 

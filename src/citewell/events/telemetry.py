@@ -18,7 +18,7 @@ _NANOSECONDS_PER_MS = 1_000_000
 
 
 class TelemetrySink:
-    """One span for each event, as long as the work it tells of took."""
+    """One span for each event, with the duration of its work."""
 
     name = "OpenTelemetry"
 

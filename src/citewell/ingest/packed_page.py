@@ -1,7 +1,7 @@
 """A page that was read, as bytes for the way from one process to another.
 
 Pickling calls Python for every record, and a page may hold thousands of links; packing calls it
-only to build them anew.
+only to rebuild them.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class Ingester:
             CitewellError: it is not stored and could not be read.
         """
         address = page_address(url)
-        await _tell(on_progress, f"Checking if {address} is indexed...")
+        await _report(on_progress, f"Checking if {address} is indexed...")
         async with self._page_locks.setdefault(f"{project} {address}", anyio.Lock()):
             stored = await self._find_own(address, project=project)
             if stored is not None and is_file_url(address):
@@ -154,7 +154,7 @@ class Ingester:
             if stored is not None and not (force or lacks_labels or self.is_stale(stored)):
                 self._wake_embedding(stored)
                 return IngestOutcome(url=url, page=stored)
-            await _tell(on_progress, f"Scraping {address}...")
+            await _report(on_progress, f"Scraping {address}...")
             try:
                 # "Not modified" would bring nothing that could be stored with the labels.
                 fetched = await self._fetch(address, None if lacks_labels else stored)
@@ -175,8 +175,8 @@ class Ingester:
         if page is None:
             return outcome
         self._wake_embedding(page)
-        told = f"Indexed {address} ({page.chunks} chunks, {page.tokens} tokens)"
-        await _tell(on_progress, told)
+        message = f"Indexed {address} ({page.chunks} chunks, {page.tokens} tokens)"
+        await _report(on_progress, message)
         return outcome
 
     async def ingest_fetched(
@@ -372,5 +372,5 @@ class Ingester:
             self._embedding.wake()
 
 
-async def _tell(on_progress: OnProgress, message: str) -> None:
+async def _report(on_progress: OnProgress, message: str) -> None:
     await on_progress(Progress(phase="ingest", message=message))

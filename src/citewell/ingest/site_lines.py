@@ -16,7 +16,7 @@ _LEAST_PAGES = 4
 _LEAST_SHARE = 0.5
 _LEAST_LETTERS = 3
 _MAX_SITES = 200
-# Counting more pages of a site would tell no more.
+# Counting more pages of a site would add nothing.
 _MAX_PAGES = 200
 _LETTERS = re.compile(r"[^\W_]+")
 # Lines inside these belong together.

@@ -1,4 +1,4 @@
-"""Making the vectors of the pages that a job has stored, while it tells how far it is."""
+"""Embed the pages that a job has stored, reporting progress."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ async def embed_pages(work: Work, ingester: Ingester, source_ids: Sequence[int])
     share = 99 - (begun.percent or 0)
     before = 0
 
-    async def tell(progress: Progress) -> None:
+    async def report(progress: Progress) -> None:
         done = before + (progress.done or 0)
         percent = None
         if begun.percent is not None:
             percent = begun.percent + round(share * min(1.0, done / max(1, begun.chunks)))
         message = f"{done} of {begun.chunks} chunks"
-        await work.tell(replace(begun, percent=percent, message=message))
+        await work.report(replace(begun, percent=percent, message=message))
 
     for start in range(0, len(source_ids), _PAGES_AT_ONCE):
         before += await ingester.embed_now(
-            source_ids[start : start + _PAGES_AT_ONCE], on_progress=tell
+            source_ids[start : start + _PAGES_AT_ONCE], on_progress=report
         )

@@ -1,4 +1,4 @@
-"""Which work each kind of job means, and what the library is told when it fails."""
+"""The work of each kind of job, and what the library records when it fails."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 
 class Emit(Protocol):
-    """Is told of events; never raises and never waits."""
+    """Receives events; never raises and never waits."""
 
     def __call__(self, name: EventName, **fields: EventValue) -> None:
-        """Take note of an event and of what it tells."""
+        """Record an event with its fields."""
 
 
 class Ends(NamedTuple):
-    """The events that tell how a kind of work ended, and the tool that asks for such work."""
+    """The events that say how a kind of work ended, and the tool that requests it."""
 
     tool_name: str
     completed: EventName
@@ -59,7 +59,7 @@ def library_handlers(parts: LibraryParts, *, emit: Emit | None = None) -> dict[J
 
 
 class ProcessHandler:
-    """Processes a website for the first time, or anew."""
+    """Processes a website for the first time or again."""
 
     def __init__(self, parts: LibraryParts, emit: Emit) -> None:
         self._parts = parts
@@ -96,7 +96,7 @@ class ProcessHandler:
 
 
 class RefreshHandler:
-    """Refreshes a website; what is stored stays where it cannot be had anew."""
+    """Refreshes a website; stored pages stay when they cannot be fetched again."""
 
     def __init__(self, parts: LibraryParts, emit: Emit) -> None:
         self._parts = parts
@@ -140,7 +140,7 @@ class EmbedHandler:
         """Make them and return how many chunks the page has, as JSON."""
         page = await self._parts.store.get_page(int(work.job.key))
         chunks = 0 if page is None else page.info.chunks
-        await work.tell(JobProgress(stage="embedding", pages_total=1, chunks=chunks, percent=0))
+        await work.report(JobProgress(stage="embedding", pages_total=1, chunks=chunks, percent=0))
         if page is not None:
             await embed_pages(work, self._parts.ingester, [page.info.source_id])
         return json.dumps({"chunks": chunks})
@@ -160,10 +160,10 @@ class RereadHandler:
     async def run(self, work: Work) -> str:
         """Read the pages one by one and return what changed in them, as JSON."""
 
-        async def tell(progress: Progress) -> None:
+        async def report(progress: Progress) -> None:
             done, total = progress.done or 0, progress.total
             percent = round(100 * done / total) if total else None
-            await work.tell(
+            await work.report(
                 JobProgress(
                     stage="fetching",
                     pages_done=done,
@@ -175,7 +175,7 @@ class RereadHandler:
 
         parts = self._parts
         result = await reread_pages(
-            parts.store, parts.ingester, now=parts.clock(), on_progress=tell
+            parts.store, parts.ingester, now=parts.clock(), on_progress=report
         )
         return json.dumps(
             {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from citewell.jobs.handlers import Emit
     from citewell.jobs.website_status import Status
 
-# Longer than this, and the caller is told to come back.
+# After this long the caller is asked to come back later.
 PATIENCE_SECONDS = 5.0
 # What a person waits for goes before what a schedule asked for.
 _ASKED_PRIORITY = 10

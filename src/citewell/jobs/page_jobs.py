@@ -28,7 +28,7 @@ async def process_page(work: Work, parts: LibraryParts, website: Website) -> str
     Raises:
         CitewellError: it could not be read or embedded.
     """
-    await work.tell(JobProgress(stage="fetching", pages_total=1, percent=0))
+    await work.report(JobProgress(stage="fetching", pages_total=1, percent=0))
     force = bool(work.job.payload.get("force"))
     result = await _ingest(parts, website, force=force)
     if result.error is not None:
@@ -48,7 +48,7 @@ async def refresh_page(work: Work, parts: LibraryParts, website: Website) -> str
     Raises:
         CitewellError: it could not be read or embedded.
     """
-    await work.tell(JobProgress(stage="fetching", pages_total=1, percent=0))
+    await work.report(JobProgress(stage="fetching", pages_total=1, percent=0))
     before = await _stored_page(parts, website)
     result = await _ingest(parts, website, force=True)
     if isinstance(result.error, PageNotFound):
@@ -86,7 +86,7 @@ async def _embed(work: Work, parts: LibraryParts, source_id: int, *, chunks: int
     progress = JobProgress(
         stage="embedding", pages_done=1, pages_total=1, chunks=chunks, percent=50
     )
-    await work.tell(progress)
+    await work.report(progress)
     try:
         await embed_pages(work, parts.ingester, [source_id])
     except InferenceError as error:

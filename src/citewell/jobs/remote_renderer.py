@@ -54,7 +54,7 @@ class RemoteRenderer:
         self._renders = renders
         self._wait_seconds = wait_seconds
         self._max_page_bytes = max_page_bytes
-        self._told: dict[str, anyio.Event] = {}
+        self._notified: dict[str, anyio.Event] = {}
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -99,7 +99,7 @@ class RemoteRenderer:
                 await self._renders.add_render(request, wait_seconds=self._wait_seconds)
                 outcome = await self._wait_for(request)
         finally:
-            self._told.pop(request.render_id, None)
+            self._notified.pop(request.render_id, None)
             if outcome is None:
                 await self._withdraw(request)
         if outcome is None:
@@ -113,8 +113,8 @@ class RemoteRenderer:
 
     async def _wait_for(self, request: RenderRequest) -> RenderOutcome:
         while True:
-            # Made before the look, so that nothing told in between is missed.
-            told = self._told[request.render_id] = anyio.Event()
+            # Created before the first check, so that no notification in between is missed.
+            notified = self._notified[request.render_id] = anyio.Event()
             state = await self._renders.render_state(request.render_id)
             if state == "done":
                 outcome = await self._renders.collect_render(request.render_id)
@@ -130,7 +130,7 @@ class RemoteRenderer:
                 where = shown_url(request.url)
                 raise RenderFailed(f"{where} was not rendered: its workers broke off")
             with anyio.move_on_after(self._renders.poll_seconds):
-                await told.wait()
+                await notified.wait()
 
     async def _withdraw(self, request: RenderRequest) -> None:
         with anyio.CancelScope(shield=True):
@@ -142,7 +142,9 @@ class RemoteRenderer:
 
     async def _listen(self) -> None:
         async for render_id in self._renders.outcomes():
-            waiting = [self._told.get(render_id)] if render_id else list(self._told.values())
+            waiting = (
+                [self._notified.get(render_id)] if render_id else list(self._notified.values())
+            )
             for event in waiting:
                 if event is not None:
                     event.set()

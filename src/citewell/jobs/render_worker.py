@@ -188,7 +188,9 @@ class RenderWorker:
         try:
             await self._renders.forget_worker(self._worker)
         except StoreError as error:
-            logger.warning("askers were not told that this worker ends: %s", error.message)
+            logger.warning(
+                "callers were not notified that this worker is stopping: %s", error.message
+            )
 
     async def _listen(self) -> None:
         async for _ in self._renders.requests():

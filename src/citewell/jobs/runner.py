@@ -149,17 +149,17 @@ class JobRunner:
         tried = first.attempts - (first.state == "running")
         self._wanted.add(job_id)
         self.wake()
-        told: JobProgress | None = None
+        reported: JobProgress | None = None
         try:
             with anyio.move_on_after(wait_seconds):
                 while not (job := await self._get(job_id)).is_finished:
                     has_failed = job.state == "waiting" and job.attempts > tried
                     if has_failed and wait_seconds is not None:
                         return job
-                    if job.progress != told:
-                        told = job.progress
-                        await _tell(on_progress, told)
-                    # Another process may be at it, and will not tell.
+                    if job.progress != reported:
+                        reported = job.progress
+                        await _report(on_progress, reported)
+                    # Another process may be running the job, and cannot notify us.
                     with anyio.move_on_after(_WATCH_SECONDS):
                         await self._changed.wait()
                 return job
@@ -315,7 +315,7 @@ class JobRunner:
                 raise CitewellError(f"{MAX_ATTEMPTS} attempts were stopped before they could end")
             result = await handler.run(work)
             done = replace(work.progress, stage="finished", percent=100, message="")
-            await work.tell(done)
+            await work.report(done)
             await self._jobs.finish_job(
                 job.job_id, lease=job.lease, now=self._clock(), result=result
             )
@@ -365,7 +365,7 @@ class JobRunner:
             logger.warning("job %d was not handed back: %s", job.job_id, error.message)
 
 
-async def _tell(on_progress: OnProgress, progress: JobProgress) -> None:
+async def _report(on_progress: OnProgress, progress: JobProgress) -> None:
     """Tell how far a job is to whoever waits for it."""
     messages = {
         "queued": "Waiting for a worker",
@@ -382,5 +382,5 @@ async def _tell(on_progress: OnProgress, progress: JobProgress) -> None:
         )
     )
     if is_embedding:
-        told = f"Embedding {progress.message}".rstrip()
-        await on_progress(Progress(phase="embed", message=told))
+        message = f"Embedding {progress.message}".rstrip()
+        await on_progress(Progress(phase="embed", message=message))

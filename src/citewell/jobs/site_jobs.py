@@ -36,11 +36,11 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
     """
     is_refresh = work.job.kind == "refresh_website" or bool(work.job.payload.get("force"))
     crawler = SiteCrawler(parts, website, job_id=work.job.job_id, is_refresh=is_refresh)
-    await work.tell(JobProgress(stage="discovering"))
+    await work.report(JobProgress(stage="discovering"))
     await crawler.start()
     with nobody_waits():
         while True:
-            await work.tell(await _reading(parts, website))
+            await work.report(await _reading(parts, website))
             if not await crawler.read_some(_URLS_AT_ONCE):
                 break
     await _embed(work, parts, website)
@@ -88,7 +88,7 @@ async def _embed(work: Work, parts: LibraryParts, website: Website) -> None:
         chunks=0 if now is None else now.chunks,
         percent=_READING_PERCENT,
     )
-    await work.tell(progress)
+    await work.report(progress)
     try:
         await embed_pages(work, parts.ingester, members)
     except InferenceError as error:

@@ -46,8 +46,8 @@ class Work:
         """Whether another worker may take the job: the machine slept, or its clock jumped."""
         return self._clock() >= self._leased_until
 
-    async def tell(self, progress: JobProgress) -> None:
-        """Note how far the work is; what is told in quick succession is written together."""
+    async def report(self, progress: JobProgress) -> None:
+        """Record progress; updates in quick succession are written together."""
         changes_stage = progress.stage != self.progress.stage
         self.progress = progress
         due = anyio.current_time() - self._told_at >= _SECONDS_BETWEEN_TELLINGS

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Vector = npt.NDArray[np.float32]
 
 # The weight of vectors in fusion, words having 1. Chosen, not measured: a symbol is a matter of
-# spelling. They only shape the pool and the order without a reranker, which weighs the scores anew.
+# spelling. They only shape the pool and the order without a reranker, which reweighs scores.
 _VECTOR_WEIGHT: dict[QueryKind, float] = {
     "symbol": 0.3,
     "keywords": 0.8,

@@ -36,7 +36,7 @@ async def identify(connection: HTTPConnection, app: OpensParts) -> Caller:
 
     Raises:
         AccessRefused: a bearer token is asked for, and there is none or no valid one.
-        BillingDown, StoreError: it cannot be told.
+        BillingDown, StoreError: the credentials could not be checked.
     """
     header = connection.headers.get("authorization")
     if header is not None:

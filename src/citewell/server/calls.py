@@ -80,7 +80,7 @@ class Calls:
             logger.exception("%s failed", context.method)
             raise MCPError(code=types.INTERNAL_ERROR, message=_sentence(error)) from error
         except Exception as error:
-            # Its own words may tell of paths or queries, so they stay in the log.
+            # Its message may contain paths or queries, so it goes to the log only.
             logger.exception("%s failed", context.method)
             message = "The server met an unexpected error."
             raise MCPError(code=types.INTERNAL_ERROR, message=message) from error

@@ -78,7 +78,7 @@ class LateApp:
         except Exception:
             if not is_open:
                 raise
-            # Work in the background failed, or closing did: the next request opens it anew.
+            # Work in the background failed, or closing did: the next request reopens it.
             logger.exception("the MCP application stopped")
         finally:
             self._app = None

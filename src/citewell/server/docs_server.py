@@ -92,7 +92,7 @@ def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = Fals
 
 
 class Changes:
-    """Tells when the files of the folder have changed."""
+    """Reports when files in the folder have changed."""
 
     def __init__(self, folder: DocsFolder) -> None:
         self._folder = folder

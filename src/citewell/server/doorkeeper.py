@@ -74,7 +74,7 @@ class Doorkeeper:
         """Return who sent a further message of an admitted connection; None if no longer let in.
 
         Raises:
-            CitewellError: it cannot be told.
+            CitewellError: the credentials could not be checked.
         """
         try:
             return await identify(connection, self._app)

@@ -86,7 +86,7 @@ class Draining:
         await self._stopping.wait()
 
     def until_stop(self, receive: Receive) -> Receive:
-        """Return `receive` as one that also tells of a disconnect when the server stops."""
+        """Wrap `receive` so that it also reports a disconnect when the server stops."""
 
         async def received() -> Message:
             message: Message = {"type": "http.disconnect"}

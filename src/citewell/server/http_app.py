@@ -1,4 +1,4 @@
-"""The ASGI application: `/mcp` over HTTP and WebSocket, and what tells of the server itself."""
+"""The ASGI application: `/mcp` over HTTP and WebSocket, health, metrics and metadata."""
 
 from __future__ import annotations
 

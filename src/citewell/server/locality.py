@@ -46,7 +46,7 @@ def _is_own_page(origin: str | None) -> bool:
 
 
 def _came_through_proxy(connection: HTTPConnection) -> bool:
-    # nginx speaks HTTP/1.0 unless it is told otherwise, and then adds no header of its own.
+    # nginx speaks HTTP/1.0 unless configured otherwise, and then adds no header.
     if connection.scope.get("http_version") == "1.0":
         return True
     names = connection.headers.keys()

@@ -28,7 +28,7 @@ _READY_SECONDS = 2.0
 
 
 class Operation:
-    """The endpoints that tell of the server itself."""
+    """The endpoints that describe the server itself."""
 
     def __init__(
         self,

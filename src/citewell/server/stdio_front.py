@@ -1,7 +1,7 @@
 """Answers the first questions of a stdio client from prepared JSON, while the SDK is loading.
 
 Uses the standard library alone: importing the SDK takes longer than some clients' patience. At
-the first message that it does not know, the SDK's server takes over and is told what was said.
+the first message that it does not know, the SDK's server takes over and gets the messages so far.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Front:
         self._prepared = prepared
         self._results: Json = {}
         self.opening: list[bytes] = []
-        """The lines that tell the SDK's server which era, version and client it has."""
+        """The lines from which the SDK's server learns the era, version and client."""
         self.answered_id: str | int | None = None
 
     def takes(self, message: Json, line: bytes) -> bool:

@@ -240,7 +240,7 @@ class JobStore:
     async def changes(self) -> AsyncGenerator[None]:
         """Yield whenever another process may have left a job to take, for as long as it is read.
 
-        Where processes cannot tell each other it never yields: looking now and then is up to the
+        Where processes cannot notify each other it never yields: polling is up to the
         reader in any case.
         """
         async with aclosing(self._database.listen("jobs")) as notices:

@@ -41,7 +41,7 @@ class LibraryStore:
     """The entries of the library and the pages that belong to them.
 
     Every method may raise StoreError. An entry is known by its URL within its project, and its
-    source_id is of the number space of pages. What an entry tells of its pages (title, language,
+    source_id is of the number space of pages. What an entry says about its pages (title, language,
     counts, time) is true after every write of a page, whoever wrote it.
     """
 
@@ -138,7 +138,7 @@ class LibraryStore:
         return await self._database.execute("schedule_refresh", values) > 0
 
     async def due_refreshes(self, *, now: datetime, limit: int) -> list[Website]:
-        """Return the entries whose refresh is due, longest first, and count anew for each.
+        """Return the entries whose refresh is due, longest first, and restart the interval of each.
 
         An entry is returned once for each time that it is due, whichever process asks.
         """

@@ -129,7 +129,7 @@ class RenderStore:
     async def requests(self) -> AsyncGenerator[None]:
         """Yield whenever there may be a request to take, for as long as it is read.
 
-        Where processes cannot tell each other it never yields: looking now and then is up to the
+        Where processes cannot notify each other it never yields: polling is up to the
         reader in any case.
         """
         async with aclosing(self._database.listen("render_requests")) as notices:

@@ -20,7 +20,7 @@ class IndexedWords(NamedTuple):
 
 
 class WordIndex:
-    """Tells the words of a page's chunks; those of a heading path are found once."""
+    """Yields the words of a page's chunks; those of a heading path are tokenised once."""
 
     def __init__(self, title: str) -> None:
         self._title = title

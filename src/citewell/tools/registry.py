@@ -73,7 +73,7 @@ OutputT = TypeVar("OutputT", bound=ToolOutput)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotations:
-    """What a host may tell its user before a call (seed D §7.2)."""
+    """What a host can show its user before a call (seed D §7.2)."""
 
     read_only: bool
     destructive: bool = False
@@ -235,7 +235,7 @@ class Registry:
         )
         result = await self._answer(name, arguments, call, meter=meter)
         if self._after_call is not None:
-            # What the tool did is done: a client that goes now must not leave it half told.
+            # The work is done: reporting it finishes even if the client leaves now.
             with anyio.CancelScope(shield=True):
                 result = await self._after_call.run(result, call)
         seconds = anyio.current_time() - started
@@ -256,11 +256,11 @@ class Registry:
         except CitewellError as error:
             result = error_result(error, tool=name, arguments=arguments)
         except Exception as error:
-            told = _out_of_groups(error)
-            if not isinstance(told, CitewellError):
+            reported = _out_of_groups(error)
+            if not isinstance(reported, CitewellError):
                 logger.exception("tool %s failed", name)
-                told = CitewellError("The server met an unexpected error.")
-            result = error_result(told, tool=name, arguments=arguments)
+                reported = CitewellError("The server met an unexpected error.")
+            result = error_result(reported, tool=name, arguments=arguments)
         finally:
             if metered is not None:
                 metered.end(outcome=outcome_of(result), text="" if result is None else result.text)

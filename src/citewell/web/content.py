@@ -1,4 +1,4 @@
-"""Tells what kind of page a body is, from its Content-Type, its URL and its first bytes."""
+"""Detect what kind of page a body is, from its Content-Type, URL and first bytes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The program of a worker process: reads requests from its input, answers them on its output.
 
-It is run as a file, and imports nothing of the package before it has been told where that is.
+It is run as a file, and imports nothing from the package before it knows the package's path.
 """
 
 from __future__ import annotations

@@ -82,8 +82,8 @@ class ArchiveWriter:
     def finish(self, **counts: Any) -> Manifest:  # noqa: ANN401 - the manifest's own fields
         """Write the manifest."""
         manifest = Manifest(version=VERSION, parts=self._parts, **counts)
-        told = {"format": FORMAT, **asdict(manifest)}
-        self._zip.writestr(MANIFEST, json.dumps(told, indent=1))
+        fields = {"format": FORMAT, **asdict(manifest)}
+        self._zip.writestr(MANIFEST, json.dumps(fields, indent=1))
         return manifest
 
 
@@ -96,15 +96,15 @@ def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
     try:
         if zipped.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
             raise ArchiveRefused("The file is not a Citewell library: its manifest is too large.")
-        told = json.loads(zipped.read(MANIFEST))
-        if told.pop("format") != FORMAT:
+        fields = json.loads(zipped.read(MANIFEST))
+        if fields.pop("format") != FORMAT:
             raise KeyError(FORMAT)
-        if told["version"] > VERSION:
+        if fields["version"] > VERSION:
             raise ArchiveRefused(
-                f"The file is of version {told['version']}; this program reads up to {VERSION}.",
+                f"The file is of version {fields['version']}; this program reads up to {VERSION}.",
                 suggestion="Update Citewell and try again.",
             )
-        manifest = Manifest(**told)
+        manifest = Manifest(**fields)
         if not all(isinstance(digest, str) for digest in manifest.parts.values()):
             raise TypeError("digests are text")
         return manifest

@@ -71,7 +71,7 @@ async def read_archive(
             for record in await _records(zipped, manifest, name):
                 with _refusing_nonsense():
                     await import_page(record, imported, store=store, project=project)
-                await _tell(imported, manifest, on_progress)
+                await _report(imported, manifest, on_progress)
         for record in await _records(zipped, manifest, WEBSITES):
             with _refusing_nonsense():
                 await import_website(record, imported, store=store, project=project)
@@ -187,7 +187,7 @@ async def import_website(
         )
 
 
-async def _tell(imported: Imported, manifest: Manifest, on_progress: OnProgress) -> None:
+async def _report(imported: Imported, manifest: Manifest, on_progress: OnProgress) -> None:
     done = imported.pages_written + imported.pages_unchanged + imported.pages_newer
     message = f"Imported {done} of {manifest.pages} pages"
     await on_progress(Progress(phase="import", message=message, done=done, total=manifest.pages))

@@ -1,4 +1,4 @@
-"""What can be told from the wording alone: pay, kind of employment, company, author, date."""
+"""What the wording alone reveals: pay, kind of employment, company, author, date."""
 
 from __future__ import annotations
 

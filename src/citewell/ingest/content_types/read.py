@@ -111,11 +111,11 @@ def _add(fields: list[ContentField], field: ContentField) -> None:
 
 def _read_metadata(page: ExtractedPage, found: dict[FieldName, list[ContentField]]) -> None:
     """Take what the page's head says, where neither structured data nor a label said it."""
-    told: tuple[tuple[FieldName, str, str], ...] = (
+    known: tuple[tuple[FieldName, str, str], ...] = (
         ("date", page.published_at or "", "metadata.published_at"),
         ("author", page.author, "metadata.author"),
     )
-    for name, value, path in told:
+    for name, value, path in known:
         if name in found and not found[name]:
             field = from_structured(name, value, raw=value, path=path, text=page.text)
             found[name] += [field] if field is not None else []

@@ -18,7 +18,7 @@ ORDER BY entity_id
 FOR UPDATE;
 
 -- name: forget_mentions_of_page
--- The entities are locked in their order before they are counted anew.
+-- Entities are locked in order before they are recounted.
 WITH
     named AS (
         SELECT entity_id, count(*) AS times FROM mention
@@ -237,7 +237,7 @@ JOIN section ON section.source_id = asked.source_id
 LIMIT :limit;
 
 -- name: links_of_sections
--- A hub is known as one after a hundred links; counting further would tell no more.
+-- A hub is known as one after a hundred links; counting further would add nothing.
 SELECT
     linked.source_id AS source, linked.section AS source_section, linked.target,
     0 AS target_section, linked.links AS weight, 0 AS defines,

@@ -202,7 +202,7 @@ async def _add_chunks(
 async def _reword_chunk(
     connection: Session, chunk: Chunk, *, chunk_id: int, index: WordIndex
 ) -> None:
-    """Index anew a chunk that the embedder sees as before but whose words may differ."""
+    """Reindex a chunk whose embedding input is unchanged but whose words may differ."""
     values = {
         "chunk_id": chunk_id,
         "heading_path": list(chunk.heading_path),

@@ -408,8 +408,8 @@ FROM (
 -- name: match_words
 -- Each word is looked up for itself: how much of a query a chunk holds is then the sum of the
 -- weights of its words, without reading the words of any chunk that is not among the best.
--- Nothing is found when there is a project beside `only_project`: two seeks tell.
--- The words come as JSON, whose length the planner does not look at: it then plans once, not anew
+-- Nothing is found when there is a project beside `only_project`: two seeks decide.
+-- The words come as JSON, whose length the planner does not look at: it then plans once, not
 -- for each search, which took as long as the search. OFFSET 0 keeps it from turning the loop round.
 SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     SELECT found.chunk_id
@@ -429,8 +429,8 @@ SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
 JOIN chunk_words USING (chunk_id);
 
 -- name: match_words_of_pages
--- The same for a list of pages. To be planned anew each time: a list that the planner sees becomes a
--- table of hashes, else every chunk is compared with all of it.
+-- The same for a list of pages. Planned at each call: a list that the planner sees becomes a hash table;
+-- otherwise every chunk is compared with all of it.
 SELECT chunk_words.chunk_id, chunk_words.heading, chunk_words.body FROM (
     SELECT found.chunk_id
     FROM json_to_recordset(:words::json) AS asked (word text, weight float8)

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
 # How many chunks that hold the rare words are scored by all of the words, as SQLite does.
 _SCORED = 200
 _SCORED_PER_HIT = 2
-# How many are read, since the index cannot tell how often a chunk holds a word: with 600 the best
+# How many are read, since the index does not know how often a chunk holds a word: with 600 the best
 # fifty are those of SQLite but for one in 250 (bench/postgres_quality.py), with 400 but for one in
 # 40. In a large store the time counts more.
 _READ, _READ_OF_MANY = 600, 400
 # Pages that have no more chunks than this together are scored without the index.
 _FEW_CHUNKS = 400
-# A store of fewer chunks is counted anew at each search: it takes a millisecond.
+# Smaller stores are counted at each search: it takes a millisecond.
 _COUNTED_AT_ONCE = 2_000
 # From here on what ANALYZE found common is taken from there; in fewer chunks each word is counted
 # exactly, once. It counts a sample, and what was common in the first pages need not be in all.
@@ -124,7 +124,7 @@ class WordSearch:
         if unknown or is_small:
             await self._ask(connection, unknown, totals=is_small)
         if not all(word in counts.frequencies for word in known):
-            # The totals have told that what was known is of another day.
+            # The totals show that the cached counts are stale.
             return await self._count(connection, words)
         frequencies = counts.frequencies
         return counts.totals, {word: frequencies[word] for word in words if word in frequencies}

@@ -195,7 +195,7 @@ def _add_chunks(
 def _reword_chunk(
     connection: sqlite3.Connection, chunk: Chunk, *, chunk_id: int, index: WordIndex
 ) -> None:
-    """Index anew a chunk that the embedder sees as before but whose words may differ."""
+    """Reindex a chunk whose embedding input is unchanged but whose words may differ."""
     indexed = index.words_of(chunk)
     values = {
         "chunk_id": chunk_id,

@@ -656,7 +656,7 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, beside, 1, 0, 
 );
 
 -- name: links_of_sections
--- A hub is known as one after a hundred links; counting further would tell no more.
+-- A hub is known as one after a hundred links; counting further would add nothing.
 SELECT json_group_array(
     json_array(
         source_id, section, target, 0, links, 0,

@@ -22,7 +22,7 @@ class VectorCodes:
 
     The number of bits in which two codes differ orders vectors nearly as their cosine does, and
     takes a sixteenth of the memory of half precision. The mean is that of the first vectors given;
-    when there are many more, `is_off_centre` says that starting anew would make better codes.
+    when there are many more, `is_off_centre` says that rebuilding would make better codes.
     """
 
     def __init__(self, dimensions: int) -> None:

@@ -194,8 +194,8 @@ def render(output: GetDocPageOutput, call: Call) -> str:
         meant = f" Did you mean {', '.join(near)}?" if near else ""
         notes.append(f"There is no section {name!r}.{meant}")
     if output.next_line is not None:
-        told = f"Cut before line {output.next_line} of {output.total_lines}."
-        notes.append(f"{told} More: call again with start_line={output.next_line}.")
+        cut = f"Cut before line {output.next_line} of {output.total_lines}."
+        notes.append(f"{cut} More: call again with start_line={output.next_line}.")
     if output.sections_left:
         notes.append("Sections left: " + "; ".join(output.sections_left))
     return "\n".join([output.content, "", "---", *notes])

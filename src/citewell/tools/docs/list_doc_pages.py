@@ -113,8 +113,8 @@ def render(output: ListDocPagesOutput, call: Call) -> str:
         named = ", ".join(f"{mark(name)} ({count})" for name, count in output.categories.items())
         lines += ["", f"Categories: {enclose(named)}"]
     if output.next_after is not None:
-        told = f"{len(output.pages)} of {output.total} pages."
-        lines += ["", f"{told} More: call again with after={output.next_after}."]
+        shown = f"{len(output.pages)} of {output.total} pages."
+        lines += ["", f"{shown} More: call again with after={output.next_after}."]
     return "\n".join(lines)
 
 

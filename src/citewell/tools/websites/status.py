@@ -107,8 +107,8 @@ def _progress(job: Job) -> ProgressShape:
 def _message(website: Website, running: Job | None) -> str:
     if running is not None:
         percent = running.progress.percent
-        told = f", {percent} %" if percent is not None else ""
-        return f"In progress: {running.progress.message or running.progress.stage}{told}."
+        share = f", {percent} %" if percent is not None else ""
+        return f"In progress: {running.progress.message or running.progress.stage}{share}."
     if website.status == "failed":
         return "Processing failed; call rag_refresh_website to try again."
     if website.status == "completed":

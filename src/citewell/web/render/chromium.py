@@ -153,7 +153,7 @@ class Chromium:
     async def kill_large_pages(self) -> int:
         """End the processes of pages that hold more memory than one may; return how many.
 
-        Only where the system tells a process's memory in /proc; elsewhere the limit of the
+        Only where the system reports a process's memory in /proc; elsewhere the limit of the
         script engine alone holds.
         """
         limit = self._options.max_memory_mb * 1_000_000
@@ -235,7 +235,7 @@ async def _close_popup(popup: Page) -> None:
 
 
 def _private_bytes(pid: int) -> int:
-    """Return the memory that a process shares with no other; 0 where that cannot be told."""
+    """Return the memory that a process shares with no other; 0 where it is unknown."""
     try:
         counts = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
     except OSError:

@@ -181,7 +181,7 @@ class Settling:
         before = await self._pending()
         seen = await self._scripts.run(call)
         after = await self._pending()
-        assert isinstance(seen, dict), "settle.js tells what it saw"
+        assert isinstance(seen, dict), "settle.js returns an object"
         is_still = bool(seen["isStill"]) and not seen["heldBack"]
         has_requests = before.requests > 0 or after.requests > 0
         has_short_timers = before.short_timers > 0 or after.short_timers > 0

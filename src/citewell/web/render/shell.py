@@ -1,4 +1,4 @@
-"""Tells what stands between a page and its text: scripts, a login or a consent dialog."""
+"""Detect what stands between a page and its text: scripts, a login or a consent dialog."""
 
 from __future__ import annotations
 

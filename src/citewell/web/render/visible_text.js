@@ -1,4 +1,4 @@
-// Returns a function that tells of a text of the document whether its reader can see it: by where it
+// Returns a function that decides whether a reader can see a text node: by where it
 // is painted, how large, in which colour on which background, and what is cut off or lies above it.
 (colours, lenient) => {
   const LEAST_TEXT_HEIGHT = 3;

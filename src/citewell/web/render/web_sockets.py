@@ -22,7 +22,7 @@ _ALPN = 16
 def opens_web_socket(start: bytes) -> bool | None:
     """Return whether a connection of Chromium that starts like this is for a WebSocket.
 
-    None means that more bytes are needed to tell.
+    None means that more bytes are needed.
     """
     if not start:
         return None

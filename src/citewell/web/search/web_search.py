@@ -92,5 +92,5 @@ class WebSearch:
             )
         if len(failures) == 1:
             raise failures[0]
-        told = "; ".join(failure.message for failure in failures)
-        raise WebSearchFailed(f"no search engine answered: {told}") from failures[-1]
+        reasons = "; ".join(failure.message for failure in failures)
+        raise WebSearchFailed(f"no search engine answered: {reasons}") from failures[-1]

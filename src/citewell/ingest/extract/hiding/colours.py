@@ -1,4 +1,4 @@
-"""CSS colours as red, green, blue and alpha, and how well two of them can be told apart."""
+"""CSS colours as red, green, blue and alpha, and the contrast between two of them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ BLACK = Colour(0.0, 0.0, 0.0)
 
 @lru_cache(maxsize=4_096)
 def as_colour(value: str) -> Colour | None:
-    """Return a colour; None where it is none, or one that cannot be told in sRGB."""
+    """Return a colour; None where it is none, or one outside sRGB."""
     if _HEX_COLOUR.fullmatch(value):
         digits = value[1:] if len(value) == 7 else "".join(2 * digit for digit in value[1:])
         return Colour(*(int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)))
