@@ -64,7 +64,7 @@ class AccessStore:
         return row is not None and bool(row["is_any"])
 
     async def replace_key(self, key: AccessKey, *, old_until: datetime) -> bool:
-        """Write a new token of the live key of the same name, in one transaction.
+        """Rotate the token of the live key of the same name, in one transaction.
 
         The tokens it had end at `old_until` at the latest. Return False, and write nothing, if no
         live key has that name.

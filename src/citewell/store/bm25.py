@@ -20,12 +20,12 @@ BODY_WEIGHT = 1.0
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.75
 _LEAST_FTS5_WEIGHT = 1e-6
-# So many are looked for; a chunk is cut apart for more.
+# Maximum number of words matched by substring search; with more, a chunk is tokenised.
 _FEW_WORDS = 8
 
-# A longer query is cut: its first words say what it is about.
+# Longer queries are truncated: the first words say what they are about.
 MOST_WORDS = 256
-# How many (word, chunk) pairs the index may go through; 1 to 2 µs each.
+# Maximum number of (word, chunk) postings to scan; 1 to 2 µs each.
 _MOST_POSTINGS = 4_000
 
 
@@ -43,7 +43,7 @@ class Totals:
 
 
 def rare_words(frequencies: Mapping[str, int], *, share: float, enough: int) -> set[str]:
-    """Return the rarest words, as many as an index can go through quickly.
+    """Return the rarest words, as many as the index can scan quickly.
 
     There are always enough of them to expect `enough` chunks, where `share` of all may be seen.
     """
@@ -67,7 +67,7 @@ def weigh(frequencies: Mapping[str, int], totals: Totals) -> dict[str, float]:
 
 
 def weigh_as_fts5(frequencies: Mapping[str, int], totals: Totals) -> dict[str, float]:
-    """Return the weight that SQLite's FTS5 gives each word: none to one that most chunks hold.
+    """Return the weight that FTS5 gives each word; 0 for a word that most chunks hold.
 
     What chooses chunks by it chooses those that SQLite would.
     """
@@ -89,7 +89,7 @@ def score_chunks(
     the ranking of FTS5.
     """
     count = _look_for if len(weights) <= _FEW_WORDS else _cut_apart
-    # Sorted, because sums of the same numbers in another order may differ in the last digit.
+    # Sorted, because floating-point sums depend on the order.
     words = sorted(weights)
     for chunk_id, heading, body in chunks:
         counts, length = count(heading, body, words)
@@ -116,7 +116,7 @@ def _cut_apart(heading: str, body: str, words: Sequence[str]) -> tuple[_Counts, 
 
 def _look_for(heading: str, body: str, words: Sequence[str]) -> tuple[_Counts, int]:
     """Return the same; a few words are found sooner than all words of a chunk are cut apart."""
-    # Two spaces between words: each word then has spaces of its own.
+    # Two spaces between words, so that each match consumes its own delimiters.
     spaced = f" {heading.replace(' ', '  ')} ", f" {body.replace(' ', '  ')} "
     counts: _Counts = {}
     for word in words:
@@ -127,6 +127,6 @@ def _look_for(heading: str, body: str, words: Sequence[str]) -> tuple[_Counts, i
 
 
 def _odds_against(chunks_with_word: int, chunks: int) -> float:
-    # A remembered count may be a little ahead of the chunks there are now.
+    # A cached count may exceed the current number of chunks.
     without = max(chunks - chunks_with_word, 0)
     return (without + 0.5) / (chunks_with_word + 0.5)

@@ -22,7 +22,7 @@ class CrawlStore:
         self._database = database
 
     async def start_crawl(self, website_id: int, crawl: Crawl, urls: Sequence[CrawlUrl]) -> bool:
-        """Begin a crawl with these URLs, in place of the site's last one.
+        """Start a crawl with these URLs, replacing the site's previous one.
 
         Nothing is done when the job's crawl has begun already; returns whether it began now, and
         False also when there is no such website.
@@ -84,7 +84,7 @@ class CrawlStore:
         }
 
         async def work(session: Session) -> None:
-            # None is noted when the crawl is gone; its links would then have nowhere to go either.
+            # Nothing is recorded when the crawl is gone; its links would have nowhere to go either.
             if await session.execute("note_crawl_outcome", values) > 0:
                 await _add_urls(session, website_id, outcome.links)
 
@@ -96,7 +96,7 @@ class CrawlStore:
         return await self._database.fetch_one("is_crawl_url_known", values) is not None
 
     async def retry_aliases(self, website_id: int) -> int:
-        """Let aliases whose canonical URL was not read wait again, to be read themselves.
+        """Requeue aliases whose canonical URL was not fetched, to be fetched themselves.
 
         Returns how many wait now.
         """

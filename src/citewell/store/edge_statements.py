@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from citewell.core.graph import EdgeKind, NodeKind
 
-# Two sections that both name what sixty others name as well have little to do with each other.
+# Sections that share an entity with sixty others are hardly related by it.
 MOST_SECTIONS_SHARING = 60
 SYMBOLS_OF_ONE_ENDING = 5
 

@@ -53,6 +53,6 @@ async def _restricts_nothing(session: Session, where: SearchFilter) -> bool:
         return False
     if where.project is None:
         return True
-    # Most databases hold one project, and every search names it.
+    # Most databases hold one project, which every search names.
     row = await session.fetch_one("is_only_project", {"project": where.project})
     return row is not None and bool(row["is_only"])

@@ -1,4 +1,4 @@
-"""Background work, so that a killed process loses none.
+"""Background jobs, stored so that a killed process loses none.
 
 All times are given by the caller, whose clock may jump: a lease that ends further away than two
 leases from now was given by a clock that has been set back since, and counts as expired.
@@ -57,7 +57,7 @@ class JobStore:
                 if (added := await session.fetch_one("add_job", values)) is not None:
                     return _job(added), True
                 known = await session.fetch_one("unfinished_job", key)
-                # None when it was finished between the two looks: then there is room for a new one.
+                # None when it finished between the two statements: then a new one can be added.
                 if known is not None:
                     row = await session.fetch_one(
                         "hasten_job", {**haste, "job_id": known["job_id"]}
@@ -82,7 +82,7 @@ class JobStore:
             "progress": progress_to_json(JobProgress()),
             "now": now,
         }
-        # Looking takes no lock; writing does, and hardly ever is there anything to write.
+        # Checking first takes no lock; writing does, and is rarely needed.
         if await self._database.fetch_one("chunk_to_embed", {"model": model}) is None:
             return 0
         return await self._change_and_notify("add_embedding_jobs", values)
@@ -96,7 +96,7 @@ class JobStore:
         kinds: Collection[JobKind] | None = None,
         job_id: int | None = None,
     ) -> Job | None:
-        """Take the job that is due with the highest priority, of those the oldest, or `job_id`.
+        """Take the due job with the highest priority, oldest first, or the one of `job_id`.
 
         A running job whose lease has expired is due. While a job runs, no other of the same
         project and key is taken. Two workers never get the same job with the same lease.
@@ -110,7 +110,7 @@ class JobStore:
         hold = {"worker": worker, "now": now, "leased_until": _lease_end(now, lease_seconds)}
 
         async def work(session: Session) -> Job | None:
-            # Whoever takes a job looks at all that run: one at a time, or two could take one key.
+            # Serialised: two workers that check the running jobs together could take the same key.
             await session.lock("jobs")
             chosen = await session.fetch_one("job_to_take", choice)
             if chosen is None:
@@ -166,7 +166,7 @@ class JobStore:
         retry_at: datetime | None,
         error_kind: str | None = None,
     ) -> bool:
-        """Note that the attempt failed: the job waits until `retry_at`, or has failed (None).
+        """Record a failed attempt: the job waits until `retry_at`, or has failed (None).
 
         `error` is for people, `error_kind` for programs: the name of its class.
         """
@@ -194,7 +194,7 @@ class JobStore:
         return await self._database.execute("cancel_job", {"job_id": job_id, "now": now}) > 0
 
     async def retry_job(self, job_id: int, *, now: datetime) -> bool:
-        """Let a failed or cancelled job wait again, as if it had never been tried.
+        """Requeue a failed or cancelled job as if it had never been tried.
 
         Returns False when it is neither, or when another unfinished job has its key.
         """
@@ -238,7 +238,7 @@ class JobStore:
         return due
 
     async def changes(self) -> AsyncGenerator[None]:
-        """Yield whenever another process may have left a job to take, for as long as it is read.
+        """Yield whenever another process may have added a job, until the iterator is closed.
 
         Where processes cannot notify each other it never yields: polling is up to the
         reader in any case.

@@ -50,7 +50,7 @@ class LibraryStore:
         self._delete_page = delete_page
 
     async def add_website(self, draft: WebsiteDraft, *, now: datetime) -> tuple[Website, bool]:
-        """Return the entry of the draft's URL, and whether it was made just now.
+        """Return the entry of the draft's URL, and whether it was just created.
 
         The source_id of a new entry is that of the page stored under the same URL, which becomes
         its member, or else a new one: when that URL is put later, its page gets this id. An entry
@@ -125,7 +125,7 @@ class LibraryStore:
     async def schedule_refresh(
         self, source_id: int, *, every_seconds: float | None, now: datetime
     ) -> bool:
-        """Refresh the entry every so often, or never (None); return whether there is such one.
+        """Set the entry's refresh interval (None: never); return whether the entry exists.
 
         The first refresh is due that long after `now`.
         """
@@ -189,7 +189,7 @@ class LibraryStore:
         error_message: str | None = None,
         change: ChangeReport | None = None,
     ) -> bool:
-        """Note the end of processing or refreshing; return whether there is such an entry.
+        """Record the end of processing or refreshing; return whether the entry exists.
 
         None leaves title and report as they were; the message is set either way. The language
         becomes that of all its pages, or `mixed`, and a completed site counts as fetched now.
@@ -207,7 +207,7 @@ class LibraryStore:
     async def join_page(
         self, website_id: int, source_id: int, *, fields: Fields | None = None
     ) -> bool:
-        """Make a page a member; return whether entry and page are there.
+        """Add a page to the entry; return whether both exist.
 
         `fields` that are None leave those of a member as they were.
         """
@@ -219,7 +219,7 @@ class LibraryStore:
         return await self._database.execute("join_page", values) > 0
 
     async def leave_page(self, website_id: int, source_id: int) -> bool:
-        """Take a page out of the entry, and delete it unless another entry holds it.
+        """Remove a page from the entry, and delete it unless another entry has it.
 
         Returns whether the page was deleted; one that is no member stays as it is.
         """
@@ -322,7 +322,7 @@ async def _add_website(
             "now": now,
         }
         if await session.execute("add_website", values) > 0:
-            # Joins the page that is there already; where there is none, nothing.
+            # Links the stored page; does nothing where there is none.
             member = {"website_id": source_id, "source_id": source_id, "fields": None}
             await session.execute("join_page", member)
             return (await _entries(session, [source_id]))[source_id], True

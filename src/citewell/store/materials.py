@@ -26,7 +26,7 @@ class MaterialStore:
     async def find_material(
         self, owner: str, *, task: str, text_hash: str, model: str | None, now: datetime
     ) -> Material | None:
-        """Return what the owner gave for the task before, and note that it was used.
+        """Return what the owner supplied for the task earlier, and record its use.
 
         Its vectors are those of `model`.
         """
@@ -52,7 +52,7 @@ class MaterialStore:
         max_bytes: int,
         now: datetime,
     ) -> Material:
-        """Keep a text, or return the one that was kept meanwhile.
+        """Store a text, or return the one stored in the meantime.
 
         Of all that the owner has given, what was used longest ago goes when it is more than
         `max_bytes` together; the new text stays.

@@ -39,7 +39,7 @@ class MigrationTarget(Protocol):
 
 
 def migrate(target: MigrationTarget, dialect: Dialect) -> None:
-    """Take the steps of `dialect` that `target` lacks, all or none.
+    """Apply the migrations of `dialect` that `target` lacks, all or none.
 
     Raises:
         StoreError: a later version of citewell has been at this database.

@@ -18,7 +18,7 @@ _SQLITE = "sqlite://"
 _POSTGRES = ("postgresql://", "postgres://")
 _MEMORY = ("", "/", "/:memory:", ":memory:")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-# Channels are named after the schema, and names have at most 63 bytes.
+# Channels are named after the schema; identifiers have at most 63 bytes.
 _SCHEMA_NAME = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,39}")
 _FORMS = "write sqlite:///absolute/path.db or postgresql://user@host/database"
 
@@ -31,7 +31,7 @@ async def open_store(
     schema: str = DEFAULT_SCHEMA,
     is_chosen: bool = False,
 ) -> Store:
-    """Return the store at `address`, made or brought to the current version as needed.
+    """Return the store at `address`, created or migrated as needed.
 
     `sqlite:///absolute/path.db` is a file, `sqlite://` lives in memory until it is closed, and an
     empty address is a file in the user's data directory, which only the user can read.

@@ -53,7 +53,7 @@ class PeopleStore:
         """
         values = {"owner": owner, "limit": limit, "now": now}
         statement = "list_open_questions" if pending else "list_closed_questions"
-        # Reading is far cheaper than writing, and hardly ever is anything overdue.
+        # Reading first: it is far cheaper than writing, and overdue questions are rare.
         if await self._exists("has_overdue_questions", values):
             await self._change("expire_questions", values)
         return [_question(row) for row in await self._database.fetch_all(statement, values)]
@@ -61,7 +61,7 @@ class PeopleStore:
     async def answer_question(
         self, question_id: str, *, owner: str, answer: str, now: datetime
     ) -> UserQuestion | None:
-        """Store the answer, unless there is one already; return the question as it is then.
+        """Store the answer unless there is one already; return the updated question.
 
         An open question becomes answered. One that has expired or was cancelled stays so, and its
         answer is a late one.
@@ -84,7 +84,7 @@ class PeopleStore:
     async def take_late_answers(
         self, owner: str, *, now: datetime, answered_before: datetime, limit: int
     ) -> list[UserQuestion]:
-        """Return answers that no agent was given, oldest first, and note that one is given them.
+        """Return the answers that no agent has received, oldest first, and mark them as delivered.
 
         Those of questions that were still open are left to whoever waits for them, unless they
         came before `answered_before`: then nobody does.

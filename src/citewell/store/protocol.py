@@ -77,7 +77,7 @@ class Store(GraphStore, Protocol):
         """Pages that one process asks for and another one renders."""
 
     async def put_page(self, draft: PageDraft) -> PutResult:
-        """Write a page and all it implies in one transaction, replacing what its URL held.
+        """Write a page with all its rows in one transaction, replacing its previous version.
 
         Readers see the old page or the new, never half. The source_id of a URL stays the same.
         Chunks whose `embedded_text` is unchanged keep their ids and vectors. A chunk that is not
@@ -91,7 +91,7 @@ class Store(GraphStore, Protocol):
     async def touch_page(
         self, source_id: int, *, fetched_at: datetime, etag: str | None, last_modified: str | None
     ) -> None:
-        """Note that the page was fetched again and had not changed.
+        """Record that the page was fetched again and had not changed.
 
         A validator that is None was not sent again, and stays as it was.
         """
@@ -172,7 +172,7 @@ class Store(GraphStore, Protocol):
     async def put_vectors(
         self, vectors: Mapping[int, npt.NDArray[np.float32]], *, model: str
     ) -> int:
-        """Give chunks their vectors in one transaction; return how many of them still exist.
+        """Store the vectors of chunks in one transaction; return how many chunks still exist.
 
         A chunk has one vector: that of another model is replaced. A vector that is not finite, or
         not of the length of the model's others, is a ValueError, and nothing is written.

@@ -1,4 +1,4 @@
-"""Pages that one process asks for and another one renders.
+"""Pages that one process requests and another renders.
 
 Nothing here outlives its asker by more than a moment. Time goes by the database's own clock, the
 only one that all processes share, so callers say how many seconds and not until when.
@@ -64,13 +64,13 @@ class RenderStore:
     async def take_render(
         self, *, lease_seconds: float, urgent_only: bool = False
     ) -> TakenRender | None:
-        """Take the oldest request that waits, of those that are urgent if there are any.
+        """Take the oldest waiting request, urgent ones first.
 
         One whose lease has ended waits again, until MOST_LEASES have. Two workers never get the
         same request with the same lease.
         """
         choice = {"urgent_only": urgent_only, "most_leases": MOST_LEASES}
-        # Looking takes no lock; taking does, and would disturb every other process.
+        # Checking first takes no lock; taking does, and would block other processes.
         if await self._database.fetch_one("is_render_waiting", choice) is None:
             return None
         row = await self._change_one("take_render", {**choice, "lease_seconds": lease_seconds})
@@ -127,7 +127,7 @@ class RenderStore:
         return RenderCounts(waiting=row["waiting"], held=row["held"], workers=row["workers"])
 
     async def requests(self) -> AsyncGenerator[None]:
-        """Yield whenever there may be a request to take, for as long as it is read.
+        """Yield whenever there may be a request to take, until the iterator is closed.
 
         Where processes cannot notify each other it never yields: polling is up to the
         reader in any case.
@@ -137,7 +137,7 @@ class RenderStore:
                 yield
 
     async def outcomes(self) -> AsyncGenerator[str]:
-        """Yield the id of each request that was answered, or nothing (``""``) for any of them.
+        """Yield the id of each answered request, or `""` when any of them may have been answered.
 
         As with `requests`, looking now and then is up to the reader in any case.
         """

@@ -43,7 +43,7 @@ class Session(Protocol):
         """Run a statement once for each of `rows`."""
 
     async def lock(self, purpose: str, key: str = "") -> None:
-        """Wait until no other transaction holds this lock, and hold it until the end of this one.
+        """Acquire this lock and hold it until the end of the transaction.
 
         SQLite needs none: it has one writing transaction at a time.
         """
@@ -57,7 +57,7 @@ Work = Callable[[Session], Coroutine[Any, Any, Result]]
 
 
 class Database(Protocol):
-    """Runs each statement in its own transaction, or several together.
+    """Runs statements in a transaction each, or several in one.
 
     Several are passed as a function: SQLite runs all of it in one thread, and PostgreSQL runs it
     again when it lost against another transaction.
@@ -82,7 +82,7 @@ class Database(Protocol):
         """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
 
     def listen(self, channel: Channel) -> AsyncGenerator[str]:
-        """Yield the payloads of a channel for as long as it is read.
+        """Yield the payloads of a channel until the iterator is closed.
 
         An empty one comes at first and after every interruption, since some may have been missed.
         Where processes cannot notify each other it never yields.

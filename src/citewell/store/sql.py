@@ -19,7 +19,7 @@ Dialect = Literal["sqlite", "postgres"]
 
 _NAME_LINE = re.compile(r"^-- name: (\w+)[ \t]*$", re.MULTILINE)
 _DIALECT_LINE = re.compile(r"^([ \t]*)-- (sqlite|postgres): (.*)$", re.MULTILINE)
-# Texts and comments are matched first, so that a colon inside them is left alone.
+# String literals and comments are matched first, so that colons inside them are ignored.
 _PARAMETER = re.compile(r"'[^']*'|--[^\n]*|(?<!:):([a-z]\w*)|%")
 
 

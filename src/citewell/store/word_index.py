@@ -38,7 +38,7 @@ class WordIndex:
 
 
 def check_slices(draft: PageDraft) -> None:
-    """Refuse a page whose chunks are not slices of its text.
+    """Reject a page whose chunks are not slices of its text.
 
     Raises:
         ValueError: a chunk is not the slice that it claims to be.

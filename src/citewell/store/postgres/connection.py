@@ -46,10 +46,10 @@ logger = logging.getLogger(__name__)
 
 _MOST_CONNECTIONS = 10
 _CONNECT_TIMEOUT_SECONDS = 5
-# A server that is restarted is back before; the callers of one that is gone get their error soon.
+# Longer than a restart takes, short enough that callers of a dead server soon get an error.
 _PATIENCE_SECONDS = 4.0
 _PATIENCE_WHILE_AWAY_SECONDS = 1.0
-# How long a connection that has just served is taken to be whole.
+# How long a connection that has just been used is assumed to be alive.
 _TRUSTED_SECONDS = 0.5
 _CONNECTING: dict[str, Any] = {
     "autocommit": True,
@@ -59,7 +59,7 @@ _CONNECTING: dict[str, Any] = {
     # Planning takes longer than most statements run, and connections take turns.
     "prepare_threshold": 1,
 }
-# Nothing is sent on a connection that lasts, so the operating system has to notice its end.
+# A listening connection sends nothing, so the operating system must notice its end.
 _LASTING: dict[str, Any] = {
     "keepalives_idle": 15,
     "keepalives_interval": 5,
@@ -67,9 +67,9 @@ _LASTING: dict[str, Any] = {
 }
 _FIRST_PAUSE_SECONDS = 0.1
 _LONGEST_PAUSE_SECONDS = 1.0
-# A write that lost against another one changes nothing, and may be tried again.
+# A write that lost a conflict changed nothing and can be retried.
 _ATTEMPTS = 4
-# Trying at once again would only take as long again.
+# An immediate retry would only fail again.
 _NOT_BROKEN = (PoolTimeout, PoolClosed, psycopg.errors.QueryCanceled)
 _LOST = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
@@ -96,9 +96,9 @@ class Database:
             min_size=1,
             max_size=_MOST_CONNECTIONS,
             timeout=busy_timeout_seconds,
-            # After this the pool lets go, and the next who asks starts anew: with its own patience
-            # of minutes it would sleep on long after the server is back. Shorter than ours, since
-            # who waits already starts nothing.
+            # After this the pool gives up and the next caller reconnects; its default of minutes
+            # would keep it asleep long after the server is back. Shorter than our own limit, since
+            # a caller that is already waiting starts no connection.
             reconnect_timeout=_PATIENCE_SECONDS - 1.0,
             check=self._check,
             configure=self._configure,
@@ -158,7 +158,7 @@ class Database:
         await connection.execute(SQL["set_up_session"], {"search_path": self._search_path})
 
     async def look(self, work: Work[Result]) -> Result:
-        """Return what `work`, which only reads, makes of the database.
+        """Return the result of `work`, which only reads.
 
         Each of its statements sees the database as it is then. Work that met a connection that had
         broken unnoticed is run again.
@@ -195,7 +195,7 @@ class Database:
         return await self.read(lambda connection: work(PostgresSession(connection)))
 
     async def transaction(self, work: SessionWork[Result]) -> Result:
-        """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
+        """Run `work` in a transaction and return its result once committed."""
         return await self.write(lambda connection: work(PostgresSession(connection)))
 
     async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
@@ -217,7 +217,7 @@ class Database:
         )
 
     async def write(self, work: Work[Result]) -> Result:
-        """Return what `work` returns once all it wrote is committed; if it fails, nothing is.
+        """Run `work` in a transaction and return its result once committed.
 
         `work` may run more than once: one that lost against another write starts again.
         """
@@ -243,7 +243,7 @@ class Database:
                     await self._configure(connection)
 
     async def connect_apart(self) -> AsyncConnection[dict[str, Any]]:
-        """Return a connection outside of the pool, for what lasts; the caller closes it.
+        """Return a long-lived connection outside of the pool; the caller closes it.
 
         Raises:
             psycopg.Error: the database cannot be reached, or was closed.
@@ -257,7 +257,7 @@ class Database:
         return connection
 
     async def listen(self, channel: Channel) -> AsyncGenerator[str]:
-        """Yield the payloads of a channel for as long as it is read.
+        """Yield the payloads of a channel until the iterator is closed.
 
         An empty one comes at first and after every interruption, since some may have been missed.
         It ends with its reader, or after an interruption when the database was closed.

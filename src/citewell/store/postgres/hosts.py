@@ -72,7 +72,7 @@ class PostgresHosts:
 
     async def _take(self, host: str, limit: int) -> tuple[Session, int] | None:
         taken: tuple[Session, int] | None = None
-        # A lock that was taken but not noted, because its taker was cancelled, would stay for ever.
+        # A lock taken but not recorded, because its task was cancelled, would never be released.
         with anyio.CancelScope(shield=True), store_errors():
             async with self._using:
                 connection = await self._connected()
@@ -86,7 +86,7 @@ class PostgresHosts:
     async def _give_back(self, connection: Session, host: str, slot: int) -> None:
         async with self._using:
             if connection is not self._connection or connection.closed:
-                # The slot went with its connection.
+                # The slot was released with its connection.
                 return
             self._held[host].discard(slot)
             if not self._held[host]:

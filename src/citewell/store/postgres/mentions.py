@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 async def put_mentions(
     connection: Session, draft: PageDraft, *, source_id: int, is_new: bool
 ) -> None:
-    """Write which entities the page names, in place of what it named before unless it is new.
+    """Store the entities that the page names, replacing its previous ones unless it is new.
 
     An entity that is still named keeps its id: those that nothing names are removed last.
     """

@@ -49,7 +49,7 @@ async def put_page(
         )
         kept = len(draft.chunks) - len(new)
     await _add_chunks(connection, new, source_id=put.source_id, index=index)
-    # Last, since it locks rows that the pages of other writers name too.
+    # Last, since it locks rows that other writers need too.
     await put_mentions(connection, draft, source_id=put.source_id, is_new=put.created)
     return PutResult(
         source_id=put.source_id,
@@ -155,7 +155,7 @@ async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> 
 async def _keep_chunks(
     connection: Session, draft: PageDraft, *, source_id: int, index: WordIndex, same_title: bool
 ) -> list[Chunk]:
-    """Bring the chunks that the page keeps up to date, drop others; return those to be added.
+    """Update the chunks that the page keeps, delete the others; return those to insert.
 
     A chunk whose embedded text was there before keeps its row, and with it its id and vector.
     """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _REAL = 700
 _ARRAY_OF_REAL = 1021
-# Dimensions, whether there are nulls, the type; then how many, and the number of the first.
+# Dimensions, null flag, element type; then length and lower bound.
 _HEADER = struct.Struct(">iiIii")
 _ELEMENT = np.dtype([("bytes", ">i4"), ("number", ">f4")])
 

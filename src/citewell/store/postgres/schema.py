@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from citewell.store.migrate import Migration
 
-# The shell shows what is logged here even where it hides the log.
+# The shell shows this logger's messages even where it hides the log.
 notices = logging.getLogger("citewell.notices")
 
-# "CtWl": whoever migrates holds this lock, so that of ten servers that start together one does.
+# "CtWl": held while migrating, so that only one of several starting servers migrates.
 _MIGRATION_LOCK = int.from_bytes(b"CtWl", "big")
 _CREATED = re.compile(r"^CREATE (?:UNLOGGED )?(TABLE|FUNCTION|STATISTICS) (\w+)", re.MULTILINE)
 _NAMED_TABLES = 3
@@ -31,7 +31,7 @@ _NAMED_TABLES = 3
 def bring_up_to_date(
     connection: Connection[dict[str, Any]], *, schema: str, is_chosen: bool
 ) -> str:
-    """Make the library in `schema`, or bring it to the current version; return the search path.
+    """Create or migrate the library in `schema`; return the search path.
 
     A library that was made before there was a schema of its own is moved there. All is done in
     one transaction: if anything fails, nothing has changed.
@@ -53,7 +53,7 @@ def bring_up_to_date(
             _announce(schema, old_schema, database=state["database"])
         _use_search_path(connection, schema)
         migrate(_Schema(connection), "postgres")
-        # The first migration may have made the extension.
+        # The first migration may have created the extension.
         return _use_search_path(connection, schema)
 
 

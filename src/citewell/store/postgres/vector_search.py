@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# So many vectors are compared one by one as fast as an index finds its way, and exactly.
+# Up to this many vectors an exact scan is as fast as the index.
 FEW_VECTORS = 10_000
 # While chunks wait for their vectors there is no index up to here: one vector is added to it in the
 # time that ten take when it is built of all, and comparing so many takes tenths of a second.
 _MOST_WITHOUT_INDEX = 100_000
 _MOST_INDEX_MEMORY_BYTES = 2**30
-# What pgvector keeps of a vector while it builds, beside its numbers.
+# Memory pgvector needs for each vector while building, beside its numbers.
 _INDEX_BYTES_PER_VECTOR = 800
-# pgvector cannot index longer vectors of half precision.
+# The longest half-precision vectors that pgvector can index.
 _MOST_DIMENSIONS = 4_000
 _MODEL_SECONDS = 30.0
 
@@ -148,7 +148,7 @@ class VectorSearch:
 
 
 async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, model: str) -> int:
-    """Give chunks their vectors and return how many of them still exist.
+    """Store the vectors of chunks and return how many chunks still exist.
 
     Raises:
         ValueError: a vector is not finite, or its length is not that of the model's others.
@@ -172,7 +172,7 @@ async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, mod
 
 
 async def index_vectors(database: Database, model: str) -> None:
-    """Build the index of the model's vectors once there are many; writers go on meanwhile.
+    """Build the index of the model's vectors once there are many, without blocking writers.
 
     As long as more are to come it is put off, but not for ever.
     """
@@ -193,7 +193,7 @@ async def index_vectors(database: Database, model: str) -> None:
             return
         try:
             logger.info("building the index of %d vectors", model_now.vectors)
-            # One that was left half-built by a process that died is of no use.
+            # Drop an index left half-built by a process that died.
             await connection.execute(sql.SQL(SQL["drop_index"]).format(**model_now.names()))
             await connection.execute(SQL["give_index_memory"], {"bytes": model_now.index_bytes()})
             await connection.execute(sql.SQL(SQL["build_index"]).format(**model_now.names()))

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
     Session = AsyncConnection[dict[str, Any]]
 
-# How many chunks that hold the rare words are scored by all of the words, as SQLite does.
+# Number of chunks with the rare words that are scored by all words, as in SQLite.
 _SCORED = 200
 _SCORED_PER_HIT = 2
 # How many are read, since the index does not know how often a chunk holds a word: with 600 the best
 # fifty are those of SQLite but for one in 250 (bench/postgres_quality.py), with 400 but for one in
 # 40. In a large store the time counts more.
 _READ, _READ_OF_MANY = 600, 400
-# Pages that have no more chunks than this together are scored without the index.
+# Below this number of chunks, pages of a filter are scored without the index.
 _FEW_CHUNKS = 400
 # Smaller stores are counted at each search: it takes a millisecond.
 _COUNTED_AT_ONCE = 2_000
@@ -73,7 +73,7 @@ class WordSearch:
 
     async def search(self, words: Sequence[str], *, where: SearchFilter, limit: int) -> list[Hit]:
         """Return the `limit` chunks that pass `where` and match best, best first."""
-        # PostgreSQL has no character of code 0, so no chunk has a word with it.
+        # PostgreSQL text cannot hold NUL, so no chunk has such a word.
         asked = [word for word in dict.fromkeys(words) if "\0" not in word][:MOST_WORDS]
         if limit < 1 or not asked:
             return []
@@ -136,13 +136,13 @@ class WordSearch:
         assert row is not None, "an aggregate has a row"
         if totals:
             await self._note(connection, Totals(chunks=row["chunks"], words=row["words"]))
-        # A count of 0 is not remembered: the next page may have the word.
+        # A count of 0 is not cached: the next page may have the word.
         counted = zip(words, row["frequencies"], strict=True)
         self._counts.frequencies |= {word: chunks for word, chunks in counted if chunks}
 
     async def _note(self, connection: Session, totals: Totals) -> None:
         counts = self._counts
-        # Only the choice of words and the weight of common ones hang on it: near enough will do.
+        # It only decides which words are used and how common ones weigh: an estimate is enough.
         if abs(totals.chunks - counts.totals.chunks) > 0.1 * counts.totals.chunks:
             counts.frequencies = {}
         if totals.chunks > MANY_CHUNKS:
@@ -152,7 +152,7 @@ class WordSearch:
 
 
 async def have_common_words_counted(database: Database) -> None:
-    """Have PostgreSQL count the common words if it never has.
+    """Run ANALYZE for the common words if it never ran.
 
     It would by itself within a minute or two; until then each search of a large load that asks for
     a common word would count it by reading half of the table.

@@ -36,7 +36,7 @@ def _md5(text: str | None) -> str | None:
     return None if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
 
 
-# What PostgreSQL has or was given, so that statements can be shared.
+# Functions that PostgreSQL has, so that statements can be shared.
 _FUNCTIONS: dict[str, tuple[int, Callable[..., str | float | None]]] = {
     "md5": (1, _md5),
     "seconds_now": (0, time.time),
@@ -55,7 +55,7 @@ _MESSAGES = {
 
 
 class Database:
-    """Runs work on one database, each piece in a transaction of its own and in a thread.
+    """Runs work on one database, each call in its own transaction and in a thread.
 
     A file has one writer, used by one piece of work at a time, and a few readers that see the
     last commit. In memory there is one connection, and every piece of work waits its turn.
@@ -91,7 +91,7 @@ class Database:
         return await anyio.to_thread.run_sync(self._read, work, limiter=self._reading)
 
     async def write(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Return what `work` returns once all it wrote is committed; if it fails, nothing is.
+        """Run `work` in a transaction and return its result once committed.
 
         A caller that is cancelled meanwhile goes on only after the commit or the rollback.
         """
@@ -102,7 +102,7 @@ class Database:
         return await self.read(lambda connection: run_to_end(work(SqliteSession(connection))))
 
     async def transaction(self, work: SessionWork[Result]) -> Result:
-        """Return what `work` returns once all it wrote is committed; if it fails, nothing is."""
+        """Run `work` in a transaction and return its result once committed."""
         return await self.write(lambda connection: run_to_end(work(SqliteSession(connection))))
 
     async def fetch_all(self, statement: str, values: Values | None = None) -> list[Row]:
@@ -211,7 +211,7 @@ class Database:
             try:
                 writer.executescript(SQL["finish"])
             except sqlite3.OperationalError as error:
-                # Another process is at work; it will move the log into the file itself.
+                # Another process has the database open; it will checkpoint the log itself.
                 if error.sqlite_errorcode & 0xFF not in _BUSY:
                     raise
             finally:

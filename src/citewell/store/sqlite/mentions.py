@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def put_mentions(connection: sqlite3.Connection, draft: PageDraft, *, source_id: int) -> None:
-    """Write which entities the page names, in place of what it named before.
+    """Store the entities that the page names, replacing its previous ones.
 
     An entity that is still named keeps its id, so what is new is written before the rest goes.
     """

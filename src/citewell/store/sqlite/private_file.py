@@ -19,7 +19,7 @@ _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 @contextmanager
 def private_file(path: Path, *, is_ours: bool) -> Iterator[None]:
-    """Make the file and the folders it lacks; if the block fails, remove what was made.
+    """Create the file and missing folders; remove them again if the block fails.
 
     SQLite gives the files beside a database the permissions of the database. What exists already
     is left as it is, unless it `is_ours`: then it is made private, too.
@@ -36,7 +36,7 @@ def private_file(path: Path, *, is_ours: bool) -> Iterator[None]:
             _tighten(path)
         yield
     except BaseException:
-        # Another process may have filled it meanwhile.
+        # Another process may have filled it in the meantime.
         if is_new and path.exists() and path.stat().st_size == 0:
             path.unlink()
         with suppress(OSError):
@@ -63,7 +63,7 @@ def _make_file(path: Path) -> bool:
 
 
 def _tighten(path: Path) -> None:
-    # Those of others, and those of a file system that has no permissions, stay as they are.
+    # Files of other users, and file systems without permissions, are left alone.
     with suppress(OSError):
         path.parent.chmod(_FOLDER_MODE)
     for companion in _COMPANIONS:

@@ -136,7 +136,7 @@ def _put_response(
 def _put_chunks(
     connection: sqlite3.Connection, draft: PageDraft, *, source_id: int, same_title: bool
 ) -> int:
-    """Write the chunks and return how many were there before.
+    """Write the chunks and return how many existed before.
 
     A chunk whose embedded text was there before keeps its row, and with it its id and vector.
     """

@@ -18,7 +18,7 @@ _APPLICATION_ID = int.from_bytes(b"CtWl", "big")
 
 
 def bring_up_to_date(connection: sqlite3.Connection) -> None:
-    """Take the migrations that the database lacks, all in one transaction.
+    """Apply the migrations that the database lacks, in one transaction.
 
     Raises:
         StoreError: the file belongs to another program, or to a later version of citewell.
@@ -46,7 +46,7 @@ class _Schema:
     def apply(self, steps: Sequence[Migration]) -> None:
         self._connection.execute(SQL["begin_write"])
         try:
-            # Another process may have been quicker, between our look and our lock.
+            # Another process may have migrated between our check and our lock.
             for migration in steps[self.applied_version() :]:
                 for statement in _split(migration.script):
                     self._connection.execute(statement)
@@ -60,7 +60,7 @@ class _Schema:
 
 def _split(script: str) -> Iterator[str]:
     """Yield the statements of `script`; a trigger counts as one."""
-    # executescript() would commit first, and so break the transaction of the migration.
+    # executescript() would commit first, and so end the migration's transaction.
     pending = ""
     for line in script.splitlines(keepends=True):
         pending += line

@@ -52,7 +52,7 @@ class SqliteSession:
         """Do nothing: nobody can listen."""
 
     async def fetch_packed(self, statement: str, values: Values) -> list[list[Any]]:
-        """Return the rows that a statement has packed into one JSON list.
+        """Return the rows that a statement packs into one JSON list.
 
         Python releases its lock at every row: two searches side by side would spend most of their
         time handing it to each other.

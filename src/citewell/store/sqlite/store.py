@@ -46,7 +46,7 @@ class SqliteStore(StoredPages):
         super().__init__(database, model=model, delete_page=_delete_page)
         self.hosts = None
 
-    # What searches and writes is imported on first use: numpy alone takes longer than most reads.
+    # Search and write modules are imported on first use: numpy alone takes longer than most reads.
     @cached_property
     def _words(self) -> WordSearch:
         from citewell.store.sqlite.word_search import WordSearch

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Vector = npt.NDArray[np.float32]
 
-# How many of the nearest codes are looked at exactly. On 100,000 made-up vectors of 384
+# How many of the nearest codes are compared exactly. On 100,000 made-up vectors of 384
 # dimensions 200 held .997 of the ten nearest and 300 all; real ones are given some room.
 _RESCORED = 500
 _RESCORED_PER_HIT = 5
@@ -75,7 +75,7 @@ class VectorSearch:
             )
             ids, vectors = _load_vectors(connection, candidates, known=known)
             gone = np.setdiff1d(candidates, ids)
-            # A view of the database older than the codes misses chunks that are still to come.
+            # A snapshot older than the codes lacks the newest chunks.
             if not len(gone) or revision != known.revision:
                 break
             self._forget(connection, gone, known=known, many=2 * len(gone) > len(candidates))
@@ -114,7 +114,7 @@ class VectorSearch:
     def _add(self, found: sqlite3.Cursor, known: _Model) -> None:
         ids: list[int] = []
         sources: list[int] = []
-        # Filled row by row: a list of all the rows would take the memory twice.
+        # Filled row by row: a list of all rows would need twice the memory.
         packed = bytearray()
         for chunk_id, source_id, vector in found:
             ids.append(chunk_id)
@@ -145,7 +145,7 @@ class VectorSearch:
 def put_vectors(
     connection: sqlite3.Connection, vectors: Mapping[int, Vector], *, model: str
 ) -> int:
-    """Give chunks their vectors and return how many of them still exist.
+    """Store the vectors of chunks and return how many chunks still exist.
 
     Raises:
         ValueError: a vector is not finite, or its length is not that of the model's others.
@@ -207,7 +207,7 @@ def _find_model(connection: sqlite3.Connection, name: str) -> _Model | None:
 def _load_vectors(
     connection: sqlite3.Connection, chunk_ids: npt.NDArray[np.int64], *, known: _Model
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
-    # In rising order the rows lie nearer to each other on disk.
+    # Ascending order reads neighbouring rows from disk.
     asked = json.dumps(np.unique(chunk_ids).tolist())
     values = {"chunk_ids": asked, "model_id": known.model_id}
     row = connection.execute(SQL["vectors_of_chunks"], values).fetchone()
