@@ -189,20 +189,22 @@ async def test_hostile_titles_links_and_searches_are_shown_as_text() -> None:
     ):
         texts = [
             (await http.get("/", params={"q": f"what do herons eat {HOSTILE}"})).text,
-            (await http.get("/page/1")).text,
-            (await http.get("/page/2")).text,
+            (await http.get("/read/1")).text,
+            (await http.get("/read/2")).text,
         ]
-        missing = await http.get("/page/999")
-        odd = await http.get("/page/1e9")
+        missing = await http.get("/read/999")
+        odd = await http.get("/read/1e9")
+        old = await http.get("/page/1")
 
     for text in texts:
         assert "&lt;script&gt;" in text
         assert not re.search(r"<script(?![^>]*\bsrc=)|<img src=x", text)
     assert "<mark>" in texts[0]
-    assert '<line class="out"' in texts[1]
-    assert '<line class="in"' in texts[2]
+    assert "Pages it links to" in texts[1]
+    assert "Pages that link here" in texts[2]
     assert "1 link leads to a page that is not indexed" in texts[1]
     assert (missing.status_code, odd.status_code) == (404, 404)
+    assert old.headers["location"] == "/read/1"
 
 
 async def test_a_list_that_is_cut_says_so() -> None:
@@ -232,7 +234,7 @@ async def test_a_search_without_an_answer_says_that_the_quotes_are_only_the_near
 async def test_a_page_of_another_project_does_not_exist() -> None:
     async with console() as http:
         listed = (await http.get("/")).text
-        hidden = await http.get("/page/3")
+        hidden = await http.get("/read/3")
 
     assert "Secret" not in listed
     assert hidden.status_code == 404

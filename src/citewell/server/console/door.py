@@ -24,6 +24,7 @@ from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
 from citewell.tools.explorer import EXPLORER_NEEDS
 from citewell.tools.people.console import DESK_NEEDS
+from citewell.tools.webapp.reader import READER_NEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -43,7 +44,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CONSOLE_NEEDS: tuple[PartName, ...] = (*EXPLORER_NEEDS, *DESK_NEEDS, "access", "secret")
+CONSOLE_NEEDS: tuple[PartName, ...] = (
+    *EXPLORER_NEEDS,
+    *DESK_NEEDS,
+    *READER_NEEDS,
+    "access",
+    "secret",
+)
 
 FORM_TOKEN = "form_token"
 SESSION_COOKIE = "citewell_session"

@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from citewell.app.usage import shown_key, usage_csv
-from citewell.core.errors import NotFound, ToolTimeout
+from citewell.core.errors import ToolTimeout
 from citewell.server.console.door import refuse_json
-from citewell.server.console.link_picture import WIDTH, draw_links
 from citewell.server.console.pages import guard_headers
+from citewell.server.console.reader import read_number
 from citewell.tools import explorer
 
 if TYPE_CHECKING:
@@ -26,15 +26,12 @@ if TYPE_CHECKING:
 JOBS = "/mcp/console/jobs"
 USAGE = "/mcp/console/usage"
 
-_DIGITS = 12
-
 
 def explorer_routes(door: Door, screen: Screen) -> list[Route]:
     """Return the routes of the explorer."""
     pages = ExplorerPages(screen)
     return [
         Route("/", door.guard(pages.show_corpus, refuse=screen.refuse), methods=["GET"]),
-        Route("/page/{id}", door.guard(pages.show_page, refuse=screen.refuse), methods=["GET"]),
         Route(JOBS, door.guard(pages.show_jobs, refuse=screen.refuse), methods=["GET"]),
         Route(USAGE, door.guard(pages.show_usage, refuse=screen.refuse), methods=["GET"]),
         Route(f"{USAGE}.csv", door.guard(send_usage, refuse=refuse_json), methods=["GET"]),
@@ -50,7 +47,7 @@ class ExplorerPages:
     async def show_corpus(self, request: Request, call: Call) -> Response:
         """Show what a search finds, and what is indexed."""
         query = request.query_params.get("q", "").strip()
-        after = _number(request.query_params.get("after", "")) or 0
+        after = read_number(request.query_params.get("after", "")) or 0
         seconds = call.settings.mcp_tool_timeout
         with anyio.move_on_after(seconds) as limit:
             stats = await explorer.count_corpus(call)
@@ -67,16 +64,6 @@ class ExplorerPages:
         if limit.cancelled_caught:
             raise ToolTimeout(f"The search took more than {seconds:g} seconds.")
         return self._screen.show(request, "explorer.html", values)
-
-    async def show_page(self, request: Request, call: Call) -> Response:
-        """Show one page with the links around it."""
-        source_id = _number(request.path_params["id"])
-        if source_id is None:
-            raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
-        view = await explorer.view_page(source_id, call)
-        picture = draw_links(view.neighbours)
-        values = {"view": view, "picture": picture, "width": WIDTH}
-        return self._screen.show(request, "page.html", values)
 
     async def show_jobs(self, request: Request, call: Call) -> Response:
         """Show the background work; the explorer's script asks for it again and again."""
@@ -99,8 +86,3 @@ async def send_usage(request: Request, call: Call) -> Response:
     totals = await explorer.list_usage(call, month=month)
     headers = {**guard_headers(), "Content-Disposition": 'attachment; filename="usage.csv"'}
     return Response(usage_csv(totals), media_type="text/csv", headers=headers)
-
-
-def _number(text: str) -> int | None:
-    is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS
-    return int(text) if is_number else None

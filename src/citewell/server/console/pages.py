@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from citewell import __version__
+from citewell.server.console.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +45,10 @@ class Pages:
             for file in resources.files("citewell.server.console").joinpath("static").iterdir()
             if file.name.rpartition(".")[2] in _MEDIA_TYPES
         }
-        self._templates.globals.update(asset=self._asset, version=__version__)
+        texts = Texts()
+        self._templates.globals.update(
+            asset=self._asset, version=__version__, t=texts, script_texts=texts.for_scripts
+        )
 
     def show(
         self,

@@ -16,6 +16,7 @@ from citewell.server.console.door import Door, refuse_json
 from citewell.server.console.explorer import explorer_routes
 from citewell.server.console.inspector import inspector_routes
 from citewell.server.console.pages import STATIC, Pages
+from citewell.server.console.reader import reader_routes
 from citewell.server.console.screen import Screen
 from citewell.server.console.sign_in import sign_in_routes
 
@@ -43,7 +44,7 @@ class Console:
 
 
 def build_console(app: OpensParts, *, settings: Settings, draining: Draining) -> Console:
-    """Return the explorer, the desk's two consoles and the inspector."""
+    """Return every page of the web app."""
     pages = Pages()
     door = Door(app, settings=settings)
     screen = Screen(pages, can_sign_in=settings.oauth_client_id is not None)
@@ -57,6 +58,7 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
 
     routes = [
         *explorer_routes(door, screen),
+        *reader_routes(door, screen),
         *desk_routes(door, screen, draining=draining),
         *inspector_routes(screen),
         *sign_in_routes(door, screen),

@@ -1,0 +1,55 @@
+"""`/read/PAGE#QUOTE`: a stored page as a document, with the quote of the address marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from citewell.core.errors import NotFound
+from citewell.tools.webapp import reader
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from citewell.server.console.door import Door
+    from citewell.server.console.screen import Screen
+    from citewell.tools.registry import Call
+
+_DIGITS = 12
+
+
+def reader_routes(door: Door, screen: Screen) -> list[Route]:
+    """Return the routes of the reader."""
+
+    async def show_page(request: Request, call: Call) -> Response:
+        source_id = read_number(request.path_params["id"])
+        if source_id is None:
+            raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
+        part = read_number(request.query_params.get("part", ""))
+        view = await reader.view_page(
+            source_id,
+            call,
+            part=None if part is None else part - 1,
+            quote_id=request.query_params.get("quote"),
+        )
+        # What renders it lets no HTML of the page through.
+        values = {"view": view, "html": Markup(view.html)}
+        return screen.show(request, "page.html", values)
+
+    async def show_under_old_address(request: Request) -> Response:
+        return RedirectResponse(f"/read/{request.path_params['id']}", status_code=308)
+
+    return [
+        Route("/read/{id}", door.guard(show_page, refuse=screen.refuse), methods=["GET"]),
+        Route("/page/{id:int}", show_under_old_address, methods=["GET"]),
+    ]
+
+
+def read_number(text: str) -> int | None:
+    """Return the number that an address holds; None when it is not one."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _DIGITS
+    return int(text) if is_number else None

@@ -1,0 +1,81 @@
+"""Tabs of a real browser on a server that has read a small site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+from tests.e2e.web_app.scene import Scene, running_browser, running_scene
+
+_AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+
+
+@dataclass(kw_only=True)
+class Tab:
+    """A tab of the browser, and what it complained of."""
+
+    page: Page
+    scene: Scene
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> Page:
+        """Go to a page of the app."""
+        self.page.goto(f"{self.scene.url}{path}")
+        return self.page
+
+    def faults(self) -> list[str]:
+        """Return what axe-core finds in the page, minor findings left out."""
+        # Not by a script element: the page's policy lets no foreign script run.
+        self.page.evaluate(f"{_AXE}; void 0")
+        found: dict[str, Any] = self.page.evaluate("axe.run(document)")
+        return [
+            f"{violation['id']}: {violation['nodes'][0]['html'][:160]}"
+            for violation in found["violations"]
+            if violation["impact"] != "minor"
+        ]
+
+    def check_looks(self) -> None:
+        """Check the page for everyone: axe-core in both colours, and nothing sticks out."""
+        for scheme in ("dark", "light"):
+            self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+            assert self.faults() == [], scheme
+        for width in (320, 390, 1200):
+            self.page.set_viewport_size({"width": width, "height": 800})
+            assert self.page.evaluate(
+                "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            ), width
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with running_scene(tmp_path_factory.mktemp("web"), "/handbook", "/owls", "/hostile") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with running_browser() as running:
+        yield running
+
+
+@pytest.fixture
+def tab(browser: Browser, scene: Scene) -> Iterator[Tab]:
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
+    )
+    context.set_default_timeout(20_000)
+    opened = Tab(page=context.new_page(), scene=scene)
+    opened.page.on("pageerror", lambda error: opened.problems.append(str(error)))
+    opened.page.on(
+        "console",
+        lambda message: (
+            opened.problems.append(message.text) if message.type in ("error", "warning") else None
+        ),
+    )
+    yield opened
+    context.close()
+    assert opened.problems == []
