@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import MOORING, STORAGE, Shell
+from tests.cli.shell import MOORING, STORAGE, Shell, make_database
 from tests.site import running_site
 
 
@@ -19,4 +19,5 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
             encoding="utf-8",
         )
         database = f"sqlite:///{tmp_path / 'index.db'}"
+        make_database(database)
         yield Shell(site=site, options=("--database", database, "--env-file", str(env_file)))

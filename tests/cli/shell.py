@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import anyio
 from tests.site import Site
+
+from citewell.store.open import open_store
 
 STORAGE = """<!DOCTYPE html><html lang="en"><head><title>Storage modes</title></head><body><main>
 <h1>Storage modes</h1>
@@ -24,3 +27,12 @@ class Shell:
 
     site: Site
     options: tuple[str, ...]
+
+
+def make_database(address: str) -> None:
+    """Make an empty database, which commands that read can open."""
+
+    async def make() -> None:
+        await (await open_store(address)).aclose()
+
+    anyio.run(make)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from citewell.cli.config import CLIENTS
+from citewell.cli.clients import CLIENTS
 from citewell.cli.main import main
 
 COMMAND = str(Path(sys.executable).with_name("citewell"))
@@ -84,10 +84,11 @@ def test_the_bridge_is_told_that_a_server_elsewhere_speaks_plain_http(
 def test_a_token_is_asked_for_but_never_written_out(
     client: str, env_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = json.dumps(configuration(capsys, client, "--http", "--env-file", env_file))
+    assert main(["config", client, "--http", "--env-file", env_file]) == 0
 
+    text = capsys.readouterr().out
     assert "http://127.0.0.1:9000/mcp" in text
-    assert "Authorization" in text
+    assert "Authorization" in text or "bearer_token_env_var" in text
     assert "very-secret" not in text
 
 
@@ -99,14 +100,41 @@ def test_vs_code_prompts_for_the_token(env_file: str, capsys: pytest.CaptureFixt
     assert header == f"Bearer ${{input:{prompt['id']}}}"
 
 
-def test_the_database_and_the_settings_file_are_passed_on(
+def test_the_settings_file_is_passed_on_and_its_values_stay_in_it(
     env_file: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ["--database", "sqlite:////tmp/notes.db", "--env-file", env_file]
+    made = configuration(capsys, "cursor", "--env-file", env_file)
 
-    made = configuration(capsys, "cursor", *options)
+    entry = made["mcpServers"]["citewell"]
+    assert entry["args"] == ["serve", "--env-file", env_file]
+    assert "env" not in entry
 
-    assert made["mcpServers"]["citewell"]["args"] == ["serve", *options]
+
+def test_every_setting_that_is_not_the_default_is_carried_over(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEWELL_SCOPE_TAGS", "python,web")
+    monkeypatch.setenv("CITEWELL_WEB_RESPECT_ROBOTS", "false")
+    monkeypatch.setenv("CITEWELL_PROJECT", "default")
+    monkeypatch.setenv("CITEWELL_MCP_AUTH_TOKEN", "very-secret")
+
+    made = configuration(capsys, "cursor", "--database", "sqlite:////tmp/notes.db")
+
+    assert made["mcpServers"]["citewell"]["env"] == {
+        "CITEWELL_DATABASE_URL": "sqlite:////tmp/notes.db",
+        "CITEWELL_SCOPE_TAGS": "python,web",
+        "CITEWELL_WEB_RESPECT_ROBOTS": "false",
+    }
+
+
+def test_a_key_in_the_file_is_pointed_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEWELL_EMBEDDER_API_KEY", "sk-1")
+
+    main(["config", "cursor"])
+
+    assert "private: it holds CITEWELL_EMBEDDER_API_KEY" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -115,7 +143,7 @@ def test_where_to_paste_it_is_told_on_stderr(
 ) -> None:
     main(["config", client])
 
-    assert ".json" in capsys.readouterr().err
+    assert CLIENTS[client].file[-1] in capsys.readouterr().err
 
 
 def test_the_command_it_names_can_be_started(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.cli.shell import make_database
 
 from citewell.cli.main import main
 from citewell.core.identity import CallRecord
@@ -19,7 +20,9 @@ from citewell.store.open import open_store
 
 @pytest.fixture
 def database(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'keys.db'}"
+    address = f"sqlite:///{tmp_path / 'keys.db'}"
+    make_database(address)
+    return address
 
 
 def run(capsys: pytest.CaptureFixture[str], database: str, *arguments: str) -> str:

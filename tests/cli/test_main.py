@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.shell import make_database
 
 from citewell import __version__
 from citewell.cli.main import COMMANDS, main
@@ -186,6 +187,7 @@ def test_a_command_in_a_pipe_imports_only_what_it_needs(
         "sys.stderr.write(' '.join(sys.modules))\n"
     )
     database = f"sqlite:///{tmp_path}/index.db"
+    make_database(database)
 
     result = subprocess.run(
         [sys.executable, "-c", program, *command.split(), "--database", database],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from tests.cli.shell import STORAGE, Shell
 from tests.site import Response, wait_until
 
+from citewell import __version__
 from citewell.cli.main import main
 
 
@@ -120,10 +122,6 @@ def test_ingest_makes_the_vectors_before_it_ends(
 
 def test_status_tells_what_is_indexed(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     url = shell.site.url("/storage")
-    assert run_json(capsys, shell, "status") == (
-        0,
-        {"documents": 0, "chunks": 0, "tokens": 0, "embedded_chunks": 0, "pages": []},
-    )
     main(["ingest", url, *shell.options])
     capsys.readouterr()
 
@@ -134,6 +132,49 @@ def test_status_tells_what_is_indexed(shell: Shell, capsys: pytest.CaptureFixtur
     assert [page["title"] for page in everything["pages"]] == ["Storage modes"]
     assert (counted["documents"], "pages" in counted) == (1, False)
     assert one["pages"] == everything["pages"]
+    assert everything["version"] == __version__
+    assert everything["database"].endswith("kB)")
+    assert everything["model"] is None
+
+
+def test_status_begins_with_the_database(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+    capsys.readouterr()
+
+    assert main(["status", *shell.options]) == 0
+
+    first, database, model, *_ = capsys.readouterr().out.splitlines()
+    assert first == f"Citewell {__version__}"
+    assert re.fullmatch(r"Database: /.*/index\.db \(\d+ kB\)", database)
+    assert model == "Embedding model: none"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["status", "search x", "jobs", "sites list", "sites delete 1", "keys list", "usage", "reindex"],
+)
+def test_a_command_that_reads_refuses_a_missing_database_and_names_it(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = tmp_path / "typo.db"
+
+    code = main([*command.split(), "--database", f"sqlite:///{database}"])
+
+    assert code == 1
+    assert f"there is no database {database}" in " ".join(capsys.readouterr().err.split())
+    assert not database.exists()
+
+
+def test_migrate_refuses_a_source_that_does_not_exist(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "typo.db", tmp_path / "new.db"
+
+    code = main(["migrate", "--from", f"sqlite:///{source}", "--to", f"sqlite:///{target}"])
+
+    assert code == 1
+    assert str(source) in capsys.readouterr().err.replace("\n", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_question_the_page_does_not_answer_is_no_failure(
@@ -162,6 +203,9 @@ def test_a_failed_call_tells_what_to_try_on_stderr(
 def test_a_failed_call_is_an_error_object_with_json(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+    capsys.readouterr()
+
     code, found = run_json(capsys, shell, "status", "https://example.org/never")
 
     assert code == 1
@@ -183,8 +227,9 @@ def test_an_index_that_cannot_be_opened_is_an_error_with_both_forms(
 
 
 def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
+    url = shell.site.url("/storage")
     result = subprocess.run(
-        [sys.executable, "-m", "citewell", "--verbose", "search", "herons", *shell.options],
+        [sys.executable, "-m", "citewell", "--verbose", "ask", url, "herons", *shell.options],
         capture_output=True,
         encoding="utf-8",
         timeout=120,
@@ -192,7 +237,7 @@ def test_verbose_shows_the_log_on_stderr(shell: Shell) -> None:
     )
 
     assert result.returncode == 0
-    assert "tool call search" in result.stderr
+    assert "tool call answer" in result.stderr
     assert "tool call" not in result.stdout
 
 

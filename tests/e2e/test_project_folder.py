@@ -73,8 +73,10 @@ def files_of(folder: Path) -> set[str]:
 def test_a_command_ignores_the_settings_of_the_folder_it_is_started_in(project: Path) -> None:
     before = files_of(project)
 
+    made = run(project, "keys", "create", "ann")
     ended = run(project, "status")
 
+    assert (made.returncode, made.stderr) == (0, "")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert files_of(project) == before
     assert (project.parent / ".local/share/citewell/citewell.db").is_file()
@@ -114,9 +116,8 @@ def test_a_settings_file_of_another_program_is_refused_by_name(project: Path) ->
 def test_a_database_of_another_kind_stops_only_what_needs_it(project: Path, url: str) -> None:
     needs = run(project, "status", DATABASE_URL=url)
     needs_not = run(project, "config", "cursor", DATABASE_URL=url)
-    overridden = run(
-        project, "status", "--database", f"sqlite:///{project.parent}/own.db", DATABASE_URL=url
-    )
+    own = f"sqlite:///{project.parent}/own.db"
+    overridden = run(project, "keys", "create", "ann", "--database", own, DATABASE_URL=url)
 
     assert needs.returncode == 2
     assert needs.stderr.count("\n") == 1
@@ -130,6 +131,7 @@ def test_a_database_of_another_kind_stops_only_what_needs_it(project: Path, url:
 def test_a_bare_name_with_a_foreign_value_stops_only_the_http_server(project: Path) -> None:
     port = {"MCP_PORT": "tcp://10.0.0.1:8765"}
 
+    run(project, "keys", "create", "ann")
     status = run(project, "status", **port)
     serve = run(project, "serve", "--transport", "streamable-http", **port)
 
@@ -140,6 +142,7 @@ def test_a_bare_name_with_a_foreign_value_stops_only_the_http_server(project: Pa
 
 
 def test_a_misspelt_setting_is_pointed_out(project: Path) -> None:
+    run(project, "keys", "create", "ann")
     ended = run(project, "status", CITEWELL_MCP_TOOLSET="all")
 
     assert ended.returncode == 0

@@ -1,85 +1,52 @@
-"""`citewell config`: the configuration that adds Citewell to a client, ready to paste."""
+"""`citewell config`: adds Citewell to an MCP client, or prints what to paste there."""
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from citewell.cli.client_files import NAME, format_entry, merge_entry, write_with_backup
+from citewell.cli.clients import CLIENTS, Client, client_file
+from citewell.core.errors import InvalidArgument
+from citewell.core.settings import setting_fields
+from citewell.core.settings_sources import variable_name
+
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
-Print the configuration that adds Citewell to an MCP client. The JSON goes to stdout, where to
-paste it to stderr. Options such as --database are written into it."""
+Print the configuration that adds Citewell to an MCP client, or write it into the client's file with
+--write: the rest of that file stays as it is, and a copy of it is kept. Every setting that is not
+the default is carried over, so the client uses the library that you use here."""
 
 EXAMPLES = """\
-  citewell config claude-desktop
-  citewell config vscode > .vscode/mcp.json
-  citewell config claude-code --http      # for a server that runs already"""
+  citewell config claude-desktop --write
+  citewell config claude-code --write     # .mcp.json of this project
+  citewell config vscode                  # print it only
+  citewell config cursor --http           # for a server that runs already"""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
-    """How one MCP client is configured with a server."""
-
-    where: str
-    servers_key: str = "mcpServers"
-    states_type: bool = False
-    token: str
-    """How the client's file refers to the token, so that it need not stand in it."""
-    inputs: tuple[Mapping[str, object], ...] = ()
-
-
-CLIENTS = {
-    "claude-desktop": Client(
-        where=(
-            "Merge this into claude_desktop_config.json (Settings › Developer › Edit Config),\n"
-            "then restart Claude Desktop. The file is in\n"
-            "  macOS    ~/Library/Application Support/Claude/\n"
-            "  Windows  %APPDATA%\\Claude\\\n"
-            "  Linux    ~/.config/Claude/"
-        ),
-        token="${AUTH_HEADER}",
-    ),
-    "claude-code": Client(
-        where="Save this as .mcp.json in your project, or run:",
-        states_type=True,
-        token="Bearer ${CITEWELL_MCP_AUTH_TOKEN}",
-    ),
-    "vscode": Client(
-        where=(
-            "Save this as .vscode/mcp.json in your workspace, or merge it into the file that\n"
-            "“MCP: Open User Configuration” opens."
-        ),
-        servers_key="servers",
-        states_type=True,
-        token="Bearer ${input:citewell-token}",
-        inputs=(
-            {
-                "type": "promptString",
-                "id": "citewell-token",
-                "description": "Token of the Citewell server",
-                "password": True,
-            },
-        ),
-    ),
-    "cursor": Client(
-        where="Save this as ~/.cursor/mcp.json, or as .cursor/mcp.json in your project.",
-        token="Bearer ${env:CITEWELL_MCP_AUTH_TOKEN}",
-    ),
-}
+# What matters to an HTTP server alone; a client that starts a program has no use for it.
+_OF_HTTP_SERVERS = (
+    *("mcp_transport", "mcp_host", "mcp_port", "mcp_auth_token", "mcp_allow", "mcp_sessions"),
+    *("public_url", "oauth_", "rate_limit_", "mcp_rate_limit_", "billing_", "tool_prices"),
+    *("docs_base_url", "mcp_enabled", "usage_keep_days"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `config`."""
     parser.add_argument("client", metavar="CLIENT", choices=CLIENTS, help=", ".join(CLIENTS))
+    parser.add_argument(
+        "--write", action="store_true", help="add it to the client's file, keeping a copy"
+    )
+    parser.add_argument(
+        "--file", type=Path, metavar="FILE", help="with --write: this file instead of the usual one"
+    )
     parser.add_argument(
         "--http",
         action="store_true",
@@ -88,51 +55,104 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Print the configuration."""
+    """Write the configuration, or print it."""
     client = CLIENTS[arguments.client]
-    if arguments.http:
-        entry = _http_entry(arguments.client, settings)
-    else:
-        entry = _stdio_entry(client, arguments)
-    configuration: dict[str, object] = {client.servers_key: {"citewell": entry}}
-    if client.inputs and "headers" in entry:
-        configuration["inputs"] = client.inputs
-    print(client.where, file=sys.stderr)
+    entry = _http_entry(client, settings) if arguments.http else _stdio_entry(client, settings)
+    if client.form == "yaml":
+        entry = _goose_entry(entry)
+    _warn_of_secrets(settings)
+    if arguments.write:
+        _write(client, entry, arguments.file or client_file(client))
+        return 0
+    print(f"Merge this into {client_file(client)}, or run it with --write.", file=sys.stderr)
     if arguments.client == "claude-code":
-        print(f"  claude mcp add-json citewell {quote(json.dumps(entry))}", file=sys.stderr)
-    print(json.dumps(configuration, indent=2, ensure_ascii=False))
+        print(f"Or: claude mcp add-json {NAME} {quote(json.dumps(entry))}", file=sys.stderr)
+    text = format_entry((client.servers_key, NAME), entry, form=client.form)
+    print(_with_inputs(text, client, entry), end="")
     return 0
 
 
-def _stdio_entry(client: Client, arguments: argparse.Namespace) -> dict[str, object]:
+def _write(client: Client, entry: dict[str, object], file: Path) -> None:
+    try:
+        before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
+        merged = merge_entry(before, (client.servers_key, NAME), entry, form=client.form)
+        merged = _with_inputs(merged, client, entry)
+        backup = None if merged == before else write_with_backup(file, merged)
+    except InvalidArgument as error:
+        raise InvalidArgument(
+            f"{file} was not changed: {error.message}. Without --write the entry is printed."
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgument(f"{file} was not changed: {error}") from error
+    if merged == before:
+        print(f"{file} has this entry already.")
+        return
+    print(f"Added {NAME} to {file}.")
+    if backup is not None:
+        print(f"The file as it was: {backup}")
+    print(client.then)
+
+
+def _with_inputs(text: str, client: Client, entry: dict[str, object]) -> str:
+    """Return the text with the prompt for the token, where the client asks for it that way."""
+    if not client.inputs or "headers" not in entry:
+        return text
+    return merge_entry(text, ("inputs",), list(client.inputs), form=client.form)
+
+
+def _stdio_entry(client: Client, settings: Settings) -> dict[str, object]:
     command, *first = _own_command()
-    options: list[str] = []
-    if hasattr(arguments, "database_url"):
-        options += ["--database", arguments.database_url]
-    if hasattr(arguments, "env_file"):
-        # The client starts the server in a folder of its own.
-        options += ["--env-file", str(arguments.env_file.absolute())]
+    options = [] if settings.env_file is None else ["--env-file", settings.env_file]
     stated = {"type": "stdio"} if client.states_type else {}
-    return {**stated, "command": command, "args": [*first, "serve", *options]}
+    environment = _environment(settings)
+    entry = {**stated, "command": command, "args": [*first, "serve", *options]}
+    return entry | ({"env": environment} if environment else {})
 
 
-def _http_entry(name: str, settings: Settings) -> dict[str, object]:
-    client = CLIENTS[name]
+def _environment(settings: Settings) -> dict[str, str]:
+    """Return the settings to carry over, as variables; those of a settings file stay in it."""
+    variables = {}
+    for field in setting_fields():
+        value = getattr(settings, field.name)
+        is_elsewhere = settings.origins.get(field.name, "file") == "file"
+        if is_elsewhere or value == field.default or field.name.startswith(_OF_HTTP_SERVERS):
+            continue
+        variables[variable_name(field.name)] = _as_variable(value)
+    return variables
+
+
+def _as_variable(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _warn_of_secrets(settings: Settings) -> None:
+    carried = _environment(settings)
+    secret = [variable_name(field.name) for field in setting_fields() if not field.repr]
+    shown = [name for name in secret if name in carried]
+    if shown:
+        print(f"Keep the file private: it holds {', '.join(shown)}.", file=sys.stderr)
+
+
+def _http_entry(client: Client, settings: Settings) -> dict[str, object]:
     host = "127.0.0.1" if settings.mcp_host in ("0.0.0.0", "::") else settings.mcp_host
     url = f"http://{f'[{host}]' if ':' in host else host}:{settings.mcp_port}/mcp"
     has_token = settings.mcp_auth_token is not None
-    if name == "claude-desktop":
+    if client.url_key is None:
         is_local = host in ("127.0.0.1", "localhost")
         return _bridge_entry(url, token=client.token if has_token else None, is_local=is_local)
     entry: dict[str, object] = {"type": "http"} if client.states_type else {}
-    entry["url"] = url
-    if has_token:
+    entry[client.url_key] = url
+    if has_token and client.form == "toml":
+        entry["bearer_token_env_var"] = "CITEWELL_MCP_AUTH_TOKEN"
+    elif has_token:
         entry["headers"] = {"Authorization": client.token}
     return entry
 
 
 def _bridge_entry(url: str, *, token: str | None, is_local: bool) -> dict[str, object]:
-    # Claude Desktop's file starts programs only; mcp-remote is one that speaks HTTP for it.
+    # A file that starts programs only: mcp-remote is one that speaks HTTP for the client.
     arguments = ["-y", "mcp-remote", url]
     if not is_local:
         # Elsewhere it wants TLS unless told otherwise; it takes ::1 for elsewhere too.
@@ -142,6 +162,20 @@ def _bridge_entry(url: str, *, token: str | None, is_local: bool) -> dict[str, o
         arguments += ["--header", f"Authorization:{token}"]
         entry["env"] = {"AUTH_HEADER": "Bearer YOUR_TOKEN"}
     return entry
+
+
+def _goose_entry(entry: dict[str, object]) -> dict[str, object]:
+    """Return the entry in the words of Goose, which calls a server an extension."""
+    about = {"enabled": True, "name": NAME, "timeout": 300}
+    if "uri" in entry:
+        return {"type": "streamable_http", **about, **entry}
+    return {
+        "type": "stdio",
+        **about,
+        "cmd": entry["command"],
+        "args": entry["args"],
+        "envs": entry.get("env", {}),
+    }
 
 
 def _own_command() -> list[str]:

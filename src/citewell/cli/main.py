@@ -38,10 +38,15 @@ COMMANDS = {
     "export": "write the library into one file",
     "import": "read a library from a file",
     "migrate": "copy the library from one database to another",
-    "config": "print the configuration that adds Citewell to a client",
+    "config": "add Citewell to an MCP client, or print what to paste",
 }
 """Each name is also the name of the command's module in this package."""
 NEED_NO_DATABASE = frozenset({"config", "docs"})
+READ_DATABASE = frozenset(
+    {"search", "status", "sites", "jobs", "keys", "usage", "reindex", "export"}
+)
+"""These refuse a database that does not exist: it would be made, and be empty."""
+_FILLS_DATABASE = frozenset({("sites", "add"), ("keys", "create")})
 
 EXIT_TOOL_ERROR = 1
 EXIT_USAGE = 2
@@ -77,16 +82,17 @@ class Command(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command that `argv` names and return the exit code."""
     _write_utf8()
+    arguments = sys.argv[1:] if argv is None else argv
     # Importing makes many objects and no garbage: looking for it took a tenth of `status`.
     gc.set_threshold(_NEW_OBJECTS_PER_COLLECTION)
     try:
-        code = _run(sys.argv[1:] if argv is None else argv)
+        code = _run(arguments)
         sys.stdout.flush()
     except (InvalidArgument, SettingsError) as error:
         sys.stderr.write(f"citewell: {error.message}\n")
         return EXIT_USAGE
     except CitewellError as error:
-        sys.stderr.write(f"citewell: {error.message}\n{error.suggestion}\n")
+        _print_error(error, as_json="--json" in arguments)
         return EXIT_TOOL_ERROR
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
@@ -142,7 +148,24 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit as stop:
         # argparse leaves this way after --help, --version and usage errors.
         return cast("int", stop.code)
-    return _load(arguments.command).run(arguments, _load_settings(arguments))
+    settings = _load_settings(arguments)
+    does = (arguments.command, getattr(arguments, "action", None))
+    if arguments.command in READ_DATABASE and does not in _FILLS_DATABASE:
+        from citewell.cli.database import refuse_missing_database
+
+        refuse_missing_database(settings.database_url)
+    return _load(arguments.command).run(arguments, settings)
+
+
+def _print_error(error: CitewellError, *, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        print(json.dumps({"error": error.as_json()}, ensure_ascii=False, indent=2))
+        return
+    from citewell.cli.terminal import print_error
+
+    print_error(error.as_json())
 
 
 def _load_settings(arguments: argparse.Namespace) -> Settings:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.cli.database import refuse_missing_database
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Copy, check, and print what both databases hold."""
     if arguments.source == arguments.target:
         raise InvalidArgument("--from and --to name the same database")
+    refuse_missing_database(arguments.source)
     copied = anyio.run(partial(_migrate, arguments.source, arguments.target, settings))
     if arguments.json:
         print(json.dumps(asdict(copied), indent=2))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
 
 if TYPE_CHECKING:
@@ -38,9 +39,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    from citewell import __version__
     from citewell.answer.corpus_status import format_corpus_status
     from citewell.app.corpus_status import STATUS_NEEDS, corpus_status, page_status, status_json
-    from citewell.core.boundary import Boundary
+    from citewell.cli.database import describe_database
+    from citewell.core.boundary import Boundary, unmarked
+    from citewell.inference.names import vector_model
 
     parts = await app.open(*STATUS_NEEDS)
     if arguments.url is not None:
@@ -52,5 +56,16 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
             lists_pages=not arguments.no_urls,
             after_source_id=arguments.cursor or 0,
         )
-    text = Boundary().draw(format_corpus_status(status))
-    return Outcome(text=text, structured=status_json(status))
+    address, model = app.settings.database_url, vector_model(app.settings.embedder)
+    head = (
+        f"Citewell {__version__}\n"
+        f"Database: {describe_database(address)}\n"
+        f"Embedding model: {model or 'none'}\n\n"
+    )
+    about = {"version": __version__, "database": describe_database(address), "model": model}
+    listed = format_corpus_status(status)
+    return Outcome(
+        text=head + Boundary().draw(listed),
+        structured=about | status_json(status),
+        show=partial(print_text, head + unmarked(listed)),
+    )

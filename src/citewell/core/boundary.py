@@ -87,6 +87,11 @@ def mark_foreign(text: str, *, known: str = "", foreign: Sequence[str] = ()) -> 
     return pattern.sub(replace, text)
 
 
+def unmarked(text: str) -> str:
+    """Return marked text for a person's screen, which needs no brackets."""
+    return _SPLIT.sub("", text.replace(f"{_NOTE}\n", ""))
+
+
 def without_brackets(quote: str) -> str:
     """Return a quote that somebody copied with the brackets around it, without them."""
     copied = quote.strip()

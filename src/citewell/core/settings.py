@@ -302,6 +302,8 @@ class Settings:
 
     origins: Mapping[str, Origin] = field(default_factory=dict, repr=False, compare=False)
     """Where each value that is not a default came from."""
+    env_file: str | None = field(default=None, repr=False, compare=False)
+    """The absolute path of the settings file that was read."""
     problems: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """Why the bare name of a setting was ignored."""
 
@@ -369,7 +371,8 @@ def load_settings(
                 raise
             problems[name] = f"{error.message}; to override it, set {variable_name(name)}"
     origins = {name: given[name].origin for name in values}
-    return Settings(**values, origins=origins, problems=problems)
+    path = None if file is None else str(file.absolute())
+    return Settings(**values, origins=origins, problems=problems, env_file=path)
 
 
 def _refuse_foreign_database(name: str, raw: RawValue) -> None:

@@ -65,6 +65,15 @@ async def open_store(
     )
 
 
+def database_file(address: str) -> Path | None:
+    """Return the file of a SQLite database; None where the database is in memory or on a server.
+
+    Raises:
+        SettingsError: the address is not one a store can have.
+    """
+    return None if address.startswith(_POSTGRES) else _sqlite_path(address)
+
+
 async def _open_postgres(
     address: str, *, schema: str, is_chosen: bool, model: str | None, timeout_seconds: float
 ) -> Store:
@@ -102,6 +111,8 @@ def _sqlite_path(address: str) -> Path | None:
     place = unquote(address.removeprefix(_SQLITE))
     if place in _MEMORY:
         return None
+    # Four slashes are the form of SQLAlchemy, three that of everyone else.
+    place = place.removeprefix("/") if place.startswith("//") else place
     # A Windows path has its drive after the slash: sqlite:///C:/data/citewell.db.
     path = Path(place[1:] if place[2:3] == ":" else place)
     if not path.is_absolute():

@@ -1,0 +1,168 @@
+"""`citewell config CLIENT --write`: other people's files, changed as little as possible."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.cli.client_files import merge_entry
+from citewell.cli.clients import CLIENTS
+from citewell.cli.main import main
+
+OLD = """{
+  // Servers that I use every day.
+  "mcpServers": {
+    "other": {"command": "other", "args": ["a//b", "{,}"]}, /* keep */
+  },
+  "theme": "dark", // and this
+}
+"""
+
+
+def write(client: str, file: Path) -> int:
+    return main(["config", client, "--write", "--file", str(file)])
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_file_that_is_not_there_is_made(client: str, tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "settings"
+
+    assert write(client, file) == 0
+
+    text = file.read_text(encoding="utf-8")
+    if CLIENTS[client].form == "json":
+        assert "serve" in json.loads(text)[CLIENTS[client].servers_key]["citewell"]["args"]
+    elif CLIENTS[client].form == "toml":
+        assert "serve" in tomllib.loads(text)["mcp_servers"]["citewell"]["args"]
+    else:
+        assert text.startswith("extensions:\n  citewell:\n    type: ")
+
+
+def test_other_servers_comments_and_order_stay_and_a_copy_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(OLD, encoding="utf-8")
+
+    assert write("cursor", file) == 0
+
+    text = file.read_text(encoding="utf-8")
+    for line in OLD.splitlines():
+        assert line in text.splitlines()
+    [backup] = tmp_path.glob("*.bak")
+    assert backup.read_text(encoding="utf-8") == OLD
+    assert str(backup) in capsys.readouterr().out
+
+
+def test_writing_twice_changes_nothing_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(OLD, encoding="utf-8")
+    write("cursor", file)
+    text = file.read_text(encoding="utf-8")
+
+    assert write("cursor", file) == 0
+
+    assert file.read_text(encoding="utf-8") == text
+    assert "already" in capsys.readouterr().out
+    assert len(list(tmp_path.glob("*.bak"))) == 1
+
+
+def test_an_entry_that_is_there_is_replaced_in_its_place() -> None:
+    text = '{"mcpServers": {"citewell": {"command": "old"}, "z": 1}}'
+
+    merged = merge_entry(text, ("mcpServers", "citewell"), {"command": "new"}, form="json")
+
+    assert json.loads(merged) == {"mcpServers": {"citewell": {"command": "new"}, "z": 1}}
+    assert merged.index("new") < merged.index('"z"')
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"mcpServers": []}', '{"mcpServers": {}} {}', "not json"]
+)
+def test_a_file_of_another_form_is_left_alone(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(text, encoding="utf-8")
+
+    assert write("cursor", file) == 2
+
+    assert f"{file} was not changed" in capsys.readouterr().err
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_codex_keeps_its_other_tables(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    old = (
+        '# mine\nmodel = "o"\n\n[mcp_servers.citewell]\ncommand = "old"\n\n[mcp_servers.b]\nx = 1\n'
+    )
+    file.write_text(old, encoding="utf-8")
+
+    assert write("codex", file) == 0
+
+    text = file.read_text(encoding="utf-8")
+    servers = tomllib.loads(text)["mcp_servers"]
+    assert text.startswith('# mine\nmodel = "o"\n')
+    assert servers["b"] == {"x": 1}
+    assert servers["citewell"]["args"] == ["serve"]
+
+
+def test_goose_keeps_its_other_extensions(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    old = (
+        "GOOSE_MODEL: x\nextensions:\n    citewell:\n        cmd: old\n    memory:\n"
+        "        enabled: true\nother: 1\n"
+    )
+    file.write_text(old, encoding="utf-8")
+
+    assert write("goose", file) == 0
+
+    text = file.read_text(encoding="utf-8")
+    assert "cmd: old" not in text
+    assert text.count("    citewell:\n") == 1
+    assert text.endswith("    memory:\n        enabled: true\nother: 1\n")
+
+
+def test_a_link_into_a_repository_of_dotfiles_stays_a_link(tmp_path: Path) -> None:
+    target = tmp_path / "dotfiles.json"
+    target.write_text("{}", encoding="utf-8")
+    link = tmp_path / "mcp.json"
+    link.symlink_to(target)
+
+    assert write("cursor", link) == 0
+
+    assert link.is_symlink()
+    assert "citewell" in target.read_text(encoding="utf-8")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+
+
+@given(
+    others=st.dictionaries(st.text(), VALUES),
+    servers=st.none() | st.dictionaries(st.text(), VALUES),
+    indent=st.sampled_from([None, 2, 4, "\t"]),
+)
+def test_merging_adds_the_entry_and_nothing_else(
+    others: dict[str, object], servers: dict[str, object] | None, indent: int | str | None
+) -> None:
+    before = others | ({} if servers is None else {"mcpServers": servers})
+    before.pop("mcpServers", None) if servers is None else None
+    entry = {"command": "citewell"}
+
+    merged = merge_entry(
+        json.dumps(before, indent=indent), ("mcpServers", "citewell"), entry, form="json"
+    )
+
+    assert json.loads(merged) == before | {"mcpServers": {**(servers or {}), "citewell": entry}}
