@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from inline_snapshot import snapshot
-from tests.answer.results import block, result
+from tests.answer.results import block, quotes_of, result
 
 from citewell.answer.brief import format_brief
 from citewell.core.records import Image
@@ -191,3 +191,15 @@ def test_every_brief_has_its_own_fence() -> None:
 def _outside_fences(brief: str) -> str:
     nonce = brief.split("Text between ⟦")[1].split(" ")[0]
     return re.sub(rf"⟦{nonce}\s.*?\s{nonce}⟧", "", brief, flags=re.DOTALL)
+
+
+def test_each_quote_says_where_to_open_it_and_the_sources_keep_their_plain_address() -> None:
+    page = block("Herons eat fish.")
+    link = "https://example.org/1#herons:~:text=Herons%20eat%20fish"
+    quotes = tuple(replace(each, link=link) for each in quotes_of("what do herons eat", page))
+    short = format_brief(result(page, quotes=quotes, blocks=()), token_budget=1_000, nonce="n")
+    full = format_brief(result(page, quotes=quotes), token_budget=1_000, nonce="n")
+
+    assert f"§ Herons {link}\nHerons eat fish." in short
+    assert "— https://example.org/1 n⟧" in short
+    assert f"— ⟦n Page 1, {link} § Herons n⟧" in full

@@ -19,6 +19,8 @@ async def test_evidence_is_quoted_word_for_word_and_cited() -> None:
     first = found["quotes"][0]
     assert "The tawny owl eats mice." in first["quote"]
     assert (first["title"], first["url"]) == ("Owls", OWLS.url)
+    assert first["link"].startswith(f"{OWLS.url}#")
+    assert ":~:text=" in first["link"]
     assert first["uri"].endswith(f"/{first['passage_id']}")
     assert 0 < first["confidence"] <= 1
     assert all(quote["quote"] in PAGES[quote["url"]] for quote in found["quotes"])
@@ -31,7 +33,7 @@ async def test_both_forms_carry_the_same_quotes_and_ids() -> None:
 
     assert result.structured["quotes"]
     for quote in result.structured["quotes"]:
-        for part in ("quote", "passage_id", "section_id", "url", "title"):
+        for part in ("quote", "passage_id", "section_id", "link", "title"):
             assert quote[part] in result.text
 
 

@@ -29,7 +29,7 @@ async def test_an_excerpt_is_the_text_of_its_passage_with_a_citation() -> None:
         passage = await first_passage(library, "heron eats fish")
         read = await library.call("kb.read_excerpt", passage_id=passage["passage_id"])
 
-    assert read.pop("untrusted")["fields"] == ["excerpt", "title", "url"]
+    assert read.pop("untrusted")["fields"] == ["excerpt", "title", "url", "link"]
     assert read == {
         "passage_id": passage["passage_id"],
         "excerpt": HERONS.chunks[0].text,
@@ -40,6 +40,8 @@ async def test_an_excerpt_is_the_text_of_its_passage_with_a_citation() -> None:
             "title": "Herons",
             "uri": passage["scratch_uri"],
             "url": "https://birds.example/herons.html#grey heron",
+            "link": "https://birds.example/herons.html#grey%20heron"
+            ":~:text=The%20grey%20heron,in%20tall%20trees",
         },
     }
 

@@ -133,7 +133,9 @@ def _format_quote(
         marks.append(SUPPLIED)
     cut = f" {_CUT}" if quote.is_cut else ""
     # The section is a page's word too: it goes inside the boundary, on a line of its own.
-    section = f"§ {label(quote.heading_path[-1])}\n" if quote.heading_path else ""
+    heading = label(quote.heading_path[-1]) if quote.heading_path else ""
+    place = " ".join(part for part in (heading, neutralise(quote.link)) if part)
+    section = f"§ {place}\n" if place else ""
     head = f"Source [{numbers[quote.source_id]}] ({', '.join(marks)}):"
     return f"{head}\n{boundary.around(section + neutralise(quote.text))}{cut}"
 
@@ -159,7 +161,7 @@ def _format_block(
 
 def _format_citation(quote: Quote, numbers: dict[int, int], boundary: Boundary) -> str:
     section = f" § {label(quote.heading_path[-1])}" if quote.heading_path else ""
-    where = f"{label(quote.title) or 'Untitled'}, {neutralise(quote.url)}{section}"
+    where = f"{label(quote.title) or 'Untitled'}, {neutralise(quote.link or quote.url)}{section}"
     return (
         f"[{numbers[quote.source_id]}] {boundary.quote(quote.text)}\n"
         f"    — {boundary.around(where)} (id {quote.citation_id})"

@@ -365,11 +365,11 @@ class Quote:
     """The probability that it answers; the same in every tool."""
     relevance: float = 0.0
     """0 to 1; orders the quotes of a result."""
-    sub_query: str = ""
-    """The part of the question that it is for."""
+    sub_query: str = ""  # the part of the question that it is for
     is_cut: bool = False
     """Whether it stops inside a sentence or a program, for its length."""
     origin: PageOrigin = "fetched"
+    link: str = ""  # opens the page at the quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

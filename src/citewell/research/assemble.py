@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.progress import Progress
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
@@ -88,7 +89,8 @@ async def _quote(run: ResearchRun, parts: Sequence[str]) -> list[Quote]:
     )
     quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]
     pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
-    return refuse_inexact(quotes, {source_id: page.text for source_id, page in pages.items()})
+    texts = {source_id: page.text for source_id, page in pages.items()}
+    return link_quotes(refuse_inexact(quotes, texts), pages)
 
 
 def _part_of(quote: ChosenQuote, parts: Sequence[str]) -> str:

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.answer.links import link_to_span
 from citewell.answer.spans import PassageText
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
+from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
 from citewell.tools.registry import ToolOutput
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from citewell.answer.quote import QuoteLimits
     from citewell.app.scratch import Passage
+    from citewell.core.records import Page
+    from citewell.core.records import PageText as PageTextRecord
+    from citewell.store.protocol import Store
     from citewell.tools.registry import Call
 
 # What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
-_TOKENS_BESIDE_QUOTE = 100
+_TOKENS_BESIDE_QUOTE = 150
 # The most quotes of the greatest length, and one long URL.
 MAX_RESULT_TOKENS = 6_000
 
@@ -33,6 +39,8 @@ class QuoteShape(ToolOutput):
     title: PageLabel
     uri: OwnText
     url: PageUrl
+    link: PageUrl
+    """Opens the page at the quote."""
     confidence: float
     supplied: Supplied = None
 
@@ -44,14 +52,25 @@ class EvidenceOutput(ToolOutput):
     notes: list[OwnText] | None = None
 
 
-def shape_quotes(
-    quotes: Iterable[tuple[Passage, str, float]], *, limits: QuoteLimits
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageQuote:
+    """A slice of a passage, from `start` to `end` of its text."""
+
+    passage: Passage
+    start: int
+    end: int
+    confidence: float
+
+
+async def shape_quotes(
+    quotes: Sequence[PassageQuote], *, limits: QuoteLimits, store: Store
 ) -> list[QuoteShape]:
-    """Return quotes, given with their passage and confidence, as many as fit the limits."""
+    """Return as many quotes as fit the limits, each with a link into its page."""
+    pages = await store.page_texts(list({quote.passage.place.source_id for quote in quotes}))
     left = limits.max_quotes * (limits.longest_tokens + _TOKENS_BESIDE_QUOTE)
     shaped: list[QuoteShape] = []
-    for passage, text, confidence in quotes:
-        quote = _shape(passage, text, confidence=confidence)
+    for each in quotes:
+        quote = _shape(each, pages.get(each.passage.place.source_id))
         cost = count_tokens(quote.model_dump_json())
         if shaped and cost > left:
             continue
@@ -65,16 +84,25 @@ def passage_text(passage: Passage) -> PassageText:
     return PassageText(text=passage.text, path=(passage.place.title, *passage.place.heading_path))
 
 
-def _shape(passage: Passage, quote: str, *, confidence: float) -> QuoteShape:
+def link_into(passage: Passage, page: Page | PageTextRecord | None, *, start: int, end: int) -> str:
+    """Return a link to a slice of a passage; where the page has changed since, to its section."""
     place = passage.place
+    if page is None or page.info.text_hash != place.page_hash:
+        return link_to_section(place.url, place.anchor)
+    return link_to_span(page, place.anchor, start=place.start + start, end=place.start + end)
+
+
+def _shape(quote: PassageQuote, page: PageTextRecord | None) -> QuoteShape:
+    passage, place = quote.passage, quote.passage.place
     return QuoteShape(
-        quote=quote,
+        quote=passage.text[quote.start : quote.end],
         passage_id=passage.passage_id,
         section_id=place.section_id,
         title=place.title,
         uri=passage.uri,
         url=place.url,
-        confidence=round(confidence, 2),
+        link=link_into(passage, page, start=quote.start, end=quote.end),
+        confidence=round(quote.confidence, 2),
         supplied=is_supplied(place.origin),
     )
 
@@ -89,7 +117,7 @@ def render(output: EvidenceOutput, call: Call) -> str:
         ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
         ids += f", {SUPPLIED}" if quote.supplied else ""
         lines.append(f"[{number}] {quote.quote}")
-        where = enclose(f"{quote.title or 'Untitled'}, {quote.url}")
+        where = enclose(f"{quote.title or 'Untitled'}, {quote.link}")
         lines.append(f"    — {where} ({ids})")
     lines += [f"Note: {note}" for note in output.notes or ()]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from pydantic import WithJsonSchema
 
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.tokens import count_tokens, truncate_to_tokens
+from citewell.tools.kb.evidence import link_into
 from citewell.tools.registry import ToolOutput
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -34,6 +35,8 @@ class ExcerptCitation(ToolOutput):
     title: PageLabel
     uri: OwnText
     url: PageUrl
+    link: PageUrl
+    """Opens the page at the excerpt."""
     supplied: Supplied = None
 
 
@@ -48,15 +51,17 @@ class ExcerptOutput(ToolOutput):
     citation: Annotated[ExcerptCitation | None, WithJsonSchema({"type": "object"})] = None
 
 
-def cite(passage: Passage) -> ExcerptCitation:
-    """Return the citation of a passage."""
+async def cite(passage: Passage, call: Call, *, start: int, end: int) -> ExcerptCitation:
+    """Return the citation of a piece of a passage; the piece may reach beyond either end."""
     place = passage.place
+    pages = await call.parts.store.page_texts([place.source_id])
     return ExcerptCitation(
         section_id=place.section_id,
         doc_tag=place.doc_tag,
         title=place.title,
         uri=passage.uri,
         url=place.url + (f"#{place.anchor}" if place.anchor else ""),
+        link=link_into(passage, pages.get(place.source_id), start=start, end=end),
         supplied=is_supplied(place.origin),
     )
 
@@ -93,7 +98,7 @@ def render(output: ExcerptOutput, call: Call) -> str:
         cited = output.citation
         marks.append(f"section {cited.section_id}")
         marks += [SUPPLIED] if cited.supplied else []
-        where = enclose(f"{cited.title or 'Untitled'}, {cited.url}")
+        where = enclose(f"{cited.title or 'Untitled'}, {cited.link}")
         lines.append(f"— {where} ({', '.join(marks)})")
     else:
         lines.append(f"({marks[0]})")

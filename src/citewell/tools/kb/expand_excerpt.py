@@ -58,7 +58,7 @@ async def run(given: ExpandExcerptInput, call: Call) -> ExcerptOutput:
         truncated=goes_on,
         start_char=start - place.start,
         next_start_char=end - place.start if goes_on else None,
-        citation=cite(passage),
+        citation=await cite(passage, call, start=start - place.start, end=end - place.start),
     )
 
 

@@ -19,6 +19,7 @@ from citewell.tools.kb.arguments import (
 from citewell.tools.kb.evidence import (
     MAX_RESULT_TOKENS,
     EvidenceOutput,
+    PassageQuote,
     passage_text,
     render,
     shape_quotes,
@@ -71,10 +72,13 @@ async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
         embedder=call.parts.embedder,
     )
     quoted = [
-        (passages[span.passage], passages[span.passage].text[span.start : span.end], span.share)
+        PassageQuote(
+            passage=passages[span.passage], start=span.start, end=span.end, confidence=span.share
+        )
         for span in spans
     ]
-    return EvidenceOutput(quotes=shape_quotes(quoted, limits=limits))
+    quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
+    return EvidenceOutput(quotes=quotes)
 
 
 TOOL = Tool(

@@ -78,7 +78,9 @@ async def run(given: ReadExcerptInput, call: Call) -> ExcerptOutput:
         truncated=truncated,
         start_char=given.start_char or None,
         next_start_char=end if truncated else None,
-        citation=cite(passage) if options.include_citation else None,
+        citation=await cite(passage, call, start=given.start_char, end=end)
+        if options.include_citation
+        else None,
     )
 
 

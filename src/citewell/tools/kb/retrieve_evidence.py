@@ -19,7 +19,12 @@ from citewell.tools.kb.arguments import (
     Question,
     ShortOptions,
 )
-from citewell.tools.kb.evidence import MAX_RESULT_TOKENS, EvidenceOutput, shape_quotes
+from citewell.tools.kb.evidence import (
+    MAX_RESULT_TOKENS,
+    EvidenceOutput,
+    PassageQuote,
+    shape_quotes,
+)
 from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
@@ -95,9 +100,18 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         found, (given.question,), support=judged, limits=limits, embedder=embedder
     )
     kept = {each.ranked.chunk.chunk_id: each.passage for each in passages}
-    quotes = shape_quotes(
-        [(kept[each.ranked.chunk.chunk_id], each.text, each.confidence or 0.0) for each in chosen],
+    quotes = await shape_quotes(
+        [
+            PassageQuote(
+                passage=kept[each.ranked.chunk.chunk_id],
+                start=each.span.start,
+                end=each.span.end,
+                confidence=each.confidence or 0.0,
+            )
+            for each in chosen
+        ],
         limits=limits,
+        store=call.parts.store,
     )
     is_settled = judged[given.question].is_settled
     absent = [] if is_settled else absent_words(found.query.text, found.ranked)

@@ -38,7 +38,8 @@ class SourceShape(ToolOutput):
 class EvidenceShape(ToolOutput):
     """A quote, or in full detail a block of a page, word for word.
 
-    A quote has an `id`, and its page's canonical text from `start` to `end` is `text`.
+    A quote has an `id` and a `link` that opens the page there, and its page's canonical text from
+    `start` to `end` is `text`.
     """
 
     source: int
@@ -52,11 +53,15 @@ class EvidenceShape(ToolOutput):
     start: int | None = None
     end: int | None = None
     is_cut: bool | None = None
+    link: PageUrl | None = None
     text: PageText
 
 
 class CitationShape(ToolOutput):
-    """An exact quote; `text` is the page's canonical text from `start` to `end`."""
+    """An exact quote; `text` is the page's canonical text from `start` to `end`.
+
+    `link` opens the page at the quote.
+    """
 
     id: OwnText
     source: int
@@ -64,6 +69,7 @@ class CitationShape(ToolOutput):
     section: PageLabel = ""
     start: int
     end: int
+    link: PageUrl | None = None
 
 
 class ImageShape(ToolOutput):
@@ -181,6 +187,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
                 section=path_label(quote.heading_path),
                 start=quote.start,
                 end=quote.end,
+                link=quote.link or None,
             )
             for quote in result.quotes
             if blocks
@@ -232,6 +239,7 @@ def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) ->
         start=quote.start,
         end=quote.end,
         is_cut=True if quote.is_cut else None,
+        link=quote.link or None,
         text=quote.text,
     )
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field, field_validator
 
+from citewell.answer.links import link_to_span
 from citewell.answer.synthesis import citation_text
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED
 from citewell.core.content_fields import FIELD_NAMES
@@ -20,7 +20,9 @@ from citewell.tools.websites.search import library_filter, search_library
 from citewell.tools.websites.synthesis import synthesise
 
 if TYPE_CHECKING:
-    from citewell.core.records import Section
+    from collections.abc import Mapping, Sequence
+
+    from citewell.core.records import Page, Section, StoredChunk
     from citewell.events.records import EventValue
     from citewell.tools.websites.search import ScoredChunk
 
@@ -82,6 +84,8 @@ class ResultShape(ToolOutput):
     metadata: dict[OwnText, PageLabel]
     supplied: Supplied = None
     citation: PageText
+    link: PageUrl
+    """Opens the page at the chunk."""
 
 
 class QueryOutput(ToolOutput):
@@ -95,24 +99,6 @@ class QueryOutput(ToolOutput):
     confidence_level: ConfidenceLevel
     processing_time_ms: int
     notes: list[OwnText] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Headers:
-    """The headings above each section of some pages, by level."""
-
-    by_page: dict[int, tuple[Section, ...]]
-
-    def of(self, found: ScoredChunk) -> dict[str, str]:
-        sections = self.by_page.get(found.chunk.source_id, ())
-        path: dict[str, str] = {}
-        at: int | None = found.chunk.section
-        while at is not None and at < len(sections):
-            section = sections[at]
-            if section.heading:
-                path[f"Header {section.level}"] = section.heading
-            at = section.parent
-        return dict(reversed(path.items()))
 
 
 async def run(given: QueryInput, call: Call) -> QueryOutput:
@@ -154,11 +140,11 @@ async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput
     if given.include_synthesis:
         synthesis = await synthesise(given.query, found.chunks, call)
         notes += [synthesis.note] if synthesis is not None and synthesis.note else []
-    headers = await _headers(found.chunks, call)
+    pages = await _pages_of(found.chunks, call)
     best = found.chunks[0].combined_score if found.chunks else None
     return QueryOutput(
         query=given.query,
-        results=[_shape(each, headers) for each in found.chunks],
+        results=[_shape(each, pages) for each in found.chunks],
         total_results=found.total,
         synthesis=synthesis.text if synthesis is not None else None,
         synthesis_by=synthesis.by if synthesis is not None else None,
@@ -168,17 +154,31 @@ async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput
     )
 
 
-async def _headers(chunks: tuple[ScoredChunk, ...], call: Call) -> _Headers:
-    by_page: dict[int, tuple[Section, ...]] = {}
-    for source_id in dict.fromkeys(each.chunk.source_id for each in chunks):
-        page = await call.parts.store.get_page(source_id)
-        if page is not None:
-            by_page[source_id] = page.sections
-    return _Headers(by_page=by_page)
+async def _pages_of(chunks: tuple[ScoredChunk, ...], call: Call) -> dict[int, Page]:
+    """Return the pages of the chunks that are as they were when the chunks were cut."""
+    pages: dict[int, Page] = {}
+    for chunk in {each.chunk.source_id: each.chunk for each in chunks}.values():
+        page = await call.parts.store.get_page(chunk.source_id)
+        if page is not None and page.info.text_hash == chunk.page_hash:
+            pages[chunk.source_id] = page
+    return pages
 
 
-def _shape(found: ScoredChunk, headers: _Headers) -> ResultShape:
+def _headers(chunk: StoredChunk, sections: Sequence[Section]) -> dict[str, str]:
+    """Return the headings above a chunk, by level."""
+    path: dict[str, str] = {}
+    ordinal: int | None = chunk.section
+    while ordinal is not None and ordinal < len(sections):
+        section = sections[ordinal]
+        if section.heading:
+            path[f"Header {section.level}"] = section.heading
+        ordinal = section.parent
+    return dict(reversed(path.items()))
+
+
+def _shape(found: ScoredChunk, pages: Mapping[int, Page]) -> ResultShape:
     chunk = found.chunk
+    page = pages.get(chunk.source_id)
     return ResultShape(
         chunk_id=chunk.chunk_id,
         source_id=chunk.source_id,
@@ -187,9 +187,12 @@ def _shape(found: ScoredChunk, headers: _Headers) -> ResultShape:
         vector_score=found.vector_score,
         fts_score=found.fts_score,
         combined_score=found.combined_score,
-        metadata=headers.of(found),
+        metadata={} if page is None else _headers(chunk, page.sections),
         supplied=is_supplied(chunk.origin),
         citation=citation_text(chunk.url, chunk.heading_path),
+        link=chunk.url
+        if page is None
+        else link_to_span(page, chunk.anchor, start=chunk.start, end=chunk.end),
     )
 
 

@@ -1,0 +1,224 @@
+"""Whether the link of a citation highlights its quote: opened in Chromium, read off the screen.
+
+    python -m bench.fragments [--sites DIR] [--count N] [--seed N] [--show-misses]
+
+Serves ten documentation sites on loopback, quotes pages as the picker does, opens each citation's
+link and reads which words the browser has painted with the colour of `::target-text`. A citation
+is `equal` when these are exactly the letters and digits of the quote, and `right` when the stretch
+begins and ends where the quote does: between the two a page may show what canonical text leaves
+out or writes otherwise, such as a link to the source or a formula.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import io
+import random
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from bench.question_sites import DEFAULT_SITES, SITES
+from bench.site_labels import served
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from citewell.answer.quote import QuoteLimits, choose_quotes
+from citewell.answer.spans import PassageText
+from citewell.core.errors import CitewellError
+from citewell.core.question import read_query
+from citewell.core.records import ExtractedPage, FetchedPage
+from citewell.core.text_fragment import DIRECTIVE, link_to_quote
+from citewell.core.tokens import count_tokens
+from citewell.core.visible_text import read_visible_text
+from citewell.core.words import content_words
+from citewell.ingest.chunk import chunk_page
+from citewell.ingest.extract.extract import extract_page
+
+CHOSEN = (
+    "python3.11-doc", "git-doc", "apache2-doc", "rust-doc", "python-scipy-doc",
+    "python-sqlalchemy-doc", "postgresql-doc-15", "python-django-doc", "debian-reference-ja",
+    "developers-reference-ja",
+)  # fmt: skip
+_COLOUR = (1, 254, 3)
+_STYLE = (
+    "::target-text { background-color: rgb(1,254,3) !important; color: rgb(1,254,3) !important; }"
+)
+_LEAST_PAINTED = 4
+_EDGE_LETTERS = 12
+_MOST_PAGE_BYTES = 1_500_000
+# Each word in view, or each character of CJK text, with the middle of its box.
+_WORDS_IN_VIEW = r"""() => {
+  const words = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    range.selectNodeContents(node);
+    const box = range.getBoundingClientRect();
+    if (box.bottom < 0 || box.top > innerHeight || box.width === 0) continue;
+    for (const match of node.data.matchAll(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+/g)) {
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      const rect = range.getClientRects()[0];
+      if (rect) words.push([match[0], rect.x, rect.y, rect.width, rect.height]);
+    }
+  }
+  return words;
+}"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A quote of a served page, and the link that should highlight it."""
+
+    site: str
+    link: str
+    words: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=CHOSEN)
+    parser.add_argument("--browser", default="/usr/bin/chromium")
+    parser.add_argument("--show-misses", action="store_true")
+    arguments = parser.parse_args()
+    names = [arguments.only] if arguments.only else list(CHOSEN)
+    with ExitStack() as stack:
+        cited: list[Citation] = []
+        for name in names:
+            root = arguments.sites / name / SITES[name].root
+            base = stack.enter_context(served(root))
+            choice = random.Random(f"{arguments.seed} {name}")
+            cited += _cite(name, root, base, arguments.count // len(names), choice)
+        driver = stack.enter_context(sync_playwright())
+        browser = driver.chromium.launch(
+            executable_path=arguments.browser, args=["--no-sandbox", "--disable-gpu"]
+        )
+        stack.callback(browser.close)
+        _measure(cited, browser.new_page(viewport={"width": 1280, "height": 2400}), arguments)
+
+
+def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespace) -> None:
+    rows: dict[str, list[tuple[bool, bool, bool]]] = {}
+    started = time.perf_counter()
+    for citation in cited:
+        shown = _highlighted(page, citation.link)
+        wanted, got = _letters(citation.words), _letters(shown)
+        likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
+        is_right = _is_same_stretch(wanted, got)
+        rows.setdefault(citation.site, []).append(
+            (wanted == got, is_right, DIRECTIVE in citation.link)
+        )
+        if arguments.show_misses and not is_right:
+            print(f"{citation.site} {likeness:.2f} {citation.link}")
+            print(f"   want {citation.words[:300]!r}\n   got  {shown[:300]!r}", flush=True)
+    print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'with fragment':>14}")
+    every = [row for site in rows.values() for row in site]
+    for name, site in [*rows.items(), ("all", every)]:
+        shares = [sum(column) / len(site) for column in zip(*site, strict=True)]
+        print(f"{name:26} {len(site):5} {shares[0]:6.3f} {shares[1]:6.3f} {shares[2]:14.3f}")
+    fragments = [c.link.partition("#")[2] for c in cited]
+    tokens = sum(map(count_tokens, fragments)) / len(fragments)
+    print(f"mean tokens after the address {tokens:.1f}; {time.perf_counter() - started:.0f} s")
+
+
+def _highlighted(page: Page, link: str) -> str:
+    """Return the words that the browser highlights."""
+    # Without this, a second link into the same page would only scroll.
+    page.goto("about:blank")
+    page.goto(link, wait_until="load")
+    page.add_style_tag(content=_STYLE)
+    words = page.evaluate(_WORDS_IN_VIEW)
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    return " ".join(
+        word for word, x, y, width, height in words if _is_painted(picture, x, y, width, height)
+    )
+
+
+def _is_painted(picture: Image.Image, x: float, y: float, width: float, height: float) -> bool:
+    """Return whether the colour shows in a word's box; letters of another colour may cover some."""
+    painted = 0
+    for step_x in (0.1, 0.3, 0.5, 0.7, 0.9):
+        for step_y in (0.15, 0.5, 0.85):
+            place = int(x + width * step_x), int(y + height * step_y)
+            is_inside = 0 <= place[0] < picture.width and 0 <= place[1] < picture.height
+            painted += is_inside and picture.getpixel(place) == _COLOUR
+    return painted >= _LEAST_PAINTED
+
+
+def _is_same_stretch(wanted: str, got: str) -> bool:
+    """Return whether both begin and end alike, with little more or less in between."""
+    edge = min(_EDGE_LETTERS, len(wanted))
+    return (
+        wanted[:edge] == got[:edge]
+        and wanted[len(wanted) - edge :] == got[max(0, len(got) - edge) :]
+        and len(got) <= 2 * len(wanted) + _EDGE_LETTERS
+    )
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def _cite(
+    name: str, root: Path, base: str, count: int, choice: random.Random
+) -> Iterator[Citation]:
+    suffix = f".{name[-2:]}.html" if name.startswith("debian-reference") else ".html"
+    files = [file for file in sorted(root.rglob(f"*{suffix}")) if "-edition" not in str(file)]
+    choice.shuffle(files)
+    made = 0
+    for file in files:
+        if made == count:
+            return
+        if file.stat().st_size > _MOST_PAGE_BYTES:
+            continue
+        url = base + quote(file.relative_to(root).as_posix())
+        try:
+            page = extract_page(_fetched(url, file.read_bytes()))
+        except CitewellError:
+            continue
+        for citation in _quote_page(name, url, page, choice, limit=min(2, count - made)):
+            made += 1
+            yield citation
+
+
+def _quote_page(
+    name: str, url: str, page: ExtractedPage, choice: random.Random, *, limit: int
+) -> Iterator[Citation]:
+    """Give quotes of a page, each the answer to a question in the words of some chunk."""
+    chunks = [chunk for chunk in chunk_page(page) if chunk.tokens > 40]
+    for chunk in choice.sample(chunks, min(limit, len(chunks))):
+        words = sorted(set(content_words(chunk.text)))
+        asked = " ".join([*chunk.heading_path[-1:], *choice.sample(words, min(5, len(words)))])
+        passage = PassageText(text=chunk.text, path=(page.title, *chunk.heading_path))
+        spans = choose_quotes(read_query(asked), [passage], limits=QuoteLimits())
+        if not spans:
+            continue
+        span = choice.choice(spans)
+        start, end = chunk.start + span.start, chunk.start + span.end
+        yield Citation(
+            site=name,
+            link=link_to_quote(url, chunk.anchor, page.text, start, end),
+            words=read_visible_text(page.text[start:end]).text,
+        )
+
+
+def _fetched(url: str, body: bytes) -> FetchedPage:
+    text = body.decode("utf-8", "replace")
+    return FetchedPage(
+        url=url, final_url=url, status=200, kind="html", body=body, text=text,
+        fetched_at=datetime.now(UTC),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

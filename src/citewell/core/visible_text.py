@@ -1,0 +1,124 @@
+"""Canonical Markdown as a browser shows it: the words alone, one block to a line."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.core.folding import FoldedText
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.text import Span
+
+_FENCE = re.compile(r"[ \t>]{0,20}+(`{3,}+|~{3,}+)")
+_LINE_MARK = re.compile(
+    r"(?:[ \t]{0,40}+(?:>|(?:\#{1,6}+|[-+*]|\d{1,3}+[.)]|\[[ x]\])(?=[ \t])))*+[ \t]*+"
+)
+# How the extractor begins a call-out, whose own title is a block by itself.
+_LABEL = re.compile(r"[ℹ⚠]\ufe0f [A-Z ]{2,30}+:(?: |$)")
+_RULE = re.compile(r"[ \t|:*_=-]*+")
+# An image breaks the text that it stands in, for a browser.
+_IMAGE = "\ufffc"
+# All repeats are bounded or possessive, so that no page can make the search slow.
+_MARKUP = re.compile(
+    r"""(?P<code>(?<!`)(?P<ticks>`{1,3}+)(?P<inside>[^`\n]{1,2000}+)(?P=ticks)(?!`))
+    |(?P<image>!\[[^\[\]\n]{0,1000}+\]\([^()\s]{0,2000}+(?:\ "[^"\n]{0,500}+")?\))
+    |(?P<cell>(?<!\\)\|)
+    |(?P<term>:(?:\ |$)|(?<=\*\*),\ (?=\*\*))
+    |(?P<star>(?<![\w*])\*(?=[^\s*][^*\n]{0,500}+\*(?![\w*]))|(?<=[^\s*])\*(?![\w*]))
+    |(?P<dropped>\]\([^()\s]{0,2000}+\)|\\(?=[\\`*_{}\[\]()\#+.!|<>~-])|\*\*|~~
+        |\[(?=[^\[\]\n]{1,2000}+\]\())""",
+    re.VERBOSE,
+)
+
+
+def read_visible_text(text: str, *, fence: str = "") -> FoldedText:
+    """Return what a reader sees of canonical `text`, and where each run of it stands.
+
+    `fence` is the code fence that is open where `text` begins, if it is a part of a page.
+    """
+    writer = _Writer()
+    position = 0
+    for line in _lines(text):
+        body = line.rstrip("\n")
+        was_open, fence = bool(fence), _next_fence(fence, body)
+        if was_open and fence:
+            writer.add(body, position, position + len(body))
+        elif not was_open and not fence and not _RULE.fullmatch(body):
+            _read_line(body, position, writer)
+        writer.add("\n", position + len(body), position + len(line))
+        position += len(line)
+    return writer.finish()
+
+
+def open_fences(text: str, line_starts: Sequence[int]) -> list[str]:
+    """Return the code fence that is open at the start of each line, "" outside of code."""
+    fence, fences = "", []
+    for start in line_starts:
+        fences.append(fence)
+        if mark := _FENCE.match(text, start):
+            fence = _next_fence(fence, mark.group())
+    return fences
+
+
+def _lines(text: str) -> list[str]:
+    return re.findall(r"[^\n]*+\n|[^\n]++", text)
+
+
+def _next_fence(fence: str, line: str) -> str:
+    mark = _FENCE.match(line)
+    if mark is None:
+        return fence
+    if not fence:
+        return mark.group(1)
+    return "" if mark.group(1).startswith(fence) else fence
+
+
+def _read_line(line: str, offset: int, writer: _Writer) -> None:
+    mark = _LINE_MARK.match(line)
+    position = mark.end() if mark else 0
+    if label := _LABEL.match(line, position):
+        position = label.end()
+    # Cells are blocks of their own, and so are a term and its definition.
+    is_row, defines = line.startswith("|", position), line.startswith("**", position)
+    is_open = False
+    for match in _MARKUP.finditer(line, position):
+        writer.add(line[position : match.start()], offset + position, offset + match.start())
+        position = match.end()
+        start, end = match.span("inside") if match["code"] else match.span()
+        written = match.group()
+        if match["code"]:
+            written = match["inside"]
+        elif match["image"]:
+            written = _IMAGE
+        elif (match["cell"] and is_row) or (match["term"] and defines):
+            written = "\n"
+        elif match["star"]:
+            # A star without its pair is the page's own.
+            opens = not is_open and not line[start - 1 : start].isalnum()
+            written = "" if is_open or opens else written
+            is_open = opens
+        elif match["dropped"]:
+            written = ""
+        writer.add(written, offset + start, offset + end)
+    writer.add(line[position:], offset + position, offset + len(line))
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._starts: list[int] = []
+        self._origins: list[Span] = []
+        self._length = 0
+
+    def add(self, part: str, start: int, end: int) -> None:
+        if part and start < end:
+            self._parts.append(part)
+            self._starts.append(self._length)
+            self._origins.append((start, end))
+            self._length += len(part)
+
+    def finish(self) -> FoldedText:
+        return FoldedText("".join(self._parts), self._starts, self._origins)

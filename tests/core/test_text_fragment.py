@@ -1,0 +1,132 @@
+"""The link of a quote names its words, and no others that stand before it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from citewell.core.text_fragment import link_to_quote, text_fragment
+
+PAGE = """# Herons
+
+Herons wade in shallow water. The grey heron stands still for a long time, and then strikes.
+
+## Food
+
+| bird | eats |
+| --- | --- |
+| grey heron | fish, frogs |
+| [cattle egret](https://example.org/egret) | insects |
+
+```
+print("stands still")
+```
+
+The grey heron stands still in the *evening*, too.
+"""
+
+
+def fragment_of(quote: str, page: str = PAGE) -> str | None:
+    start = page.index(quote)
+    return text_fragment(page, start, start + len(quote))
+
+
+def test_a_short_quote_is_its_own_term() -> None:
+    assert fragment_of("Herons wade in shallow water.") == "Herons%20wade%20in%20shallow%20water"
+
+
+def test_a_long_quote_is_named_by_its_first_and_last_words() -> None:
+    quote = "Herons wade in shallow water. The grey heron stands still for a long time"
+
+    assert fragment_of(quote) == "Herons%20wade%20in,a%20long%20time"
+
+
+def test_words_that_stand_on_the_page_before_are_told_apart() -> None:
+    assert fragment_of("The grey heron stands still in the *evening*, too.") == (
+        "The%20grey%20heron%20stands%20still%20in%20the%20evening,too"
+    )
+    assert fragment_of('print("stands still")\n```\n\nThe grey heron') == (
+        "print%28%22stands%20still,The%20grey%20heron"
+    )
+
+
+def test_a_quote_that_cannot_grow_gets_the_words_before_it() -> None:
+    page = "One bird.\n\nSee below.\n\nAnother bird.\n\nSee below.\n"
+    start = page.rindex("See below")
+
+    assert text_fragment(page, start, start + 10) == "Another%20bird.-,See%20below"
+
+
+def test_each_cell_of_a_table_is_a_block() -> None:
+    assert fragment_of("| grey heron | fish, frogs |") == ("eats-,grey%20heron,fish%2C%20frogs")
+
+
+def test_the_text_of_a_link_is_grown_beyond_it_where_there_are_words() -> None:
+    page = "Read [the long guide to wading](https://example.org/) before you wade in deep water.\n"
+    start = page.index("[the long")
+
+    assert text_fragment(page, start, len(page)) == (
+        "the%20long%20guide%20to%20wading%20before%20you%20wade,in%20deep%20water"
+    )
+
+
+def test_separators_of_the_directive_are_encoded() -> None:
+    assert fragment_of("a-b, c & d", "Write a-b, c & d here.") == "a%2Db%2C%20c%20%26%20d"
+
+
+def test_a_term_and_its_definition_are_two_blocks() -> None:
+    page = "**--all**: Pack everything that is there.\n"
+
+    assert text_fragment(page, 0, len(page)) == "all,that%20is%20there"
+
+
+def test_a_star_of_the_page_is_kept_and_one_of_markdown_is_not() -> None:
+    page = "**msg(text, *args)**\n\nPrints *the text* and more of the arguments.\n"
+
+    assert text_fragment(page, page.index("Prints"), len(page)) == (
+        "Prints%20the%20text,of%20the%20arguments"
+    )
+    assert text_fragment(page, 0, 20) == "msg%28text%2C%20%2Aargs"
+
+
+def test_japanese_is_cut_only_where_words_surely_end() -> None:
+    page = "鷺は浅い水辺で魚を待ち、長いあいだ動かない。夕方になると、群れで森へ帰っていく。\n"
+
+    assert text_fragment(page, 0, len(page) - 1) == ("鷺は浅い水辺で魚を待ち,群れで森へ帰っていく")
+
+
+def test_a_quote_without_words_leads_to_its_section() -> None:
+    page = "# Signs\n\n***\n\n---\n"
+
+    assert (
+        link_to_quote("https://example.org/", "signs", page, 9, 12) == "https://example.org/#signs"
+    )
+    assert link_to_quote("https://example.org/", None, page, 9, 12) == "https://example.org/"
+
+
+def test_the_anchor_comes_before_the_words() -> None:
+    start = PAGE.index("Herons wade")
+    link = link_to_quote("https://example.org/h", "herons", PAGE, start, start + 11)
+
+    assert link == "https://example.org/h#herons:~:text=Herons%20wade"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="ab *`|[]()\n-#.鷺、_\\", max_size=200), st.data())
+def test_any_slice_of_any_text_has_a_well_formed_fragment_or_none(
+    text: str, data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+
+    fragment = text_fragment(text, start, end)
+
+    assert fragment is None or not set(fragment) & set(" \n()[]*`|&#\\")
+
+
+@pytest.mark.parametrize("mark", ["[", "*", "`", "![", "](", "**", "| "])
+def test_a_page_of_marks_takes_no_time(mark: str) -> None:
+    page = mark * 100_000
+
+    assert text_fragment(page, 0, len(page)) is None
