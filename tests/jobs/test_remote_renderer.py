@@ -53,11 +53,13 @@ class Browser:
     def __init__(self, show: Callable[[str], Awaitable[FetchedPage]]) -> None:
         self._show = show
         self.asked: list[str] = []
+        self.waited_for: list[str] = []
         self.begun = anyio.Event()
         self.broken_off = anyio.Event()
 
     async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         self.asked.append(url)
+        self.waited_for.append(wait_for)
         self.begun.set()
         try:
             return await self._show(url)
@@ -123,6 +125,18 @@ async def until(renders: RenderStore, **wanted: int) -> None:
 async def test_a_page_comes_back_as_the_worker_saw_it(renders: RenderStore) -> None:
     assert await ask_worker(renders, Browser(show_page)) == PAGE
     await until(renders, waiting=0, held=0, workers=0)
+
+
+async def test_the_worker_waits_for_what_the_asker_waits_for(renders: RenderStore) -> None:
+    browser = Browser(show_page)
+
+    async with RenderWorker(renders, browser, max_pages=1, closing_seconds=0.5):
+        await until(renders, workers=1)
+        async with RemoteRenderer(renders, wait_seconds=10.0) as renderer:
+            await renderer.render(URL, wait_for="p > b.fresh")
+            await renderer.render(URL)
+
+    assert browser.waited_for == ["p > b.fresh", ""]
 
 
 async def test_an_error_comes_back_as_the_worker_met_it(renders: RenderStore) -> None:

@@ -223,6 +223,7 @@ class PageInfo:
     origin: PageOrigin = "fetched"
     supplied_by: str = ""
     """Who passed the text in; empty for a page of another origin, or where nobody noted it."""
+    incomplete: str = ""  # as of the response it was made from
     extractor: int = 0
 
 
@@ -383,8 +384,7 @@ class Caller:
     is_local: bool = True
     project: str = "default"
     scopes: frozenset[str] = field(default_factory=lambda: frozenset({"read", "write", "admin"}))
-    key_hint: str | None = None
-    """The last four characters of the token."""
+    key_hint: str | None = None  # the last four characters of the token
     toolsets: frozenset[str] | None = None
     """None means all that the server lists."""
     monthly_units: int | None = None

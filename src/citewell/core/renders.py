@@ -16,6 +16,8 @@ class RenderRequest:
     render_id: str
     """Random, and known to the asker alone: only who has it can read what was rendered."""
     url: str
+    wait_for: str = ""
+    """A text or a CSS selector that is to be on the page before it is read."""
     is_urgent: bool = True
     """Whether it goes before what no caller waits for."""
 

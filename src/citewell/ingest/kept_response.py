@@ -51,5 +51,6 @@ def fetched_from(response: PageResponse, opened: OpenedBody, page: PageInfo) -> 
         rendered=_RENDERED in response.headers,
         robots_tag=dict(response.headers).get("x-robots-tag", ""),
         origin=page.origin,
+        incomplete=page.incomplete,
         headers=response.headers,
     )

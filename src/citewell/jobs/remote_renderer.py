@@ -76,7 +76,8 @@ class RemoteRenderer:
     async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         """Return the page as its reader sees it, as HTML, after its scripts have run.
 
-        A caller that is cancelled, or whose time is over, withdraws its request.
+        `wait_for` is a text or a CSS selector that is to be on the page before it is read. A
+        caller that is cancelled, or whose time is over, withdraws its request.
 
         Raises:
             NotAUrl: `url` is not an http or https URL.
@@ -84,14 +85,12 @@ class RemoteRenderer:
             FetchError: the page could not be had or shown; each subclass says why.
             StoreError: the workers cannot be asked.
         """
-        if wait_for:
-            raise RenderingUnavailable(
-                "workers that render cannot wait for a certain text",
-                suggestion="Leave wait_for out, or set CITEWELL_RENDER_IN=here.",
-            )
         start = canonical_url(url)
         request = RenderRequest(
-            render_id=secrets.token_urlsafe(24), url=start, is_urgent=_is_urgent.get()
+            render_id=secrets.token_urlsafe(24),
+            url=start,
+            wait_for=wait_for,
+            is_urgent=_is_urgent.get(),
         )
         outcome: RenderOutcome | None = None
         try:

@@ -37,8 +37,8 @@ _STORE_TROUBLE_SECONDS = 2.0
 class RenderWorker:
     """Takes requests to render, a few at a time; use it as an async context manager.
 
-    Only the URL of a request is used: addresses, robots and limits are those of `renderer`. On
-    leaving, running pages get a moment to end, and are then handed back.
+    Only the URL of a request and what to wait for are used: addresses, robots and limits are those
+    of `renderer`. On leaving, running pages get a moment to end, and are then handed back.
     """
 
     def __init__(
@@ -132,10 +132,10 @@ class RenderWorker:
 
     async def _outcome_of(self, taken: TakenRender) -> RenderOutcome | None:
         """Return what became of the page; None when its asker waits no more."""
-        url = taken.request.url
+        url, wait_for = taken.request.url, taken.request.wait_for
         with anyio.move_on_after(taken.seconds_left):
             try:
-                return outcome_of_page(await self._renderer.render(url))
+                return outcome_of_page(await self._renderer.render(url, wait_for=wait_for))
             except CitewellError as error:
                 return outcome_of_error(error)
             except Exception:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuoteLimits, refuse_inexact
+from citewell.core.boundary import mark
 from citewell.core.progress import Progress
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
 from citewell.core.words import content_words
@@ -21,7 +22,7 @@ from citewell.retrieve.pipeline import gather_blocks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block, PageText, Quote
+    from citewell.core.records import Block, PageInfo, PageText, Quote
     from citewell.core.results import Mode
     from citewell.research.read_path import ChosenQuote
     from citewell.research.run import ResearchRun, Spent
@@ -41,7 +42,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     parts = [part for part in run.analysis.sub_queries if part not in run.unsupported()]
     answered = bool(parts)
     await run.on_progress(Progress(phase="locality", message="Grabbing adjacent context..."))
-    quotes = await _quote(run, parts) if answered else []
+    quotes, quoted = await _quote(run, parts) if answered else ([], [])
     mode, blocks = await _full_detail(run, parts) if answered else ("chunk", [])
     message = f"Assembling results ({len(quotes)} quotes)..."
     await run.on_progress(Progress(phase="merge", message=message))
@@ -67,7 +68,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
         failures=_failures(run),
         notes=(*run.found.notes, *run.notes, *_stale(run)),
-        cautions=tuple(_missing(run, answered=answered)),
+        cautions=(*_missing(run, answered=answered), *_incomplete(run, quoted)),
         partial=partial,
         index_url=None if answered else await _index_url(run),
         checked=() if answered else await _checked(run),
@@ -75,8 +76,11 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     )
 
 
-async def _quote(run: ResearchRun, parts: Sequence[str]) -> list[Quote]:
-    """Return the quotes for the parts that are supported, checked against their pages."""
+async def _quote(run: ResearchRun, parts: Sequence[str]) -> tuple[list[Quote], list[PageInfo]]:
+    """Return the quotes for the parts that are supported, and the pages they were checked against.
+
+    A quote that is not on its page is dropped.
+    """
     assert run.found is not None, "a run is assembled after it has searched"
     # A comparison is answered by a sentence about both sides, if there is one.
     is_comparison = run.analysis.intent == "comparison" and len(parts) > 1
@@ -90,7 +94,8 @@ async def _quote(run: ResearchRun, parts: Sequence[str]) -> list[Quote]:
     quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]
     pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
     texts = {source_id: page.text for source_id, page in pages.items()}
-    return link_quotes(refuse_inexact(quotes, texts), pages)
+    exact = link_quotes(refuse_inexact(quotes, texts), pages)
+    return exact, [page.info for page in pages.values()]
 
 
 def _part_of(quote: ChosenQuote, parts: Sequence[str]) -> str:
@@ -171,6 +176,16 @@ def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
         for word in absent_words(as_searched(query, run.found).text, run.found.ranked)
     ]
     return [*notes, *tell_absent(absent, has_evidence=answered)]
+
+
+def _incomplete(run: ResearchRun, quoted: Sequence[PageInfo]) -> list[str]:
+    """Return which of the given and the quoted pages may lack some of their text, and why."""
+    given = [outcome.page for outcome in run.outcomes.values() if outcome.page is not None]
+    pages = {page.url: page for page in (*given, *quoted) if page.incomplete}
+    return [
+        f"Some of {mark(page.url)} may be missing: {page.incomplete}."
+        for page in list(pages.values())[:_LISTED_PAGES]
+    ]
 
 
 def _stale(run: ResearchRun) -> list[str]:

@@ -41,6 +41,7 @@ class RenderStore:
         values = {
             "render_id": request.render_id,
             "url": request.url,
+            "wait_for": request.wait_for,
             "is_urgent": request.is_urgent,
             "wait_seconds": wait_seconds,
         }
@@ -78,7 +79,10 @@ class RenderStore:
             return None
         return TakenRender(
             request=RenderRequest(
-                render_id=row["render_id"], url=row["url"], is_urgent=bool(row["is_urgent"])
+                render_id=row["render_id"],
+                url=row["url"],
+                wait_for=row["wait_for"],
+                is_urgent=bool(row["is_urgent"]),
             ),
             lease=row["lease"],
             seconds_left=row["seconds_left"],

@@ -1,8 +1,8 @@
 -- Pages that one process asks for and another one renders. Times are seconds since 1970.
 
 -- name: add_render
-INSERT INTO render (render_id, url, is_urgent, asked_at, expires_at)
-VALUES (:render_id, :url, :is_urgent, seconds_now(), seconds_now() + :wait_seconds);
+INSERT INTO render (render_id, url, wait_for, is_urgent, asked_at, expires_at)
+VALUES (:render_id, :url, :wait_for, :is_urgent, seconds_now(), seconds_now() + :wait_seconds);
 
 -- name: render_state
 SELECT CASE
@@ -41,7 +41,7 @@ WHERE render_id = (
     LIMIT 1
     -- postgres: FOR UPDATE SKIP LOCKED
 )
-RETURNING render_id, url, is_urgent, lease, expires_at - seconds_now() AS seconds_left;
+RETURNING render_id, url, wait_for, is_urgent, lease, expires_at - seconds_now() AS seconds_left;
 
 -- name: keep_render
 UPDATE render SET leased_until = seconds_now() + :lease_seconds

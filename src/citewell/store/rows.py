@@ -34,6 +34,7 @@ def read_page_info(row: Row) -> PageInfo:
         modified_at=row["modified_at"],
         origin=row["origin"],
         supplied_by=row["supplied_by"],
+        incomplete=row["incomplete"],
         extractor=row["extractor"],
     )
 

@@ -61,6 +61,7 @@ def page_to_record(
         "modified_at": info.modified_at,
         "origin": info.origin,
         "supplied_by": info.supplied_by,
+        "incomplete": info.incomplete,
         "extractor": info.extractor,
         "canonical_url": page.canonical_url,
         "description": page.description,
@@ -115,6 +116,7 @@ def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
         last_modified=record["last_modified"],
         origin=origin_of(record),
         supplied_by=record.get("supplied_by", ""),
+        incomplete=record.get("incomplete", ""),
     )
     return PageDraft(
         url=record["url"],

@@ -90,6 +90,7 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
         "canonical_url": extracted.canonical_url,
         "origin": fetched.origin,
         "supplied_by": fetched.supplied_by,
+        "incomplete": fetched.incomplete,
         "extractor": draft.extractor,
     }
     row = await (await connection.execute(SQL["put_page"], values)).fetchone()

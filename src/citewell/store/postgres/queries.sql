@@ -97,7 +97,7 @@ WITH put AS (
     INSERT INTO page (
         source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash,
         chunks, tokens, fetched_at, etag, last_modified, published_at, modified_at, canonical_url,
-        origin, supplied_by, extractor
+        origin, supplied_by, incomplete, extractor
     ) SELECT
         coalesce(
             (SELECT source_id FROM website WHERE project = :project AND md5(url) = md5(:url)),
@@ -110,7 +110,8 @@ WITH put AS (
         ),
         :project, :url, :final_url, :title, :kind, :language, :content_type,
         :tags, :text_hash, :chunks, :tokens, :fetched_at, :etag, :last_modified,
-        :published_at, :modified_at, :canonical_url, :origin, :supplied_by, :extractor
+        :published_at, :modified_at, :canonical_url, :origin, :supplied_by, :incomplete,
+        :extractor
     WHERE :origin <> 'supplied' OR NOT EXISTS (
         SELECT 1 FROM page
         WHERE project = :project AND md5(final_url) = md5(:url) AND final_url = :url
@@ -134,6 +135,7 @@ WITH put AS (
         canonical_url = excluded.canonical_url,
         origin = excluded.origin,
         supplied_by = excluded.supplied_by,
+        incomplete = excluded.incomplete,
         extractor = excluded.extractor
     WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
     -- A row that was there has been locked by this transaction before it was changed.

@@ -70,6 +70,7 @@ def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash
         "canonical_url": extracted.canonical_url,
         "origin": fetched.origin,
         "supplied_by": fetched.supplied_by,
+        "incomplete": fetched.incomplete,
         "extractor": draft.extractor,
     }
     row = connection.execute(SQL["put_page"], values).fetchone()

@@ -106,7 +106,7 @@ WHERE (:project IS NULL OR project = :project)
 INSERT INTO page (
     source_id, project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
     fetched_at, etag, last_modified, published_at, modified_at, canonical_url, origin, supplied_by,
-    extractor
+    incomplete, extractor
 ) SELECT
     coalesce(
         (SELECT source_id FROM website WHERE project = :project AND url = :url),
@@ -118,7 +118,7 @@ INSERT INTO page (
     ),
     :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
     :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url,
-    :origin, :supplied_by, :extractor
+    :origin, :supplied_by, :incomplete, :extractor
 WHERE :origin <> 'supplied' OR NOT EXISTS (
     SELECT 1 FROM page
     WHERE project = :project AND final_url = :url AND url <> :url AND origin <> 'supplied'
@@ -140,6 +140,7 @@ ON CONFLICT (project, url) DO UPDATE SET
     canonical_url = excluded.canonical_url,
     origin = excluded.origin,
     supplied_by = excluded.supplied_by,
+    incomplete = excluded.incomplete,
     extractor = excluded.extractor
 WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;

@@ -37,6 +37,8 @@ class IngestedShape(ToolOutput):
     title: PageLabel | None = None
     chunks: int | None = None
     tokens: int | None = None
+    incomplete: OwnText | None = None
+    """Why some of the page's text may be missing."""
     error: PageText | None = None
     suggestion: OwnText | None = None
 
@@ -96,6 +98,7 @@ def _shape(outcome: IngestOutcome) -> IngestedShape:
         title=page.title,
         chunks=page.chunks,
         tokens=page.tokens,
+        incomplete=page.incomplete or None,
         error=error.message if error else None,
     )
 
@@ -114,9 +117,10 @@ def _line(page: IngestedShape) -> str:
     if page.status == "failed":
         return f"- failed: {page.url} — {page.error} (suggestion: {page.suggestion})"
     title = page.title or "Untitled"
+    missing = f"; some of it may be missing: {page.incomplete}" if page.incomplete else ""
     return (
         f"- {page.status}: {title} — {page.url} "
-        f"(source_id {page.source_id}, {page.chunks} chunks, {page.tokens:,} tokens)"
+        f"(source_id {page.source_id}, {page.chunks} chunks, {page.tokens:,} tokens{missing})"
     )
 
 

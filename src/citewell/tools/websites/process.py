@@ -77,7 +77,11 @@ async def run(given: ProcessInput, call: Call) -> ProcessOutput:
     processed = await _process(given, call)
     if processed.error is not None and not processed.is_going_on:
         raise with_fetch_details(processed.error, url=given.url)
-    return _shape(processed, took_ms=clock.ms)
+    page = await call.parts.store.find_page(
+        processed.website.url, project=processed.website.project
+    )
+    incomplete = page.incomplete if page is not None else ""
+    return _shape(processed, took_ms=clock.ms, incomplete=incomplete)
 
 
 async def _process(given: ProcessInput, call: Call) -> Processed:
@@ -118,7 +122,7 @@ async def _content_type(given: ProcessInput, call: Call) -> ContentType | Litera
     return "general" if keeps else given.content_type
 
 
-def _shape(processed: Processed, *, took_ms: int) -> ProcessOutput:
+def _shape(processed: Processed, *, took_ms: int, incomplete: str) -> ProcessOutput:
     website = processed.website
     status: Literal["processing", "completed", "failed"] = (
         "processing" if website.status == "pending" else website.status
@@ -130,13 +134,13 @@ def _shape(processed: Processed, *, took_ms: int) -> ProcessOutput:
         chunks_created=website.chunks,
         processing_time_ms=took_ms,
         language=website.language,
-        message=_message(website, is_cached=processed.is_cached),
+        message=_message(website, is_cached=processed.is_cached, incomplete=incomplete),
         is_cached=processed.is_cached,
         error=website.error_message,
     )
 
 
-def _message(website: Website, *, is_cached: bool) -> str:
+def _message(website: Website, *, is_cached: bool, incomplete: str) -> str:
     if website.status == "failed":
         return "Processing failed; error says why."
     if website.status != "completed":
@@ -144,10 +148,11 @@ def _message(website: Website, *, is_cached: bool) -> str:
             "Processing goes on in the background. "
             f"Call rag_get_website_status with source_id {website.source_id}."
         )
+    missing = f" Some of the page may be missing: {incomplete}." if incomplete else ""
     if is_cached:
-        return "Already processed; use force_refresh to process it again."
+        return "Already processed; use force_refresh to process it again." + missing
     pages = f"{website.pages} pages, " if website.kind == "site" else ""
-    return f"Processed: {pages}{website.chunks} chunks."
+    return f"Processed: {pages}{website.chunks} chunks." + missing
 
 
 def render(output: ProcessOutput, call: Call) -> str:
