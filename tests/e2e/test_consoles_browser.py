@@ -313,7 +313,7 @@ def test_an_address_where_nothing_is_shows_the_way_back(tab: Tab) -> None:
     expect(page.locator("main")).to_contain_text("There is nothing at this address.")
     picture(page, "nowhere")
 
-    page.get_by_role("link", name="All pages").click()
+    page.get_by_role("link", name="Back to the start").click()
     expect(page.get_by_role("heading", name="This page needs your key")).to_be_visible()
     tab.problems.clear()
 
@@ -432,19 +432,15 @@ def test_the_inspector_sends_the_kept_key_to_no_other_server(tab: Tab) -> None:
         expect(page.get_by_label("Endpoint")).to_have_value("http://127.0.0.1:9/mcp")
 
 
-def test_the_explorer_searches_and_draws_hostile_pages_as_text(tab: Tab) -> None:
+def test_a_question_with_a_key_leads_to_the_quote_in_its_page(tab: Tab) -> None:
     page = tab.open("/", key=tab.served.ann)
-    expect(page.get_by_role("heading", name="Explore the corpus")).to_be_visible()
-    expect(page.locator("tbody tr")).to_have_count(2)
     page.get_by_role("searchbox").fill("What does the grey heron eat?")
     page.get_by_role("searchbox").press("Enter")
-    expect(page.locator("mark").first).to_contain_text("heron eats fish")
-    picture(page, "explorer")
+    expect(page.locator("mark").first).to_contain_text("heron")
 
     page.locator("ol.cards a").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
     expect(page.locator("mark").first).to_be_in_viewport()
-    picture(page, "page")
     page.locator("summary", has_text="Links").click()
     page.locator(".about-page a", has_text="Owls").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
@@ -459,8 +455,8 @@ def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:
     expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
     expect(page.locator("main")).to_contain_text("There is no such page.")
 
-    page.get_by_role("link", name="All pages").click()
-    expect(page.get_by_role("heading", name="Explore the corpus")).to_be_visible()
+    page.get_by_role("link", name="Back to the start").click()
+    expect(page.get_by_role("heading", name="What do the pages say?")).to_be_visible()
     tab.problems.clear()
 
 
@@ -493,7 +489,7 @@ def test_nothing_sticks_out_on_a_narrow_screen(tab: Tab) -> None:
     card.get_by_label("Your answer").fill("ok")
     card.get_by_role("button").click()
     waiting.result(10)
-    for path in ("/", DIRECTIVES, "/mcp/console/usage", "/mcp/debug"):
+    for path in ("/", "/library", DIRECTIVES, "/mcp/console/usage", "/mcp/debug"):
         tab.open(path)
         expect(page.locator("main h1")).to_be_visible()
         if path == "/mcp/debug":
@@ -519,7 +515,7 @@ def test_usage_is_shown_by_tool_and_downloaded(tab: Tab) -> None:
 
 
 def test_a_page_that_is_brought_is_read_from_its_beginning(tab: Tab) -> None:
-    page = tab.open("/", key=tab.served.ann)
+    page = tab.open("/library", key=tab.served.ann)
     page.set_viewport_size({"width": 600, "height": 240})
     expect(page.locator("tbody tr")).to_have_count(2)
     page.get_by_role("link", name="Owls").focus()
@@ -559,4 +555,4 @@ def test_the_keyboard_reaches_everything(tab: Tab) -> None:
         reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 20)"))
 
     assert reached[0] == "Skip to the content"
-    assert {"Explore", "Questions", "Queue it", "Delete all"} <= set(reached)
+    assert {"Ask", "Questions", "Queue it", "Delete all"} <= set(reached)

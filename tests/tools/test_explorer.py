@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 
 import pytest
 from tests.drafts import draft
-from tests.tools.library import HERONS, ME, Library, open_library
+from tests.tools.library import ME, Library, open_library
 
 from citewell.core.errors import ScopeViolation
-from citewell.core.ids import parse_citation_id
 from citewell.core.jobs import JobDraft
 from citewell.core.library import WebsiteDraft
 from citewell.core.records import Caller
 from citewell.tools import explorer
 from citewell.tools.registry import Call
+from citewell.tools.webapp.ask import count_corpus
 
 pytestmark = pytest.mark.anyio
 
@@ -28,23 +28,6 @@ def seen_by(caller: Caller, library: Library) -> Call:
     return Call(parts=library.parts, caller=caller)
 
 
-async def test_a_quote_is_shown_with_the_words_around_it() -> None:
-    async with open_library() as library:
-        call = seen_by(ME, library)
-        found = await explorer.find_quotes("How long does the heron stand still?", call)
-        quotes = found.quotes
-        page = await library.parts.store.get_page(quotes[0].source_id)
-
-    assert found.is_supported
-    assert page is not None
-    assert "stands still for hours" in quotes[0].quote
-    assert quotes[0].before + quotes[0].quote + quotes[0].after in page.text
-    assert (quotes[0].title, quotes[0].url) == ("Herons", HERONS.url)
-    cited = parse_citation_id(quotes[0].id)
-    assert cited is not None
-    assert page.text[cited.start : cited.end] == quotes[0].quote
-
-
 async def test_pages_are_listed_a_part_at_a_time_and_only_of_the_project() -> None:
     secret = draft("https://secret.example/", "Hidden.", title="Secret", project="other")
     pages = [draft(f"https://p.example/{n}", f"Page {n}.", title=f"P{n}") for n in range(51)]
@@ -52,7 +35,7 @@ async def test_pages_are_listed_a_part_at_a_time_and_only_of_the_project() -> No
         call = seen_by(ME, library)
         first = await explorer.list_pages(call)
         second = await explorer.list_pages(call, after_source_id=first[-1].info.source_id)
-        stats = await explorer.count_corpus(call)
+        stats = await count_corpus(call)
 
     assert (len(first), len(second), stats.pages) == (explorer.PAGES_AT_ONCE, 1, 51)
     assert "Secret" not in {page.info.title for page in first + second}
@@ -96,5 +79,3 @@ async def test_a_key_that_may_not_search_may_not_look() -> None:
         call = seen_by(blind, library)
         with pytest.raises(ScopeViolation):
             await explorer.list_pages(call)
-        with pytest.raises(ScopeViolation):
-            await explorer.find_quotes("herons", call)

@@ -320,7 +320,7 @@ def _render_code(
 ) -> str:
     token, rendering = tokens[at], env["rendering"]
     first = (token.map[0] if token.map else 0) + (token.type == "fence")
-    count = token.content.count("\n")
+    count = len(token.content.removesuffix("\n").split("\n"))
     info = FenceInfo(
         language=read_fence_info(token.info).language if token.info else "",
         title="",

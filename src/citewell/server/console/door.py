@@ -24,6 +24,7 @@ from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
 from citewell.tools.explorer import EXPLORER_NEEDS
 from citewell.tools.people.console import DESK_NEEDS
+from citewell.tools.webapp.ask import ASK_NEEDS
 from citewell.tools.webapp.reader import READER_NEEDS
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ logger = logging.getLogger(__name__)
 CONSOLE_NEEDS: tuple[PartName, ...] = (
     *EXPLORER_NEEDS,
     *DESK_NEEDS,
+    *ASK_NEEDS,
     *READER_NEEDS,
     "access",
     "secret",

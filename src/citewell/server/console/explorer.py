@@ -1,4 +1,4 @@
-"""`/`: the corpus explorer."""
+"""`/library`: what is indexed; the jobs and the usage."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from citewell.server.console.door import refuse_json
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import read_number
 from citewell.tools import explorer
+from citewell.tools.webapp.ask import count_corpus
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -31,7 +32,7 @@ def explorer_routes(door: Door, screen: Screen) -> list[Route]:
     """Return the routes of the explorer."""
     pages = ExplorerPages(screen)
     return [
-        Route("/", door.guard(pages.show_corpus, refuse=screen.refuse), methods=["GET"]),
+        Route("/library", door.guard(pages.show_corpus, refuse=screen.refuse), methods=["GET"]),
         Route(JOBS, door.guard(pages.show_jobs, refuse=screen.refuse), methods=["GET"]),
         Route(USAGE, door.guard(pages.show_usage, refuse=screen.refuse), methods=["GET"]),
         Route(f"{USAGE}.csv", door.guard(send_usage, refuse=refuse_json), methods=["GET"]),
@@ -45,15 +46,12 @@ class ExplorerPages:
         self._screen = screen
 
     async def show_corpus(self, request: Request, call: Call) -> Response:
-        """Show what a search finds, and what is indexed."""
-        query = request.query_params.get("q", "").strip()
+        """Show what is indexed."""
         after = read_number(request.query_params.get("after", "")) or 0
         seconds = call.settings.mcp_tool_timeout
         with anyio.move_on_after(seconds) as limit:
-            stats = await explorer.count_corpus(call)
+            stats = await count_corpus(call)
             values = {
-                "query": query,
-                "found": await explorer.find_quotes(query, call) if query else None,
                 "stats": stats,
                 "pages": await explorer.list_pages(call, after_source_id=after),
                 "after": after,

@@ -67,6 +67,10 @@ class Pages:
         )
         return HTMLResponse(text, status_code=status, headers=guard_headers(connect_to=connect_to))
 
+    def render(self, template: str, values: Mapping[str, Any]) -> str:
+        """Return a part of a page."""
+        return self._templates.get_template(template).render(values)
+
     def send_file(self, name: str) -> Response:
         """Return a static file; its address changes whenever its content does."""
         content = self._files.get(name)

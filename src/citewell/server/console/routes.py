@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.server.console.ask import ask_routes
 from citewell.server.console.desk import desk_routes
 from citewell.server.console.door import Door, refuse_json
 from citewell.server.console.explorer import explorer_routes
@@ -57,6 +58,7 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
         return _refuse_unserved(request, error, screen)
 
     routes = [
+        *ask_routes(door, screen, app, draining=draining),
         *explorer_routes(door, screen),
         *reader_routes(door, screen),
         *desk_routes(door, screen, draining=draining),

@@ -44,6 +44,10 @@ class Screen:
             request, template, {**shared, **values}, status=status, connect_to=connect_to
         )
 
+    def render(self, template: str, values: Mapping[str, Any]) -> str:
+        """Return a part of a page as HTML."""
+        return self._pages.render(template, values)
+
     def refuse(self, request: Request, error: CitewellError) -> Response:
         """Return what a person sees instead of the page: the form for the key, or the error.
 

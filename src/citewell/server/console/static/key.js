@@ -29,6 +29,14 @@ const citewell = (() => {
     line.classList.toggle("error", isError);
   };
 
+  const text = (name) => JSON.parse(document.body.dataset.texts)[name];
+
+  const copy = (words) =>
+    navigator.clipboard.writeText(words).then(
+      () => say(text("copied")),
+      () => say(text("not_copied"), true),
+    );
+
   const showHint = () => {
     document.querySelectorAll("[data-key-hint]").forEach((place) => {
       place.textContent = key ? ` …${key.length > 8 ? key.slice(-4) : ""}` : "";
@@ -111,5 +119,7 @@ const citewell = (() => {
     if (event.detail.target.id === "content") askForKey();
   });
 
-  return { headers, say, hasKey: () => key !== "" };
+  document.addEventListener("citewell:shown", () => prepare(document));
+
+  return { headers, say, text, copy, hasKey: () => key !== "" };
 })();

@@ -129,5 +129,6 @@
   });
   document.addEventListener("DOMContentLoaded", start);
   document.addEventListener("htmx:afterSwap", start);
+  document.addEventListener("citewell:shown", () => showTimes(document));
   window.addEventListener("pagehide", () => listening?.ending.abort());
 })();

@@ -5,8 +5,6 @@
   const QUOTE = /^c\d{1,12}-[0-9a-f]{8}-\d{1,9}-\d{1,9}$/;
   let brought = null;
 
-  const text = (name) => JSON.parse(document.body.dataset.texts)[name];
-
   // The part after # is never sent, so the server cannot mark the quote by itself.
   const show = () => {
     const reader = document.querySelector("[data-reader]");
@@ -26,11 +24,7 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy-link]");
     if (!button) return;
-    const address = new URL(button.dataset.copyLink, location.href).href;
-    navigator.clipboard.writeText(address).then(
-      () => citewell.say(text("copied")),
-      () => citewell.say(text("not_copied"), true),
-    );
+    citewell.copy(new URL(button.dataset.copyLink, location.href).href);
   });
 
   document.addEventListener("DOMContentLoaded", show);

@@ -1,0 +1,115 @@
+"""`/`: the question box; what it finds comes while it is found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from citewell.core.errors import CitewellError, InvalidArgument
+from citewell.server.console.door import read_form
+from citewell.server.console.event_stream import EventStream
+from citewell.tools.webapp import ask
+from citewell.tools.webapp.ask import Asked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from citewell.app.parts import OpensParts
+    from citewell.core.progress import Progress
+    from citewell.server.console.door import Door
+    from citewell.server.console.event_stream import SendEvent
+    from citewell.server.console.screen import Screen
+    from citewell.server.draining import Draining
+    from citewell.tools.registry import Call
+    from citewell.tools.webapp.ask import AskView
+
+MAX_URLS = 10
+
+
+def ask_routes(door: Door, screen: Screen, app: OpensParts, *, draining: Draining) -> list[Route]:
+    """Return the routes of the question box."""
+    pages = AskPages(screen, app, draining)
+    return [
+        Route("/", door.guard(pages.show, refuse=screen.refuse), methods=["GET"]),
+        Route("/ask", door.guard(pages.take_question, refuse=screen.refuse), methods=["POST"]),
+    ]
+
+
+class AskPages:
+    """The question box, and what its form sends."""
+
+    def __init__(self, screen: Screen, app: OpensParts, draining: Draining) -> None:
+        self._screen = screen
+        self._app = app
+        self._draining = draining
+
+    async def show(self, request: Request, call: Call) -> Response:
+        """Show the box; with a question in the address, what is indexed is searched."""
+        query = request.query_params
+        asked = _asked(query.get("q", ""), query.getlist("url"))
+        if not asked.question:
+            return await self._show(request, call, asked, None)
+        return await self._show(
+            request, call, asked, await ask.search_indexed(asked, call, self._app)
+        )
+
+    async def take_question(self, request: Request, call: Call) -> Response:
+        """Answer: as a stream for the script of the page, as a page without one.
+
+        Raises:
+            InvalidArgument: there is no question.
+        """
+        form = await read_form(request)
+        asked = _asked(str(form.get("q", "")), str(form.get("urls", "")).split())
+        if not asked.question:
+            raise InvalidArgument("Write a question first.")
+        if "text/event-stream" in request.headers.get("accept", ""):
+            return self._stream(asked, call)
+        if not asked.urls:
+            return RedirectResponse(f"/?{urlencode({'q': asked.question})}", status_code=303)
+        return await self._show(request, call, asked, await ask.ask(asked, call, self._app))
+
+    async def _show(
+        self, request: Request, call: Call, asked: Asked, view: AskView | None
+    ) -> Response:
+        stats = await ask.count_corpus(call)
+        values = {"asked": asked, "view": view, "stats": stats, "html_of": _html_of}
+        return self._screen.show(request, "ask.html", values)
+
+    def _stream(self, asked: Asked, call: Call) -> Response:
+        async def work(send_event: SendEvent) -> None:
+            async def report(progress: Progress) -> None:
+                await send_event("progress", asdict(progress))
+
+            try:
+                view = await ask.ask(asked, replace(call, on_progress=report), self._app)
+            except CitewellError as error:
+                await send_event(
+                    "failed", {"message": error.message, "suggestion": error.suggestion}
+                )
+                return
+            values = {"view": view, "html_of": _html_of}
+            await send_event("found", {"html": self._screen.render("ask_found.html", values)})
+
+        return EventStream(work, self._draining)
+
+
+def _asked(question: str, urls: Iterable[str]) -> Asked:
+    named = tuple(dict.fromkeys(url.strip() for url in urls if url.strip()))
+    return Asked(
+        question=question.strip()[: ask.MAX_QUERY_CHARACTERS],
+        urls=tuple(url if "://" in url else f"https://{url}" for url in named[:MAX_URLS]),
+    )
+
+
+def _html_of(html: str) -> Markup:
+    # Made by render_stored_texts, which lets no HTML of pages through.
+    return Markup(html)

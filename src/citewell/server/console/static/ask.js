@@ -1,0 +1,132 @@
+// The question box: what the server finds is shown while it is found.
+"use strict";
+
+(() => {
+  let asking = null;
+
+  const { text } = citewell;
+  const part = (name) => document.querySelector(`[data-${name}]`);
+
+  async function* eventsOf(answer) {
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let unread = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      unread += value;
+      const events = unread.split("\n\n");
+      unread = events.pop();
+      for (const event of events) {
+        const [, name] = event.match(/^event: (.*)$/m) ?? [];
+        const [, data] = event.match(/^data: (.*)$/m) ?? [];
+        if (name) yield { name, data: JSON.parse(data) };
+      }
+    }
+  }
+
+  const item = (content, className = "") => {
+    const element = document.createElement("li");
+    element.textContent = content;
+    element.className = className;
+    return element;
+  };
+
+  const showStep = ({ message }) => {
+    const lead = text("evidence_so_far");
+    if (message.startsWith(lead)) {
+      const found = message.slice(lead.length).split(" | ");
+      part("so-far-list").replaceChildren(...found.map((quote) => item(quote, "card")));
+      part("so-far").hidden = false;
+      return;
+    }
+    part("step").textContent = message;
+    if (part("steps").lastElementChild?.textContent !== message) part("steps").append(item(message));
+  };
+
+  const showFound = ({ html }) => {
+    const found = document.getElementById("found");
+    found.innerHTML = html;
+    htmx.process(found);
+    document.dispatchEvent(new CustomEvent("citewell:shown"));
+    document.getElementById("found-heading").focus({ preventScroll: true });
+  };
+
+  const begin = (form) => {
+    document.querySelector(".ask").classList.remove("fresh");
+    document.getElementById("found").replaceChildren();
+    part("steps").replaceChildren();
+    part("so-far").hidden = true;
+    part("step").textContent = text("asking");
+    document.getElementById("progress").hidden = false;
+    form.querySelector("[data-ask-stop]").hidden = false;
+    form.setAttribute("aria-busy", "true");
+    citewell.say("");
+  };
+
+  const end = (form) => {
+    document.getElementById("progress").hidden = true;
+    form.querySelector("[data-ask-stop]").hidden = true;
+    form.removeAttribute("aria-busy");
+  };
+
+  // The address then searches again what is indexed by now; nothing is fetched for it.
+  const remember = (fields) => {
+    const query = new URLSearchParams({ q: fields.get("q").trim() });
+    for (const url of fields.get("urls").split(/\s+/).filter(Boolean)) query.append("url", url);
+    history.pushState(null, "", `/?${query}`);
+  };
+
+  const ask = async (form) => {
+    asking?.abort();
+    const mine = new AbortController();
+    asking = mine;
+    const fields = new FormData(form);
+    begin(form);
+    try {
+      const answer = await fetch(form.action, {
+        method: "POST",
+        headers: { ...citewell.headers(), Accept: "text/event-stream" },
+        body: new URLSearchParams(fields),
+        signal: mine.signal,
+      });
+      if (!answer.ok) throw new Error(await reasonOf(answer));
+      for await (const { name, data } of eventsOf(answer)) {
+        if (name === "progress") showStep(data);
+        else if (name === "failed") citewell.say(`${data.message} ${data.suggestion}`, true);
+        else if (name === "found") showFound(data);
+      }
+      remember(fields);
+    } catch (error) {
+      if (asking === mine) citewell.say(mine.signal.aborted ? text("stopped") : error.message, !mine.signal.aborted);
+    } finally {
+      if (asking === mine) end(form);
+    }
+  };
+
+  const reasonOf = async (answer) => {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return page.querySelector(".error")?.textContent ?? text("unreachable");
+  };
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-ask]")) return;
+    event.preventDefault();
+    ask(event.target);
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-ask-stop]")) asking?.abort();
+    const page = event.target.closest("[data-ask-url]");
+    if (page) {
+      document.querySelector(".ask-pages").open = true;
+      document.getElementById("urls").value = page.dataset.askUrl;
+      document.querySelector("[data-ask]").requestSubmit();
+    }
+    const button = event.target.closest("[data-copy]");
+    if (button) citewell.copy(document.getElementById(button.dataset.copy).value);
+  });
+
+  window.addEventListener("popstate", () => {
+    if (document.querySelector("[data-ask]")) location.reload();
+  });
+})();

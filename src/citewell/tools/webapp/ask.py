@@ -1,0 +1,226 @@
+"""A question of a person: `answer` or `search` through the gate of all tools, shaped for a page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.boundary import path_label
+from citewell.core.errors import (
+    CitewellError,
+    FetchError,
+    InvalidArgument,
+    NotFound,
+    RateLimited,
+    ScopeViolation,
+    ToolTimeout,
+)
+from citewell.core.text import one_line
+from citewell.core.words import content_words
+from citewell.docsite.site.stored_text import render_stored_texts
+from citewell.tools.limits import limited_registry
+from citewell.tools.research import answer, search, status
+from citewell.tools.research.arguments import MAX_QUERY_CHARACTERS as MAX_QUERY_CHARACTERS
+from citewell.tools.webapp.citations import as_bibtex, as_csl, as_markdown, quote_url
+from citewell.tools.webapp.quote_context import excerpt_of
+from citewell.tools.webapp.reader import visible_pages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.app.parts import OpensParts, PartName
+    from citewell.core.progress import OnProgress, Progress
+    from citewell.core.records import Quote
+    from citewell.core.results import ExpansionStep, FailedUrl, OrchestrationResult
+    from citewell.core.storage import CorpusStats
+    from citewell.tools.registry import Call, Tool
+
+ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
+
+_KIND_OF_CODE: Mapping[str, type[CitewellError]] = {
+    kind.code: kind
+    for kind in (FetchError, InvalidArgument, NotFound, RateLimited, ScopeViolation, ToolTimeout)
+}
+_BRACKETS = re.compile(r"⟦\d+\s?|\s?\d+⟧")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question and the pages to ask; without pages, all that are indexed are searched."""
+
+    question: str
+    urls: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteCard:
+    """A quote in its context."""
+
+    id: str
+    source_id: int
+    title: str
+    url: str
+    """Of the original, at the quote."""
+    section: str
+    html: str
+    confidence: float | None
+    quote: Quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedPage:
+    """A page that was read for the answer, and those that were reached from it."""
+
+    url: str
+    failure: str | None
+    pages: tuple[FollowedPage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskView:
+    """What was found, ready to be shown."""
+
+    asked: Asked
+    result: OrchestrationResult
+    cards: Sequence[QuoteCard]
+    followed: Sequence[FollowedPage]
+    copies: Mapping[str, str]
+    """Texts to copy, by their form."""
+
+    @property
+    def failures(self) -> Sequence[FailedUrl]:
+        """The given pages that could not be read."""
+        return self.result.failures
+
+
+async def ask(asked: Asked, call: Call, app: OpensParts) -> AskView:
+    """Answer from the given pages, which are fetched, or search what is indexed.
+
+    Raises:
+        CitewellError: the call was refused or failed, as it does for a tool.
+    """
+    if asked.urls:
+        arguments = {"url": list(asked.urls), "query": asked.question}
+        return await _run(answer.TOOL, arguments, asked, call, app)
+    return await search_indexed(asked, call, app)
+
+
+async def search_indexed(asked: Asked, call: Call, app: OpensParts) -> AskView:
+    """Search what is indexed, of the given pages only where there are any; nothing is fetched.
+
+    Raises:
+        CitewellError: as `ask`.
+    """
+    urls = {"source_urls": list(asked.urls)} if asked.urls else {}
+    return await _run(search.TOOL, {"query": asked.question, **urls}, asked, call, app)
+
+
+def readable_progress(message: str) -> str:
+    """Return a progress message without the brackets that models are shown."""
+    return _BRACKETS.sub("", message)
+
+
+async def _run(
+    tool: Tool[Any, Any, Any],
+    arguments: Mapping[str, object],
+    asked: Asked,
+    call: Call,
+    app: OpensParts,
+) -> AskView:
+    results: list[OrchestrationResult] = []
+
+    def keep_result(result: OrchestrationResult, call: Call) -> Any:  # noqa: ANN401 - as the tool's
+        results.append(result)
+        return tool.shape(result, call)
+
+    registry = limited_registry([replace(tool, shape=keep_result)], call.settings)
+    returned = await registry.call(
+        tool.name,
+        arguments,
+        app=app,
+        caller=call.caller,
+        on_progress=_without_brackets(call.on_progress),
+        meter=call.parts.access.meter,
+    )
+    if returned.is_error:
+        error = returned.structured["error"]
+        kind = _KIND_OF_CODE.get(error["code"], CitewellError)
+        raise kind(error["message"], suggestion=error["suggestion"])
+    return await _view(asked, results[0], call, brief=returned.text)
+
+
+def _without_brackets(on_progress: OnProgress) -> OnProgress:
+    async def report(progress: Progress) -> None:
+        await on_progress(replace(progress, message=readable_progress(progress.message)))
+
+    return report
+
+
+async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief: str) -> AskView:
+    quotes = result.quotes
+    pages = await call.parts.store.page_texts([quote.source_id for quote in quotes])
+    wanted = frozenset(content_words(asked.question))
+    excerpts = [
+        excerpt_of(
+            pages[quote.source_id].text,
+            quote.start,
+            quote.end,
+            quote_id=f"card-{quote.citation_id}",
+            question_words=wanted,
+        )
+        for quote in quotes
+        if quote.source_id in pages
+    ]
+    shown = [quote for quote in quotes if quote.source_id in pages]
+    html = await call.parts.fetcher.sandbox.run(render_stored_texts, excerpts) if excerpts else []
+    return AskView(
+        asked=asked,
+        result=result,
+        cards=[_card(quote, rendered) for quote, rendered in zip(shown, html, strict=True)],
+        followed=_tree(result),
+        copies={
+            "brief": brief,
+            "markdown": as_markdown(shown),
+            "bibtex": as_bibtex(shown),
+            "csl": as_csl(shown),
+        }
+        if shown
+        else {},
+    )
+
+
+def _card(quote: Quote, html: str) -> QuoteCard:
+    return QuoteCard(
+        id=quote.citation_id,
+        source_id=quote.source_id,
+        title=one_line(quote.title) or quote.url,
+        url=quote_url(quote) if quote.url.startswith(("http://", "https://")) else "",
+        section=path_label(quote.heading_path),
+        html=html,
+        confidence=quote.confidence,
+        quote=quote,
+    )
+
+
+def _tree(result: OrchestrationResult) -> list[FollowedPage]:
+    """Return the given pages and, below each, those that were followed from it."""
+    children: dict[str, list[ExpansionStep]] = {}
+    for step in result.steps:
+        children.setdefault(step.parent_url, []).append(step)
+    seen: set[str] = set()
+
+    def grow(url: str, failure: str | None) -> FollowedPage:
+        seen.add(url)
+        steps = [step for step in children.get(url, ()) if step.url not in seen]
+        return FollowedPage(
+            url=url, failure=failure, pages=tuple(grow(step.url, step.failure) for step in steps)
+        )
+
+    return [grow(url, None) for url in result.seeds]
+
+
+async def count_corpus(call: Call) -> CorpusStats:
+    """Return how much the caller's project holds."""
+    status.TOOL.refuse_others(call.caller)
+    return await call.parts.store.corpus_stats(visible_pages(call))

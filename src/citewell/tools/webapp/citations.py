@@ -1,0 +1,96 @@
+"""Quotes and their sources in forms to paste elsewhere: Markdown, BibTeX, CSL-JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from citewell.core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import Quote
+
+_BIBTEX_SPECIAL = str.maketrans({character: f"\\{character}" for character in "&%$#_"})
+_BIBTEX_SPECIAL.update(str.maketrans({"{": "(", "}": ")", "\\": "/", "~": r"\~{}", "^": r"\^{}"}))
+_URL_SPECIAL = str.maketrans({character: f"%{ord(character):02X}" for character in "() {}<>"})
+_NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
+
+
+def quote_url(quote: Quote) -> str:
+    """Return the address of the quote on the web: its page, at its section."""
+    return f"{quote.url}#{quote.anchor}" if quote.anchor else quote.url
+
+
+def as_markdown(quotes: Sequence[Quote]) -> str:
+    """Return the quotes as Markdown, each with a link to its source."""
+    return "\n\n".join(
+        "\n".join(f"> {line}".rstrip() for line in quote.text.splitlines())
+        + f"\n>\n> — [{_link_text(quote)}]({_link_target(quote)}), {quote.fetched_at:%Y-%m-%d}"
+        for quote in quotes
+    )
+
+
+def as_bibtex(quotes: Sequence[Quote]) -> str:
+    """Return an entry for each source, the best first."""
+    return "\n\n".join(
+        f"@misc{{{_key(quote)},\n"
+        f"  title = {{{_title(quote).translate(_BIBTEX_SPECIAL)}}},\n"
+        f"  howpublished = {{{_host(quote).translate(_BIBTEX_SPECIAL)}}},\n"
+        f"  url = {{{_link_target(quote)}}},\n"
+        f"  urldate = {{{quote.fetched_at:%Y-%m-%d}}}\n"
+        "}"
+        for quote in _first_of_sources(quotes)
+    )
+
+
+def as_csl(quotes: Sequence[Quote]) -> str:
+    """Return the sources as a CSL-JSON list."""
+    entries: list[dict[str, Any]] = [
+        {
+            "id": _key(quote),
+            "type": "webpage",
+            "title": _title(quote),
+            "container-title": _host(quote),
+            "URL": quote.url,
+            "accessed": {
+                "date-parts": [
+                    [quote.fetched_at.year, quote.fetched_at.month, quote.fetched_at.day]
+                ]
+            },
+        }
+        for quote in _first_of_sources(quotes)
+    ]
+    return json.dumps(entries, ensure_ascii=False, indent=2)
+
+
+def _first_of_sources(quotes: Sequence[Quote]) -> list[Quote]:
+    first: dict[int, Quote] = {}
+    for quote in quotes:
+        first.setdefault(quote.source_id, quote)
+    return list(first.values())
+
+
+def _key(quote: Quote) -> str:
+    words = _NOT_IN_KEY.sub("-", f"{_host(quote)} {_title(quote)}".lower()).strip("-")
+    return f"{words[:40].strip('-') or 'page'}-{quote.source_id}"
+
+
+def _title(quote: Quote) -> str:
+    return one_line(quote.title) or quote.url
+
+
+def _host(quote: Quote) -> str:
+    return urlsplit(quote.url).hostname or quote.url
+
+
+def _link_text(quote: Quote) -> str:
+    path = " › ".join((_title(quote), *quote.heading_path[-1:]))
+    return one_line(path).replace("[", "(").replace("]", ")")
+
+
+def _link_target(quote: Quote) -> str:
+    return quote_url(quote).translate(_URL_SPECIAL)

@@ -1,0 +1,82 @@
+"""A quote as a person reads it: with the sentences around it, in the line that it stands in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from citewell.docsite.site.stored_text import MarkedSpan, StoredText
+
+_CONTEXT_CHARACTERS = 200
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|[。！？]\s*")
+_FENCE = "```"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSpan:
+    """A span of a page's text around a quote."""
+
+    start: int
+    end: int
+
+
+def context_of(text: str, start: int, end: int) -> ContextSpan:
+    """Return the quote with whole sentences around it that stand in the same line."""
+    line_start = text.rfind("\n", 0, start) + 1
+    ends_line = text[end - 1 : end] == "\n"
+    next_line = text.find("\n", end)
+    line_end = end if ends_line else len(text) if next_line < 0 else next_line
+    return ContextSpan(
+        start=_first_sentence(text, line_start, start), end=_last_sentence(text, end, line_end)
+    )
+
+
+def excerpt_of(
+    text: str, start: int, end: int, *, quote_id: str, question_words: frozenset[str]
+) -> StoredText:
+    """Return the excerpt to render, its quote marked; code stays code though its fence is cut."""
+    span = context_of(text, start, end)
+    opening = _open_fence(text, span.start)
+    prefix = f"{opening}\n" if opening else ""
+    shift = len(prefix) - span.start
+    return StoredText(
+        text=prefix + text[span.start : span.end],
+        marks=(MarkedSpan(start=start + shift, end=end + shift, id=quote_id),),
+        question_words=question_words,
+        heading_shift=3,
+    )
+
+
+def _first_sentence(text: str, line_start: int, start: int) -> int:
+    if start - line_start <= _CONTEXT_CHARACTERS:
+        return line_start
+    earliest = start - _CONTEXT_CHARACTERS
+    ends = (match.end() for match in _SENTENCE_END.finditer(text, line_start, start))
+    return next((position for position in ends if position >= earliest), start)
+
+
+def _last_sentence(text: str, end: int, line_end: int) -> int:
+    if line_end - end <= _CONTEXT_CHARACTERS:
+        return line_end
+    latest = end + _CONTEXT_CHARACTERS
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, end, latest)]
+    return ends[-1] if ends else end
+
+
+def _open_fence(text: str, offset: int) -> str:
+    """Return the line that opens the program that an offset lies in; empty outside of one."""
+    opening = ""
+    position = 0
+    while (position := _next_fence(text, position, offset)) >= 0:
+        line_end = text.find("\n", position)
+        line_end = offset if line_end < 0 else line_end
+        opening = "" if opening else text[position:line_end]
+        position = line_end
+    return opening
+
+
+def _next_fence(text: str, position: int, offset: int) -> int:
+    if position == 0 and text.startswith(_FENCE) and offset > 0:
+        return 0
+    found = text.find(f"\n{_FENCE}", position, offset)
+    return found + 1 if found >= 0 and found + 1 < offset else -1

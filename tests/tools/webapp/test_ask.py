@@ -1,0 +1,109 @@
+"""Questions of a person: quotes in their context, the pages followed, forms to copy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.tools.library import EGRETS, HERONS, ME, open_library
+
+from citewell.core.errors import InvalidArgument, ScopeViolation
+from citewell.docsite.site.stored_text import render_stored_texts
+from citewell.tools.registry import Call
+from citewell.tools.webapp.ask import Asked, ask, readable_progress
+from citewell.tools.webapp.quote_context import context_of, excerpt_of
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_quote_is_shown_in_its_context_with_the_words_of_the_question() -> None:
+    async with open_library(HERONS, EGRETS) as library:
+        call = Call(parts=library.parts, caller=ME)
+        view = await ask(Asked(question="How long does the heron stand still?"), call, library.app)
+
+    first = view.cards[0]
+    assert view.result.answered
+    assert (first.title, first.source_id) == ("Herons", 1)
+    assert f'id="card-{first.id}"' in first.html
+    assert "<b>stands</b> <b>still</b>" in first.html
+
+
+async def test_quotes_are_copied_with_their_sources() -> None:
+    async with open_library(HERONS) as library:
+        call = Call(parts=library.parts, caller=ME)
+        view = await ask(Asked(question="What does the grey heron eat?"), call, library.app)
+
+    quote = view.cards[0].quote
+    assert view.copies["markdown"].startswith(f"> {quote.text.splitlines()[0]}")
+    assert f"]({HERONS.url}#grey%20heron), 2026-03-14" in view.copies["markdown"]
+    assert "  title = {Herons},\n" in view.copies["bibtex"]
+    assert "  urldate = {2026-03-14}\n" in view.copies["bibtex"]
+    csl = json.loads(view.copies["csl"])
+    assert [entry["URL"] for entry in csl] == [HERONS.url]
+    assert csl[0]["accessed"] == {"date-parts": [[2026, 3, 14]]}
+    assert "[SOURCES]" in view.copies["brief"]
+
+
+async def test_what_a_tool_refuses_is_refused_and_a_question_is_metered() -> None:
+    async with open_library(HERONS) as library:
+        blind = replace(ME, toolsets=frozenset({"people"}))
+        reader = replace(ME, key_hash="reader", scopes=frozenset({"read"}))
+        meter, store = library.parts.access.meter, library.parts.store
+        with pytest.raises(ScopeViolation):
+            await ask(Asked(question="x"), Call(parts=library.parts, caller=blind), library.app)
+        call = Call(parts=library.parts, caller=reader)
+        with pytest.raises(ScopeViolation):
+            await ask(Asked(question="x", urls=("https://a.example/",)), call, library.app)
+        with pytest.raises(InvalidArgument):
+            await ask(Asked(question=""), call, library.app)
+        await ask(Asked(question="What does the heron eat?"), call, library.app)
+        await meter.write_out()
+        used = await store.access.usage(owner="reader")
+
+    assert {(total.tool, total.outcome) for total in used} >= {("search", "ok")}
+
+
+def test_context_ends_at_sentences_and_never_runs_into_the_next_line() -> None:
+    long = "Far away. " * 40 + "Just before. THE QUOTE. Just after. " + "Far behind. " * 40
+    text = f"# H\n\n{long}\n- next bullet"
+    start = text.index("THE QUOTE.")
+    span = context_of(text, start, start + len("THE QUOTE."))
+
+    shown = text[span.start : span.end]
+    assert shown.startswith("Far away. ")
+    assert shown.endswith("Far behind. ")
+    assert "Just before. THE QUOTE. Just after." in shown
+    assert len(shown) < 450
+    bullet = "- one is short.\n- two"
+    assert context_of(bullet, 2, 15).end == len("- one is short.")
+
+
+@given(st.text(alphabet="ab. \n`", max_size=300), st.data())
+def test_a_context_holds_its_quote_and_stays_in_its_lines(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, max(0, len(text) - 1)))
+    end = data.draw(st.integers(start + 1, max(start + 1, len(text))))
+    span = context_of(text, start, end)
+
+    assert span.start <= start
+    assert span.end >= min(end, len(text))
+    assert "\n" not in text[span.start : start]
+    assert "\n" not in text[end : span.end]
+
+
+def test_quoted_lines_of_a_program_stay_a_program() -> None:
+    text = "Intro.\n\n```python\nfirst = 1\nsecond = 2\n```\n"
+    start = text.index("second")
+    excerpt = excerpt_of(text, start, start + 10, quote_id="q", question_words=frozenset())
+    html = render_stored_texts([excerpt])[0]
+
+    assert 'data-language="python"' in html
+    assert 'class="hll"' in html
+
+
+def test_progress_is_told_without_the_brackets_that_models_see() -> None:
+    told = readable_progress("Reading ⟦123456 https://a.example/ 123456⟧ now")
+
+    assert told == "Reading https://a.example/ now"
