@@ -196,7 +196,7 @@ def _card(quote: Quote, html: str) -> QuoteCard:
         source_id=quote.source_id,
         title=one_line(quote.title) or quote.url,
         url=quote_url(quote) if quote.url.startswith(("http://", "https://")) else "",
-        section=path_label(quote.heading_path),
+        section=path_label(quote.heading_path[quote.heading_path[:1] == (quote.title,) :]),
         html=html,
         confidence=quote.confidence,
         quote=quote,
