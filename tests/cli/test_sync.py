@@ -57,3 +57,45 @@ def test_a_package_that_the_project_does_not_use_is_an_error(tmp_path: Path) -> 
 
     assert refused.returncode != 0
     assert "the project does not use stork" in refused.stderr
+
+
+def test_versions_are_listed_asked_for_and_dropped(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "shop")
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+    for path in sorted((site / "heron_watch-1.2.0.dist-info").iterdir()):
+        path.unlink()
+    (site / "heron_watch-1.2.0.dist-info").rmdir()
+    newer = '"""Watching herons from boats, no longer from the shore."""\n'
+    install(site, "heron_watch", "2.0.0", {"herons/__init__.py": newer})
+    run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
+
+    question = "What are herons watched from?"
+    own = run_citewell(tmp_path, "search", question, **WORDS_ONLY)
+    older = run_citewell(tmp_path, "search", question, "--version", "heron-watch<2", **WORDS_ONLY)
+    none = run_citewell(tmp_path, "search", question, "--version", "9.9", **WORDS_ONLY)
+    listed = run_citewell(tmp_path, "packages", "--json", **WORDS_ONLY)
+    dropped = run_citewell(tmp_path, "packages", "drop", "--old", **WORDS_ONLY)
+    left = run_citewell(tmp_path, "packages", **WORDS_ONLY)
+
+    assert "(heron-watch 2.0.0)" in own.stdout
+    assert "heron-watch 1.2.0" not in own.stdout
+    assert "heron-watch 2.0.0" not in older.stdout
+    assert "Indexed are egret 2.0.1, heron-watch 1.2.0, heron-watch 2.0.0" in none.stderr
+    assert [
+        (each["product"], each["version"], each["used_in"])
+        for each in json.loads(listed.stdout)["packages"]
+    ] == [
+        ("npm:egret", "2.0.1", [str(folder)]),
+        ("pypi:heron-watch", "1.2.0", []),
+        ("pypi:heron-watch", "2.0.0", [str(folder)]),
+    ]
+    assert "Dropped heron-watch 1.2.0: 3 pages." in dropped.stdout
+    assert "1.2.0" not in left.stdout
+
+
+def test_dropping_what_is_not_indexed_is_an_error(tmp_path: Path) -> None:
+    refused = run_citewell(tmp_path, "packages", "drop", "stork@1", **WORDS_ONLY)
+
+    assert refused.returncode != 0
+    assert "No indexed package is 'stork@1'" in refused.stderr

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ingest.fetched import extracted
 
-from citewell.core.records import EntityMention
+from citewell.core.graph import EntityMention
 from citewell.ingest.entities import MAX_ENTITIES, MAX_MENTIONS, find_entities
 
 

@@ -10,10 +10,15 @@ import pytest
 from tests.drafts import draft
 from tests.store.backends import BACKENDS, empty_store
 
-from citewell.core.graph import EDGE_KINDS, EdgeKind, GraphCounts, NodeRef
-from citewell.core.records import (
+from citewell.core.graph import (
+    EDGE_KINDS,
+    EdgeKind,
     EntityKind,
     EntityMention,
+    GraphCounts,
+    NodeRef,
+)
+from citewell.core.records import (
     Link,
     PageDraft,
     SearchFilter,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.drafts import draft
 
-from citewell.core.graph import NodeRef
-from citewell.core.records import EntityMention, Link, SearchFilter
+from citewell.core.graph import EntityMention, NodeRef
+from citewell.core.records import Link, SearchFilter
 from citewell.store.migrate import load_migrations
 from citewell.store.open import open_store
 from citewell.store.sql import load_statements
@@ -125,4 +125,25 @@ async def test_pages_of_before_are_marked_by_where_their_text_must_have_come_fro
         (DOCS, "file"),
         (FILE, "file"),
     ]
+    await store.aclose()
+
+
+async def test_pages_of_packages_get_their_release(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    make_first_version(path)
+    urls = ("pypi:herons@1.2.0/herons", "npm:@birds/egret@2.0.1/index.d.ts")
+    with closing(sqlite3.connect(path)) as database:
+        for number, url in enumerate(urls, start=1):
+            database.execute("UPDATE page SET url = ? WHERE source_id = ?", (url, number))
+        database.commit()
+
+    store = await open_store(f"sqlite://{path}")
+
+    listed = await store.releases.list_releases("default")
+    assert [each.release.key for each in listed] == ["npm:@birds/egret@2.0.1", "pypi:herons@1.2.0"]
+    await store.put_page(draft("npm:@birds/egret@3.0.0/index.d.ts", "Egrets."))
+    newer = await store.find_page("npm:@birds/egret@3.0.0/index.d.ts", project="default")
+    assert newer is not None
+    [sibling] = await store.releases.siblings_of_page(newer.source_id)
+    assert sibling.url == "npm:@birds/egret@2.0.1/index.d.ts"
     await store.aclose()

@@ -178,7 +178,8 @@ def _format_sources(
     for source_id, number in numbers.items():
         own = [each for each in shown if each.source_id == source_id]
         title = label(own[0].title) or "Untitled"
-        lines.append(f"[{number}] {title} — {neutralise(own[0].url)}")
+        version = f" ({label(own[0].release.label)})" if own[0].release.product else ""
+        lines.append(f"[{number}] {title}{version} — {neutralise(own[0].url)}")
         if result.blocks:
             lines += [f"    § {heading}" for heading in _last_headings(own)]
     supplied = {each.source_id for each in shown if each.origin == "supplied"}

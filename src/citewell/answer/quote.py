@@ -128,6 +128,7 @@ def quote_chunk(chunk: StoredChunk | Block, span: QuotedSpan, *, confidence: flo
     start, end = chunk.start + span.start, chunk.start + span.end
     return Quote(
         origin=chunk.origin,
+        release=chunk.release,
         citation_id=citation_id(chunk.source_id, chunk.page_hash, start, end),
         text=chunk.text[span.start : span.end],
         source_id=chunk.source_id,

@@ -13,7 +13,7 @@ from citewell.ingest.packages.find import front_page, package_pages
 
 if TYPE_CHECKING:
     from citewell.core.records import PageInfo
-    from citewell.ingest.packages.dependency import Dependency
+    from citewell.ingest.packages.dependency import Dependency, Project
     from citewell.ingest.packages.package_page import PackagePage
 
 Availability = Literal["indexed", "installed", "not installed"]
@@ -38,6 +38,16 @@ async def check_package(corpus: Corpus, dependency: Dependency) -> Availability:
     stored = await corpus.store.find_page(front.address, project=corpus.settings.project)
     is_indexed = stored is not None and stored.etag == front.etag
     return "indexed" if is_indexed else "installed"
+
+
+async def remember_project(corpus: Corpus, folder: str, project: Project) -> None:
+    """Remember the versions that a folder uses, so that searches prefer them."""
+    releases = [
+        dependency.release for dependency in project.dependencies if dependency.version is not None
+    ]
+    await corpus.store.releases.put_used_releases(
+        corpus.settings.project, folder=folder, releases=releases
+    )
 
 
 async def index_package(

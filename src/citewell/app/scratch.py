@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from citewell.core.releases import NO_RELEASE, Release
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -52,6 +54,7 @@ class PassagePlace:
     heading_path: tuple[str, ...]
     anchor: str | None
     origin: PageOrigin = "fetched"
+    release: Release = NO_RELEASE.release
 
     @classmethod
     def of_chunk(cls, chunk: StoredChunk) -> PassagePlace:
@@ -68,6 +71,7 @@ class PassagePlace:
             heading_path=chunk.heading_path,
             anchor=chunk.anchor,
             origin=chunk.origin,
+            release=chunk.release,
         )
 
     @property

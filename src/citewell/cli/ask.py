@@ -63,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rounds of following links, 0 to 20; 0 reads the given pages only",
     )
     parser.add_argument(
+        "--version",
+        dest="version",
+        metavar="VERSION",
+        help='versions to search, such as 4.2, ">=4,<5" or latest',
+    )
+    parser.add_argument(
         "--budget",
         dest="mcp_response_token_budget",
         metavar="TOKENS",
@@ -80,6 +86,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         "url": arguments.urls,
         "query": arguments.question,
         "intent": arguments.intent,
+        "version": arguments.version,
         "known_context": arguments.known_context,
         "constraints": arguments.constraints,
         "expansion_budget": arguments.expansion_budget,
@@ -97,7 +104,7 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
     """Bring the index into step with the files, then search below them."""
     from citewell.app.local_pages import url_prefix
 
-    for option in ("known_context", "constraints", "expansion_budget"):
+    for option in ("known_context", "constraints", "expansion_budget", "version"):
         if getattr(arguments, option) is not None:
             name = option.removesuffix("s") if option == "constraints" else option
             raise InvalidArgument(f"--{name.replace('_', '-')} is for URLs, not for files")

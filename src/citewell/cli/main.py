@@ -27,6 +27,7 @@ COMMANDS = {
     "search": "ask of the pages that are indexed; fetches nothing",
     "status": "show what is indexed",
     "sync": "index the documentation of the packages that a project uses",
+    "packages": "list the indexed versions of packages, or drop old ones",
     "sites": "keep a library of websites: add, list, refresh, show, delete",
     "jobs": "show, cancel or retry background work",
     "worker": "do background work until stopped",

@@ -40,6 +40,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="kind of question; inferred from its words when left out",
     )
     parser.add_argument(
+        "--version",
+        dest="version",
+        metavar="VERSION",
+        help='versions to search, such as 4.2, ">=4,<5" or latest',
+    )
+    parser.add_argument(
         "--budget",
         dest="mcp_response_token_budget",
         metavar="TOKENS",
@@ -55,6 +61,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         "source_urls": arguments.source_urls,
         "top_k": arguments.top_k,
         "intent": arguments.intent,
+        "version": arguments.version,
     }
     return call_tool(
         "search",

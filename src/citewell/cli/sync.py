@@ -67,9 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Show what the project uses, and index what is installed."""
-    folder = Path(arguments.folder)
+    folder = Path(arguments.folder).resolve()
     if not folder.is_dir():
-        raise InvalidArgument(f"there is no folder {folder}")
+        raise InvalidArgument(f"there is no folder {arguments.folder}")
     return run_work(partial(_sync, arguments, folder), arguments, settings)
 
 
@@ -87,7 +87,7 @@ async def _sync(
 async def _sync_once(
     arguments: argparse.Namespace, folder: Path, app: App, on_progress: OnProgress
 ) -> Outcome:
-    from citewell.app.packages import check_package, index_package
+    from citewell.app.packages import check_package, index_package, remember_project
     from citewell.ingest.packages.find import find_project
 
     environment = Path(arguments.environment) if arguments.environment else None
@@ -100,6 +100,7 @@ async def _sync_once(
         for dependency, state in zip(chosen, states, strict=True)
         if state == "installed" or (state == "indexed" and arguments.drop_old)
     ]
+    await remember_project(corpus, str(folder), project)
     rows = [_row(dependency, state) for dependency, state in zip(chosen, states, strict=True)]
     if not due or not (arguments.yes or _agrees(rows, len(due))):
         return _overview(project, rows, due)

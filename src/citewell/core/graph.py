@@ -9,12 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from citewell.core.words import as_symbol, words
-
-if TYPE_CHECKING:
-    from citewell.core.records import EntityKind
 
 NodeKind = Literal["page", "section", "entity"]
 
@@ -34,6 +31,9 @@ EdgeKind = Literal[
 
 EDGE_KINDS: tuple[EdgeKind, ...] = get_args(EdgeKind)
 
+EntityKind = Literal["symbol", "term", "topic", "phrase"]
+"""What made a name an entity: code, a definition, a heading, or being repeated."""
+
 _NODE_ID = re.compile(r"(page|entity):(\d{1,12})|section:(\d{1,12}):(\d{1,9})")
 _SECTIONS_PER_PAGE = 1 << 20
 
@@ -51,6 +51,18 @@ class NodeRef(NamedTuple):
         if self.kind == "section":
             return f"section:{self.number}:{self.section}"
         return f"{self.kind}:{self.number}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityMention:
+    """That a section names an entity, and how often."""
+
+    name: str
+    kind: EntityKind
+    section: int
+    count: int
+    defines: bool = False
+    """Whether the section is about it: its heading or a definition in it has the name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

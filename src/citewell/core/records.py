@@ -16,9 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.releases import NO_RELEASE, Release
+
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from citewell.core.graph import EntityMention
     from citewell.core.storage import PageResponse
 
 PageKind = Literal["html", "markdown", "rst", "asciidoc", "text", "pdf", "json", "xml"]
@@ -38,9 +41,6 @@ Supplied text is no evidence of what the site says, so it never replaces a page 
 
 LinkKind = Literal["content", "contents", "navigation"]
 """Whether a link is part of the prose, of a table of contents, or of the site's navigation."""
-
-EntityKind = Literal["symbol", "term", "topic", "phrase"]
-"""What made a name an entity: code, a definition, a heading, or being repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,18 +165,6 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntityMention:
-    """That a section names an entity, and how often."""
-
-    name: str
-    kind: EntityKind
-    section: int
-    count: int
-    defines: bool = False
-    """Whether the section is about it: its heading or a definition in it has the name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PageDraft:
     """A page and all it implies, ready to be written in one transaction."""
 
@@ -225,6 +213,8 @@ class PageInfo:
     """Who passed the text in; empty for a page of another origin, or where nobody noted it."""
     incomplete: str = ""  # as of the response it was made from
     extractor: int = 0
+    release: Release = NO_RELEASE.release
+    """What it documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -277,6 +267,7 @@ class StoredChunk:
     tags: tuple[str, ...] = ()
     """Those of its page."""
     origin: PageOrigin = "fetched"
+    release: Release = NO_RELEASE.release
     words: str | None = None
     """The search words of its text, joined by spaces, where the store keeps them."""
 
@@ -301,6 +292,12 @@ class SearchFilter:
     content_type: str | None = None
     url_prefix: str | None = None
     updated_after: datetime | None = None
+    version: str | None = None
+    """The versions asked for (`4.2`, `>=4,<5`, `latest`); the project's own when None."""
+    releases: tuple[str, ...] | None = None
+    """Keys of the releases that pages may document; None allows all."""
+    superseding: tuple[str, ...] = ()
+    """Keys of releases whose pages hide the same pages of other versions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -345,6 +342,7 @@ class Block:
     last_ordinal: int
     images: tuple[Image, ...] = ()
     origin: PageOrigin = "fetched"
+    release: Release = NO_RELEASE.release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,6 +369,7 @@ class Quote:
     """Whether it stops inside a sentence or a program, for its length."""
     origin: PageOrigin = "fetched"
     link: str = ""  # opens the page at the quote
+    release: Release = NO_RELEASE.release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.core.graph import entity_key
-from citewell.core.records import EntityMention
+from citewell.core.graph import EntityMention, entity_key
 from citewell.core.words import STOP_WORDS, as_symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from citewell.core.records import EntityKind, ExtractedPage, Section
+    from citewell.core.graph import EntityKind
+    from citewell.core.records import ExtractedPage, Section
 
 MAX_ENTITIES = 400
 """Most entities of one page; those it defines come first, then those it names most."""

@@ -10,7 +10,8 @@ import marshal
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from citewell.core.records import Chunk, EntityMention, ExtractedPage, Image, Link, Section
+from citewell.core.graph import EntityMention
+from citewell.core.records import Chunk, ExtractedPage, Image, Link, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -41,4 +41,5 @@ def _block(page: PageText, best: Block | None) -> Block:
         last_ordinal=max(0, info.chunks - 1),
         images=page.images,
         origin=info.origin,
+        release=info.release,
     )

@@ -124,4 +124,5 @@ def _cut(plan: BlockPlan, page: PageText) -> Block:
         last_ordinal=last.ordinal,
         images=tuple(image for image in page.images if first.start <= image.start < last.end),
         origin=first.origin,
+        release=first.release,
     )

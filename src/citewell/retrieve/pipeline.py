@@ -19,6 +19,7 @@ from citewell.retrieve.candidates import Candidates, find_candidates
 from citewell.retrieve.duplicates import SeenTexts
 from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.locality import add_locality
+from citewell.retrieve.releases import choose_releases
 from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
 from citewell.retrieve.spelling import apply_corrections, correct_words
 
@@ -118,11 +119,14 @@ async def retrieve(
         StoreError: the store could not be read.
     """
     clock = _Stopwatch()
+    chosen_releases = await choose_releases(question, store=store, where=where)
+    where = chosen_releases.where
     texts = dict.fromkeys((question, *options.sub_queries))
     asked = [read_query(text) for text in texts if text.strip()]
     if options.mode == "vectors":
         asked = [_without_words(query, models.embedder, options) for query in asked]
     names = [query.text for query in asked]
+    asked = [_replace_text(query, chosen_releases.without_versions(query.text)) for query in asked]
     gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     corrected = (
         await _correct(asked, gathered, store=store, where=where)
@@ -165,6 +169,8 @@ async def retrieve(
         notes=_once(
             (
                 *(f'Read "{word}" as "{meant}".' for word, meant in corrected.items()),
+                *chosen_releases.notes,
+                *chosen_releases.warn_of_other_versions(each.chunk for each in chosen),
                 *(note for each in gathered for note in each.notes),
                 *ranking.notes,
             )
@@ -180,6 +186,13 @@ async def gather_blocks(
     plans = await add_locality(plans, store=store, limit=limit)
     pages = await store.page_texts(list(dict.fromkeys(plan.source_id for plan in plans)))
     return cut_blocks(plans, pages), pages
+
+
+def _replace_text(query: Query, text: str) -> Query:
+    """Return the query that `text` makes, without words if it had none."""
+    if text == query.text or not text:
+        return query
+    return read_query(text) if query.words else replace(read_query(text), words=())
 
 
 def _without_words(query: Query, embedder: Embedder | None, options: Options) -> Query:

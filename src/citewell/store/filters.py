@@ -38,12 +38,16 @@ def filter_values(where: SearchFilter) -> dict[str, object]:
         "url_prefix": where.url_prefix,
         "tags": where.tags or None,
         "source_ids": where.source_ids,
+        "releases": where.releases,
+        "superseding": where.superseding or None,
     }
 
 
 def names_project_at_most(where: SearchFilter) -> bool:
     """Return whether `where` asks for a project and nothing else, or for nothing at all."""
     if where.tags or where.source_ids is not None or where.updated_after is not None:
+        return False
+    if where.releases is not None or where.superseding:
         return False
     return where.content_type is None and where.url_prefix is None
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from citewell.store.library import DeletePage, LibraryStore
     from citewell.store.materials import MaterialStore
     from citewell.store.people import PeopleStore
+    from citewell.store.releases import ReleaseStore
     from citewell.store.renders import RenderStore
     from citewell.store.responses import ResponseStore
     from citewell.store.session import Database
@@ -79,3 +80,10 @@ class Nouns:
         from citewell.store.renders import RenderStore
 
         return RenderStore(self.__database)
+
+    @cached_property
+    def releases(self) -> ReleaseStore:
+        """Products and their versions."""
+        from citewell.store.releases import ReleaseStore
+
+        return ReleaseStore(self.__database, delete_page=self.__delete_page)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from citewell.store.library import LibraryStore
     from citewell.store.materials import MaterialStore
     from citewell.store.people import PeopleStore
+    from citewell.store.releases import ReleaseStore
     from citewell.store.renders import RenderStore
     from citewell.store.responses import ResponseStore
 
@@ -75,6 +76,10 @@ class Store(GraphStore, Protocol):
     @property
     def renders(self) -> RenderStore:
         """Pages that one process asks for and another one renders."""
+
+    @property
+    def releases(self) -> ReleaseStore:
+        """Products and their versions."""
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page with all its rows in one transaction, replacing its previous version.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.core.records import Image, Link, PageInfo, Section, StoredChunk
+from citewell.core.releases import Release
 from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def read_page_info(row: Row) -> PageInfo:
         supplied_by=row["supplied_by"],
         incomplete=row["incomplete"],
         extractor=row["extractor"],
+        release=Release(product=row["product"], version=row["version"]),
     )
 
 
@@ -63,6 +65,7 @@ def read_chunk(row: Row) -> StoredChunk:
         page_chunks=row["page_chunks"],
         tags=read_list(row["tags"]),
         origin=row["origin"],
+        release=Release(product=row["product"], version=row["version"]),
         words=row["words"],
     )
 

@@ -23,6 +23,13 @@ _PAGES_AT_ONCE = 1_000
 Tag = Annotated[str, Field(min_length=1, max_length=100)]
 Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Prefix = Annotated[str, Field(min_length=1, max_length=2_000)]
+Version = Annotated[
+    str | None,
+    Field(min_length=1, max_length=200),
+    # Without a description: docs/your-packages.md and the error for a wrong one say what fits.
+    WithJsonSchema({"type": "string"}),
+]
+"""Versions to search; without it those that the question names or the project uses."""
 
 
 class ScopeInput(ToolInput):
@@ -44,6 +51,7 @@ class FiltersInput(ToolInput):
         Prefix | None, Field(description="URL prefix, or of its path from /.")
     ] = None
     updated_after: Annotated[datetime | None, Field(description="Fetched after, ISO-8601.")] = None
+    version: Version = None
 
 
 ShortScope = Annotated[
@@ -62,7 +70,7 @@ ShortFilters = Annotated[
     WithJsonSchema(
         {
             "type": "object",
-            "description": "doc_tag (list), path_prefix, updated_after (ISO-8601)",
+            "description": "doc_tag (list), path_prefix, updated_after (ISO-8601), version",
         }
     ),
 ]
@@ -101,8 +109,10 @@ def check_scope(given: ScopeInput | None, call: Call) -> Scope:
     )
 
 
-async def search_filter(scope: Scope, given: FiltersInput | None, call: Call) -> SearchFilter:
-    """Return what the store is asked to search: the scope and the filters together.
+async def search_filter(
+    scope: Scope, given: FiltersInput | None, call: Call, *, version: str | None = None
+) -> SearchFilter:
+    """Return what the store is asked to search: the scope, the filters and `version` together.
 
     Raises:
         InvalidArgument: path_prefix is neither a URL nor a path.
@@ -120,6 +130,7 @@ async def search_filter(scope: Scope, given: FiltersInput | None, call: Call) ->
         tags=tuple(dict.fromkeys((*scope.tags, *(asked.doc_tag or ())))),
         updated_after=_in_utc(asked.updated_after),
         url_prefix=None if is_path else prefix,
+        version=version or asked.version,
     )
     if where.url_prefix is None and len(prefixes) == 1:
         where, prefixes = replace(where, url_prefix=prefixes[0]), ()

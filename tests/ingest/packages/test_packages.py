@@ -89,7 +89,7 @@ def test_a_python_package_is_read_without_running_it(folder: Path) -> None:
 
     assert list(pages) == ["pypi:heron-watch@1.2.0/herons", "pypi:heron-watch@1.2.0/herons._birds"]
     module = pages["pypi:heron-watch@1.2.0/herons"]
-    assert module.startswith("# herons (heron-watch 1.2.0)\n\nTools for watching herons.")
+    assert module.startswith("# herons (heron-watch)\n\nTools for watching herons.")
     assert "## `herons.count` {#count}\n\n```python\ndef count(pond: str, *, minutes: int = 5)" in (
         module
     )

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.releases import Release
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -26,6 +28,11 @@ class Dependency:
     """The file or folder that says so, relative to the project."""
     location: Path | None = None
     """Where it is installed; None when only a lock file names it."""
+
+    @property
+    def release(self) -> Release:
+        """The product and version that its pages document."""
+        return Release(product=f"{self.ecosystem}:{self.name}", version=self.version or "")
 
     @property
     def address(self) -> str:

@@ -25,7 +25,7 @@ _DECLARES = (
 def npm_description(dependency: Dependency) -> str:
     """Return the README of a package, or nothing but its name when it has none."""
     assert dependency.location is not None, "only an installed package has pages"
-    title = f"# {dependency.name} {dependency.version}\n"
+    title = f"# {dependency.name}\n"
     readmes = sorted(dependency.location.glob("[Rr][Ee][Aa][Dd][Mm][Ee]*"))
     return f"{title}\n{read_bounded(readmes[0])}\n" if readmes else title
 
@@ -90,7 +90,7 @@ def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str 
             comment = None
     if not parts:
         return None
-    title = f"# {dependency.name} {dependency.version}: {shown}"
+    title = f"# {dependency.name}: {shown}"
     return "\n\n".join([title, *parts]) + "\n"
 
 

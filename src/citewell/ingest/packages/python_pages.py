@@ -60,7 +60,7 @@ def python_description(dependency: Dependency, dist: Distribution) -> str:
     """Return the README of a distribution, or the summary when it has none."""
     written = dist.metadata.json
     description = str(written.get("description") or written.get("summary") or "").strip()
-    return f"# {dependency.name} {dependency.version}\n\n{description}\n"
+    return f"# {dependency.name}\n\n{description}\n"
 
 
 def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[PackagePage]:
@@ -156,7 +156,8 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
     parts = [part for member in _definitions(tree) for part in _render(member, module, level=2)]
     if tree.docstring is None and not parts:
         return None
-    title = f"# {module.name} ({dependency.name} {dependency.version})"
+    # Without the version: text that two versions share is embedded once.
+    title = f"# {module.name} ({dependency.name})"
     opening = [docstring_markdown(tree.docstring.value)] if tree.docstring else []
     return "\n\n".join([title, *opening, *parts]) + "\n"
 

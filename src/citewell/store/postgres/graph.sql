@@ -167,6 +167,7 @@ SELECT
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
+    page.product, page.version,
     NULL AS words
 FROM unnest(:numbers::bigint[], :ordinals::integer[])
     WITH ORDINALITY AS asked (source_id, section, place)

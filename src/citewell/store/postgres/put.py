@@ -11,6 +11,7 @@ from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
 from citewell.store.postgres.mentions import put_mentions
 from citewell.store.postgres.statements import SQL
+from citewell.store.releases import release_values
 from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
         "supplied_by": fetched.supplied_by,
         "incomplete": fetched.incomplete,
         "extractor": draft.extractor,
+        **release_values(draft),
     }
     row = await (await connection.execute(SQL["put_page"], values)).fetchone()
     if row is None:

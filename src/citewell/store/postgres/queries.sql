@@ -48,7 +48,18 @@ WHERE (:project::text IS NULL OR project = :project)
         OR starts_with(url, :url_prefix)
         OR starts_with(final_url, :url_prefix)
     )
-    AND (:tags::text[] IS NULL OR tags @> :tags);
+    AND (:tags::text[] IS NULL OR tags @> :tags)
+    AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
+    AND (
+        :superseding::text[] IS NULL
+        OR product = ''
+        OR NOT EXISTS (
+            SELECT 1 FROM page AS newer
+            WHERE newer.project = page.project AND newer.product = page.product
+                AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
+                AND newer.product || '@' || newer.version = ANY (:superseding)
+        )
+    );
 
 -- name: pages_passing_among
 SELECT
@@ -63,6 +74,17 @@ WHERE (:project::text IS NULL OR project = :project)
         OR starts_with(final_url, :url_prefix)
     )
     AND (:tags::text[] IS NULL OR tags @> :tags)
+    AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
+    AND (
+        :superseding::text[] IS NULL
+        OR product = ''
+        OR NOT EXISTS (
+            SELECT 1 FROM page AS newer
+            WHERE newer.project = page.project AND newer.product = page.product
+                AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
+                AND newer.product || '@' || newer.version = ANY (:superseding)
+        )
+    )
     AND source_id = ANY (:source_ids);
 
 -- name: count_pages
@@ -78,6 +100,17 @@ WHERE (:project::text IS NULL OR project = :project)
         OR starts_with(final_url, :url_prefix)
     )
     AND (:tags::text[] IS NULL OR tags @> :tags)
+    AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
+    AND (
+        :superseding::text[] IS NULL
+        OR product = ''
+        OR NOT EXISTS (
+            SELECT 1 FROM page AS newer
+            WHERE newer.project = page.project AND newer.product = page.product
+                AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
+                AND newer.product || '@' || newer.version = ANY (:superseding)
+        )
+    )
     AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
 
 -- ── pages ────────────────────────────────────────────────────────────────────
@@ -97,7 +130,7 @@ WITH put AS (
     INSERT INTO page (
         source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash,
         chunks, tokens, fetched_at, etag, last_modified, published_at, modified_at, canonical_url,
-        origin, supplied_by, incomplete, extractor
+        origin, supplied_by, incomplete, extractor, product, version, place
     ) SELECT
         coalesce(
             (SELECT source_id FROM website WHERE project = :project AND md5(url) = md5(:url)),
@@ -110,8 +143,8 @@ WITH put AS (
         ),
         :project, :url, :final_url, :title, :kind, :language, :content_type,
         :tags, :text_hash, :chunks, :tokens, :fetched_at, :etag, :last_modified,
-        :published_at, :modified_at, :canonical_url, :origin, :supplied_by, :incomplete,
-        :extractor
+        :published_at, :modified_at, :canonical_url, :origin, :supplied_by, :incomplete, :extractor,
+        :product, :version, :place
     WHERE :origin <> 'supplied' OR NOT EXISTS (
         SELECT 1 FROM page
         WHERE project = :project AND md5(final_url) = md5(:url) AND final_url = :url
@@ -136,7 +169,10 @@ WITH put AS (
         origin = excluded.origin,
         supplied_by = excluded.supplied_by,
         incomplete = excluded.incomplete,
-        extractor = excluded.extractor
+        extractor = excluded.extractor,
+        product = excluded.product,
+        version = excluded.version,
+        place = excluded.place
     WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
     -- A row that was there has been locked by this transaction before it was changed.
     RETURNING source_id, xmax = 0 AS created
@@ -263,6 +299,17 @@ WITH passing AS (
             OR starts_with(final_url, :url_prefix)
         )
         AND (:tags::text[] IS NULL OR tags @> :tags)
+        AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
+        AND (
+            :superseding::text[] IS NULL
+            OR product = ''
+            OR NOT EXISTS (
+                SELECT 1 FROM page AS newer
+                WHERE newer.project = page.project AND newer.product = page.product
+                    AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
+                    AND newer.product || '@' || newer.version = ANY (:superseding)
+            )
+        )
         AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
 )
 SELECT
@@ -334,6 +381,7 @@ SELECT
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
+    page.product, page.version,
     chunk_words.body AS words
 FROM unnest(:chunk_ids::bigint[]) WITH ORDINALITY AS asked (chunk_id, place)
 JOIN chunk ON chunk.chunk_id = asked.chunk_id
@@ -347,6 +395,7 @@ SELECT
     chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
+    page.product, page.version,
     NULL AS words
 FROM page
 JOIN chunk ON chunk.source_id = page.source_id

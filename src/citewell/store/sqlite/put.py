@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
+from citewell.store.releases import release_values
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.session import SQL, adapt_values, timestamp
 from citewell.store.word_index import WordIndex, check_slices
@@ -72,6 +73,7 @@ def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash
         "supplied_by": fetched.supplied_by,
         "incomplete": fetched.incomplete,
         "extractor": draft.extractor,
+        **release_values(draft),
     }
     row = connection.execute(SQL["put_page"], values).fetchone()
     if row is None:

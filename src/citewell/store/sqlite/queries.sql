@@ -71,6 +71,20 @@ WHERE (:project IS NULL OR project = :project)
                 WHERE page_tag.source_id = page.source_id AND page_tag.tag = wanted.value
             )
         )
+    )
+    AND (
+        :releases IS NULL
+        OR page.product || '@' || page.version IN (SELECT value FROM json_each(:releases))
+    )
+    AND (
+        :superseding IS NULL
+        OR page.product = ''
+        OR NOT EXISTS (
+            SELECT 1 FROM page AS newer
+            WHERE newer.project = page.project AND newer.product = page.product
+                AND newer.place = page.place AND newer.version <> page.version
+                AND newer.product || '@' || newer.version IN (SELECT value FROM json_each(:superseding))
+        )
     );
 
 -- name: pages_passing_among
@@ -95,6 +109,20 @@ WHERE (:project IS NULL OR project = :project)
                 WHERE page_tag.source_id = page.source_id AND page_tag.tag = wanted.value
             )
         )
+    )
+    AND (
+        :releases IS NULL
+        OR page.product || '@' || page.version IN (SELECT value FROM json_each(:releases))
+    )
+    AND (
+        :superseding IS NULL
+        OR page.product = ''
+        OR NOT EXISTS (
+            SELECT 1 FROM page AS newer
+            WHERE newer.project = page.project AND newer.product = page.product
+                AND newer.place = page.place AND newer.version <> page.version
+                AND newer.product || '@' || newer.version IN (SELECT value FROM json_each(:superseding))
+        )
     );
 
 -- ── pages ────────────────────────────────────────────────────────────────────
@@ -106,7 +134,7 @@ WHERE (:project IS NULL OR project = :project)
 INSERT INTO page (
     source_id, project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
     fetched_at, etag, last_modified, published_at, modified_at, canonical_url, origin, supplied_by,
-    incomplete, extractor
+    incomplete, extractor, product, version, place
 ) SELECT
     coalesce(
         (SELECT source_id FROM website WHERE project = :project AND url = :url),
@@ -118,7 +146,7 @@ INSERT INTO page (
     ),
     :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
     :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url,
-    :origin, :supplied_by, :incomplete, :extractor
+    :origin, :supplied_by, :incomplete, :extractor, :product, :version, :place
 WHERE :origin <> 'supplied' OR NOT EXISTS (
     SELECT 1 FROM page
     WHERE project = :project AND final_url = :url AND url <> :url AND origin <> 'supplied'
@@ -141,7 +169,10 @@ ON CONFLICT (project, url) DO UPDATE SET
     origin = excluded.origin,
     supplied_by = excluded.supplied_by,
     incomplete = excluded.incomplete,
-    extractor = excluded.extractor
+    extractor = excluded.extractor,
+    product = excluded.product,
+    version = excluded.version,
+    place = excluded.place
 WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
@@ -309,7 +340,7 @@ SELECT
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    page.origin, chunk_words.body AS words
+    page.origin, page.product, page.version, chunk_words.body AS words
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
 CROSS JOIN page ON page.source_id = chunk.source_id
@@ -322,7 +353,7 @@ SELECT
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    page.origin, NULL AS words
+    page.origin, page.product, page.version, NULL AS words
 FROM page
 CROSS JOIN chunk ON chunk.source_id = page.source_id
 WHERE page.source_id = :source_id
@@ -577,7 +608,7 @@ SELECT
     page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
     page.content_type, page.chunks AS page_chunks,
     (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    page.origin, NULL AS words
+    page.origin, page.product, page.version, NULL AS words
 FROM (
     SELECT
         key AS place, json_extract(value, '$[0]') AS source_id,

@@ -11,6 +11,7 @@ from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
 from citewell.tools.registry import ToolOutput
+from citewell.tools.release_label import ReleaseLabel, shape_release
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
@@ -41,6 +42,7 @@ class QuoteShape(ToolOutput):
     url: PageUrl
     link: PageUrl
     """Opens the page at the quote."""
+    version: ReleaseLabel = None
     confidence: float
     supplied: Supplied = None
 
@@ -102,6 +104,7 @@ def _shape(quote: PassageQuote, page: PageTextRecord | None) -> QuoteShape:
         uri=passage.uri,
         url=place.url,
         link=link_into(passage, page, start=quote.start, end=quote.end),
+        version=shape_release(place.release),
         confidence=round(quote.confidence, 2),
         supplied=is_supplied(place.origin),
     )
@@ -117,7 +120,8 @@ def render(output: EvidenceOutput, call: Call) -> str:
         ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
         ids += f", {SUPPLIED}" if quote.supplied else ""
         lines.append(f"[{number}] {quote.quote}")
-        where = enclose(f"{quote.title or 'Untitled'}, {quote.link}")
+        version = f", {quote.version}" if quote.version else ""
+        where = enclose(f"{quote.title or 'Untitled'}{version}, {quote.link}")
         lines.append(f"    — {where} ({ids})")
     lines += [f"Note: {note}" for note in output.notes or ()]
     return "\n".join(lines)

@@ -23,6 +23,7 @@ from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cu
 from citewell.tools.kb.evidence import passage_text
 from citewell.tools.kb.passages import FoundBy, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.release_label import ReleaseLabel, shape_release
 from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
@@ -78,6 +79,7 @@ class SearchResultShape(ToolOutput):
     scratch_uri: OwnText
     size_bytes: int
     anchor: PageUrl | None
+    version: ReleaseLabel = None
     supplied: Supplied = None
     debug: Annotated[DebugShape | None, WithJsonSchema({"type": "object"})] = None
 
@@ -173,6 +175,7 @@ def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchRes
         scratch_uri=found.passage.uri,
         size_bytes=found.passage.size_bytes,
         anchor=place.anchor,
+        version=shape_release(place.release),
         supplied=is_supplied(place.origin),
         debug=_debug(found) if options.include_debug else None,
     )
@@ -205,7 +208,8 @@ def render(output: KbSearchOutput, call: Call) -> str:
         marks += [f"{result.source}", f"{result.size_bytes} bytes"]
         marks += [f"score {result.score}"] if result.score is not None else []
         marks += [SUPPLIED] if result.supplied else []
-        place = f"{result.title or 'Untitled'} — {with_anchor(result.url, result.anchor)}"
+        version = f" ({result.version})" if result.version else ""
+        place = f"{result.title or 'Untitled'}{version} — {with_anchor(result.url, result.anchor)}"
         lines.append(f"[{result.rank}] {enclose(place)}")
         lines.append(f"    {result.preview} ({', '.join(marks)})")
         if result.debug is not None:

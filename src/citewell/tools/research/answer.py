@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.core.errors import ScopeViolation
-from citewell.core.records import Intent
+from citewell.core.records import Intent, SearchFilter
 from citewell.core.results import OrchestrationResult, Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import (
@@ -19,7 +19,7 @@ from citewell.tools.research.arguments import (
     Urls,
 )
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ShortScope, Version, check_scope
 
 
 class AnswerInput(ToolInput):
@@ -45,6 +45,7 @@ class AnswerInput(ToolInput):
         int | None,
         Field(ge=0, le=20, description="Rounds of link following; 0 = given pages only."),
     ] = None
+    version: Version = None
     detail: DetailArgument = None
     scope: ShortScope | None = None
 
@@ -67,6 +68,7 @@ async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
         tags=scope.tags,
         url_prefixes=scope.url_prefixes,
         detail=given.detail or "quotes",
+        within=SearchFilter(project=call.caller.project, version=given.version),
     )
     return await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress

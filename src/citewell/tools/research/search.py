@@ -11,7 +11,7 @@ from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import DetailArgument, Query, Url
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
-from citewell.tools.scope import ShortScope, check_scope, search_filter
+from citewell.tools.scope import ShortScope, Version, check_scope, search_filter
 
 if TYPE_CHECKING:
     from citewell.core.results import OrchestrationResult
@@ -34,6 +34,7 @@ class SearchInput(ToolInput):
     top_k: Annotated[
         int | None, Field(ge=1, le=MAX_TOP_K, description="Most chunks to quote from.")
     ] = None
+    version: Version = None
     detail: DetailArgument = None
     scope: ShortScope | None = None
 
@@ -47,7 +48,9 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
         intent=given.intent,
         expansion_budget=0,
         detail=given.detail or "quotes",
-        within=await search_filter(check_scope(given.scope, call), None, call),
+        within=await search_filter(
+            check_scope(given.scope, call), None, call, version=given.version
+        ),
     )
     return await call.parts.engine.search(
         question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress

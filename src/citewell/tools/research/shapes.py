@@ -11,6 +11,7 @@ from citewell.answer.numbering import number_sources
 from citewell.answer.stats import reader_notes
 from citewell.core.boundary import path_label
 from citewell.tools.registry import ToolOutput
+from citewell.tools.release_label import ReleaseLabel, shape_release
 from citewell.tools.schemas import ROWS
 from citewell.tools.supplied import SuppliedAt, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -30,6 +31,7 @@ class SourceShape(ToolOutput):
     source_id: int
     title: PageLabel
     url: PageUrl
+    version: ReleaseLabel = None
     fetched_at: OwnText | None = None
     supplied_at: SuppliedAt = None
     page_hash: OwnText
@@ -173,6 +175,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
                 source_id=source_id,
                 title=seen[source_id].title,
                 url=seen[source_id].url,
+                version=shape_release(seen[source_id].release),
                 **shape_moment(seen[source_id].fetched_at, seen[source_id].origin),
                 page_hash=seen[source_id].page_hash[:16],
             )

@@ -1,0 +1,104 @@
+"""The products and versions that the corpus documents: listing them, and dropping old ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from citewell.core.errors import NotFound
+from citewell.core.version_ranges import is_in_range, is_version_range, newest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.releases import Release
+    from citewell.core.settings import Settings
+    from citewell.store.protocol import Store
+
+
+class Corpus(Protocol):
+    """Where pages are kept."""
+
+    @property
+    def settings(self) -> Settings:
+        """Name the project."""
+
+    @property
+    def store(self) -> Store:
+        """Hold the pages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRelease:
+    """A release that is stored, with the folders that use it."""
+
+    release: Release
+    pages: int
+    used_in: tuple[str, ...]
+
+
+async def list_known_releases(corpus: Corpus) -> list[KnownRelease]:
+    """Return the stored releases of the project, by product, the newest version of each first."""
+    project = corpus.settings.project
+    used = await corpus.store.releases.used_releases(project)
+    return [
+        KnownRelease(
+            release=stored.release,
+            pages=stored.pages,
+            used_in=tuple(each.folder for each in used if each.release == stored.release),
+        )
+        for stored in await corpus.store.releases.list_releases(project)
+    ]
+
+
+async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, int]:
+    """Delete the pages of releases named as `django@3.2.25`, `django<4` or `django`.
+
+    Returns how many pages each of them had.
+
+    Raises:
+        NotFound: one of the names fits nothing; then nothing is deleted.
+    """
+    known = [each.release for each in await list_known_releases(corpus)]
+    due: dict[Release, None] = {}
+    for name in names:
+        fitting = [release for release in known if _is_named(release, name)]
+        if not fitting:
+            raise NotFound(
+                f"No indexed package is {name[:80]!r}.",
+                suggestion="`citewell packages` lists what is indexed.",
+            )
+        due |= dict.fromkeys(fitting)
+    return await _drop(corpus, list(due))
+
+
+async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
+    """Delete every release that no synced folder uses, but for the newest of a product."""
+    known = await list_known_releases(corpus)
+    due = []
+    for each in known:
+        own = [other for other in known if other.release.product == each.release.product]
+        in_use = [other.release.version for other in own if other.used_in]
+        kept: list[str | None] = [*in_use] or [newest(other.release.version for other in own)]
+        if each.release.version not in kept:
+            due.append(each.release)
+    return await _drop(corpus, due)
+
+
+async def _drop(corpus: Corpus, releases: Sequence[Release]) -> dict[Release, int]:
+    project = corpus.settings.project
+    return {
+        release: await corpus.store.releases.drop_release(project, release) for release in releases
+    }
+
+
+def _is_named(release: Release, name: str) -> bool:
+    for known in (release.product, release.name):
+        rest = name[len(known) :] if name.lower().startswith(known.lower()) else None
+        if rest is not None and (not rest or rest[0] in "@<>=!~^ "):
+            wanted = rest.lstrip("@ ")
+            if not wanted or wanted == release.version:
+                return True
+            if is_version_range(wanted) and is_in_range(release.version, wanted):
+                return True
+    return False

@@ -1,0 +1,92 @@
+"""`citewell packages`: the versions that are indexed, and dropping those no longer needed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from citewell.cli.table import text_table
+from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.core.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import argparse
+
+    from citewell.app.open import App
+    from citewell.core.progress import OnProgress
+    from citewell.core.settings import Settings
+
+DESCRIPTION = """\
+List the products and versions whose documentation is indexed, with the folders that use them, or
+drop some. `drop --old` deletes every version that no synced folder uses, but keeps the newest of a
+product that none of them uses."""
+
+EXAMPLES = """\
+  citewell packages
+  citewell packages drop django@3.2.25
+  citewell packages drop "django<4" numpy
+  citewell packages drop --old"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of `packages`."""
+    parser.add_argument(
+        "action", nargs="?", choices=("list", "drop"), default="list", help="default: list"
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="what to drop, such as django@3.2.25 or django"
+    )
+    parser.add_argument("--old", action="store_true", help="drop every version not in use")
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """List the indexed versions, or drop some."""
+    if arguments.action == "list" and (arguments.names or arguments.old):
+        raise InvalidArgument("names and --old belong to `citewell packages drop`")
+    if arguments.action == "drop" and bool(arguments.names) == arguments.old:
+        raise InvalidArgument("say what to drop: names such as django@3.2.25, or --old")
+    work = _list if arguments.action == "list" else partial(_drop, arguments)
+    return run_work(work, arguments, settings)
+
+
+async def _list(app: App, on_progress: OnProgress) -> Outcome:
+    from citewell.app.releases import list_known_releases
+
+    known = await list_known_releases(await app.open("store"))
+    rows = [
+        (each.release.product, each.release.version, str(each.pages), ", ".join(each.used_in))
+        for each in known
+    ]
+    text = (
+        text_table(("package", "version", "pages", "used in"), rows)
+        if rows
+        else "No versions are indexed: run `citewell sync` in a project folder."
+    )
+    structured = [
+        {
+            "product": each.release.product,
+            "version": each.release.version,
+            "pages": each.pages,
+            "used_in": list(each.used_in),
+        }
+        for each in known
+    ]
+    return Outcome(text=text, structured={"packages": structured})
+
+
+async def _drop(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    from citewell.app.releases import drop_old_releases, drop_releases
+
+    corpus = await app.open("store")
+    dropped = (
+        await drop_old_releases(corpus)
+        if arguments.old
+        else await drop_releases(corpus, arguments.names)
+    )
+    lines = [f"Dropped {release.label}: {pages} pages." for release, pages in dropped.items()]
+    structured = [
+        {"product": release.product, "version": release.version, "pages": pages}
+        for release, pages in dropped.items()
+    ]
+    return Outcome(text="\n".join(lines) or "Nothing to drop.", structured={"dropped": structured})

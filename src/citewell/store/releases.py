@@ -1,0 +1,105 @@
+"""Products and versions: those that pages document, and those that the user's folders use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.releases import Release, release_of_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.records import PageDraft
+    from citewell.store.library import DeletePage
+    from citewell.store.session import Database, Row, Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRelease:
+    """A release that pages document, and how many."""
+
+    release: Release
+    pages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedRelease:
+    """A release that a synced folder uses."""
+
+    release: Release
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiblingPage:
+    """The same page in another version."""
+
+    source_id: int
+    url: str
+    release: Release
+
+
+class ReleaseStore:
+    """Releases by project. Every method may raise StoreError."""
+
+    def __init__(self, database: Database, *, delete_page: DeletePage) -> None:
+        self._database = database
+        self._delete_page = delete_page
+
+    async def list_releases(self, project: str) -> list[StoredRelease]:
+        """Return the releases that the project's pages document, by product and version."""
+        rows = await self._database.fetch_all("list_releases", {"project": project})
+        return [StoredRelease(release=_release(row), pages=row["pages"]) for row in rows]
+
+    async def siblings_of_page(self, source_id: int) -> list[SiblingPage]:
+        """Return the same page in the other versions that are stored."""
+        rows = await self._database.fetch_all("siblings_of_page", {"source_id": source_id})
+        return [
+            SiblingPage(source_id=row["source_id"], url=row["url"], release=_release(row))
+            for row in rows
+        ]
+
+    async def drop_release(self, project: str, release: Release) -> int:
+        """Delete all pages of a release in one transaction; return how many there were."""
+        values = {"project": project, "product": release.product, "version": release.version}
+
+        async def work(session: Session) -> int:
+            rows = await session.fetch_all("pages_of_release", values)
+            for row in rows:
+                await self._delete_page(session, row["source_id"])
+            return len(rows)
+
+        return await self._database.transaction(work)
+
+    async def used_releases(self, project: str) -> list[UsedRelease]:
+        """Return what the synced folders of a project use."""
+        rows = await self._database.fetch_all("used_releases", {"project": project})
+        return [UsedRelease(release=_release(row), folder=row["folder"]) for row in rows]
+
+    async def put_used_releases(
+        self, project: str, *, folder: str, releases: Sequence[Release]
+    ) -> None:
+        """Remember what a folder uses, instead of what it used before."""
+        key = {"project": project, "folder": folder}
+        rows = [key | {"product": each.product, "version": each.version} for each in releases]
+
+        async def work(session: Session) -> None:
+            await session.execute("forget_used_releases", key)
+            await session.execute_many("add_used_release", rows)
+
+        await self._database.transaction(work)
+
+
+def release_values(draft: PageDraft) -> dict[str, object]:
+    """Return what the row of a page holds about its release."""
+    documents = release_of_page(draft.url, draft.tags)
+    return {
+        "product": documents.release.product,
+        "version": documents.release.version,
+        "place": documents.place,
+    }
+
+
+def _release(row: Row) -> Release:
+    return Release(product=row["product"], version=row["version"])

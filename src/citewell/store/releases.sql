@@ -1,0 +1,34 @@
+-- Products and their versions: which are stored, and which a synced folder uses.
+
+-- name: list_releases
+SELECT product, version, count(*) AS pages FROM page
+WHERE project = :project AND product <> ''
+GROUP BY product, version
+ORDER BY product, version;
+
+-- name: siblings_of_page
+SELECT other.source_id, other.url, other.product, other.version
+FROM page AS own
+JOIN page AS other
+    ON other.project = own.project AND other.product = own.product AND other.place = own.place
+    -- postgres: AND md5(other.place) = md5(own.place)
+WHERE own.source_id = :source_id AND own.product <> '' AND other.version <> own.version
+ORDER BY other.source_id;
+
+-- name: pages_of_release
+SELECT source_id FROM page
+WHERE project = :project AND product = :product AND version = :version
+ORDER BY source_id;
+
+-- name: used_releases
+SELECT folder, product, version FROM used_release
+WHERE project = :project
+ORDER BY folder, product, version;
+
+-- name: forget_used_releases
+DELETE FROM used_release WHERE project = :project AND folder = :folder;
+
+-- name: add_used_release
+INSERT INTO used_release (project, folder, product, version)
+VALUES (:project, :folder, :product, :version)
+ON CONFLICT DO NOTHING;

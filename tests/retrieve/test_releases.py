@@ -1,0 +1,134 @@
+"""Which versions a search sees."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.drafts import draft
+from tests.store.backends import empty_store
+
+from citewell.core.errors import InvalidArgument
+from citewell.core.records import SearchFilter
+from citewell.core.releases import Release
+from citewell.retrieve.pipeline import Models, Options, Retrieval, retrieve
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+WORDS = Models(embedder=None, reranker=None)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store("sqlite", tmp_path) as opened:
+        for version, depth in (("1.2.0", "one metre"), ("1.9.1", "two metres"), ("2.0.0", "three")):
+            url = f"pypi:heron-watch@{version}/herons"
+            await opened.put_page(draft(url, f"The default depth of wade is {depth}."))
+        await opened.put_page(draft("pypi:egret@1.2.0/egret", "Egrets wade at a depth of five."))
+        await opened.put_page(draft("https://birds.example/", "A depth to wade in is shallow."))
+        yield opened
+
+
+async def ask(
+    store: Store, question: str, *, version: str | None = None, url_prefix: str | None = None
+) -> Retrieval:
+    where = SearchFilter(project="default", version=version, url_prefix=url_prefix)
+    return await retrieve(
+        question, store=store, models=WORDS, where=where, options=Options(limit=9)
+    )
+
+
+def versions(found: Retrieval) -> set[str]:
+    releases = {each.chunk.release for each in found.chunks}
+    return {release.label for release in releases}
+
+
+async def test_without_a_project_the_newest_version_is_searched(store: Store) -> None:
+    found = await ask(store, "default depth of wade")
+
+    assert versions(found) == {"heron-watch 2.0.0", "egret 1.2.0", ""}
+
+
+async def test_the_versions_of_synced_folders_are_preferred(store: Store) -> None:
+    own = [Release(product="pypi:heron-watch", version="1.9.1")]
+    await store.releases.put_used_releases("default", folder="/shop", releases=own)
+
+    found = await ask(store, "default depth of wade")
+
+    assert versions(found) == {"heron-watch 1.9.1", "egret 1.2.0", ""}
+    assert found.notes == ()
+
+
+async def test_evidence_from_another_version_than_the_projects_says_so(store: Store) -> None:
+    own = [Release(product="pypi:egret", version="3.0.0")]
+    await store.releases.put_used_releases("default", folder="/shop", releases=own)
+
+    found = await ask(store, "depth of egrets")
+
+    assert "This project uses egret 3.0.0; the evidence is from egret 1.2.0." in found.notes
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "In Heron-Watch 1.9, what is the default depth of wade?",
+        "What is the default depth of wade in heron_watch v1.9.1?",
+        "default depth of wade in heron-watch==1.9.1",
+        "default depth of wade (heron-watch@1.9)",
+        "default depth of wade in version 1.9 of heron watch",
+        "default depth of wade in heron-watch >=1.5,<2",
+    ],
+)
+async def test_a_version_in_the_question_decides(store: Store, question: str) -> None:
+    found = await ask(store, question)
+
+    assert versions(found) - {"egret 1.2.0", ""} == {"heron-watch 1.9.1"}
+    assert "1.9" not in found.query.text
+    assert found.notes == ()
+
+
+async def test_a_version_that_is_not_indexed_is_reported(store: Store) -> None:
+    found = await ask(store, "In heron-watch 3.1, what is the default depth of wade?")
+
+    assert "heron-watch 3.1 is not indexed; indexed: 1.2.0, 1.9.1, 2.0.0." in found.notes
+    assert versions(found) >= {"heron-watch 2.0.0"}
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ("1.2.0", {"heron-watch 1.2.0", "egret 1.2.0"}),
+        (">=1.5,<2", {"heron-watch 1.9.1"}),
+        ("latest", {"heron-watch 2.0.0", "egret 1.2.0"}),
+        ("heron-watch@1.2.0", {"heron-watch 1.2.0"}),
+        ("heron_watch<1.5", {"heron-watch 1.2.0"}),
+    ],
+)
+async def test_the_version_argument_is_strict(
+    store: Store, version: str, expected: set[str]
+) -> None:
+    assert versions(await ask(store, "default depth of wade", version=version)) == expected
+
+
+async def test_the_version_argument_is_about_the_product_that_the_question_names(
+    store: Store,
+) -> None:
+    found = await ask(store, "default depth of wade in heron-watch", version="1.2.0")
+
+    assert versions(found) == {"heron-watch 1.2.0"}
+
+
+@pytest.mark.parametrize("version", ["9.9", "newest", "; --"])
+async def test_a_version_that_nothing_has_is_an_error(store: Store, version: str) -> None:
+    with pytest.raises(InvalidArgument):
+        await ask(store, "default depth of wade", version=version)
+
+
+async def test_pages_named_by_their_address_are_searched_whatever_their_version(
+    store: Store,
+) -> None:
+    found = await ask(store, "default depth of wade", url_prefix="pypi:heron-watch@1.2.0/")
+
+    assert versions(found) == {"heron-watch 1.2.0"}

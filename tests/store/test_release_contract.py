@@ -1,0 +1,110 @@
+"""What every store promises of products and their versions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.drafts import draft
+from tests.store.backends import BACKENDS, empty_store
+
+from citewell.core.records import SearchFilter
+from citewell.core.releases import UNVERSIONED, Release
+from citewell.store.protocol import Store
+from citewell.store.releases import StoredRelease, UsedRelease
+
+pytestmark = pytest.mark.anyio
+
+OLD = Release(product="pypi:herons", version="1.2.0")
+NEW = Release(product="pypi:herons", version="2.0.0")
+PAGES = {
+    "pypi:herons@1.2.0/herons": "Herons wade.",
+    "pypi:herons@2.0.0/herons": "Herons wade and fly.",
+    "pypi:herons@1.2.0/herons.nests": "Herons nest.",
+    "https://birds.example/": "Herons live by water.",
+}
+
+
+@pytest.fixture(params=BACKENDS)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store(request.param, tmp_path) as opened:
+        for url, text in PAGES.items():
+            await opened.put_page(draft(url, text))
+        yield opened
+
+
+async def found(store: Store, where: SearchFilter) -> set[str]:
+    hits = await store.search_words(["heron"], where=where, limit=9)
+    chunks = await store.load_chunks([hit.chunk_id for hit in hits])
+    listed = {page.url for page in await store.list_pages(where, limit=9)}
+    urls = {chunk.url for chunk in chunks}
+    assert urls == listed
+    assert await store.count_pages(where) == len(urls)
+    assert (await store.corpus_stats(where)).pages == len(urls)
+    return urls
+
+
+async def test_pages_and_chunks_know_their_release(store: Store) -> None:
+    page = await store.find_page("pypi:herons@2.0.0/herons", project="default")
+    assert page is not None
+
+    [chunk] = await store.chunks_of_page(page.source_id)
+
+    assert page.release == chunk.release == NEW
+
+
+async def test_releases_are_listed_with_their_pages(store: Store) -> None:
+    assert await store.releases.list_releases("default") == [
+        StoredRelease(release=OLD, pages=2),
+        StoredRelease(release=NEW, pages=1),
+    ]
+    assert await store.releases.list_releases("other") == []
+
+
+async def test_a_filter_by_release_leaves_the_others_out(store: Store) -> None:
+    only_new = SearchFilter(project="default", releases=(NEW.key,))
+    also_unversioned = SearchFilter(project="default", releases=(NEW.key, UNVERSIONED))
+
+    assert await found(store, only_new) == {"pypi:herons@2.0.0/herons"}
+    assert await found(store, also_unversioned) == {
+        *("pypi:herons@2.0.0/herons", "https://birds.example/")
+    }
+
+
+async def test_a_superseding_release_hides_only_pages_that_it_has_itself(store: Store) -> None:
+    where = SearchFilter(project="default", superseding=(NEW.key,))
+
+    assert await found(store, where) == PAGES.keys() - {"pypi:herons@1.2.0/herons"}
+
+
+async def test_the_same_page_of_two_versions_knows_its_sibling(store: Store) -> None:
+    page = await store.find_page("pypi:herons@2.0.0/herons", project="default")
+    alone = await store.find_page("https://birds.example/", project="default")
+    assert page is not None
+    assert alone is not None
+
+    [sibling] = await store.releases.siblings_of_page(page.source_id)
+
+    assert (sibling.url, sibling.release) == ("pypi:herons@1.2.0/herons", OLD)
+    assert await store.releases.siblings_of_page(alone.source_id) == []
+
+
+async def test_a_dropped_release_is_gone_whole(store: Store) -> None:
+    assert await store.releases.drop_release("default", OLD) == 2
+
+    assert await found(store, SearchFilter(project="default")) == {
+        *("pypi:herons@2.0.0/herons", "https://birds.example/")
+    }
+
+
+async def test_what_a_folder_uses_replaces_what_it_used(store: Store) -> None:
+    await store.releases.put_used_releases("default", folder="/a", releases=[OLD, OLD])
+    await store.releases.put_used_releases("default", folder="/b", releases=[OLD])
+    await store.releases.put_used_releases("default", folder="/a", releases=[NEW])
+
+    assert await store.releases.used_releases("default") == [
+        UsedRelease(folder="/a", release=NEW),
+        UsedRelease(folder="/b", release=OLD),
+    ]
+    assert await store.releases.used_releases("other") == []
