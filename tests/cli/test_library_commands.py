@@ -28,7 +28,7 @@ def test_a_page_is_added_listed_shown_refreshed_and_deleted(
 
     codes = [run(shell, "sites", "add", url), run(shell, "sites"), run(shell, "sites", "show", url)]
     shown = capsys.readouterr().out
-    codes += [run(shell, "sites", "refresh", "1"), run(shell, "sites", "delete", "1")]
+    codes += [run(shell, "sites", "refresh", "1"), run(shell, "sites", "delete", "1", "--yes")]
     told = capsys.readouterr().out
 
     assert codes == [0, 0, 0, 0, 0]
@@ -121,13 +121,15 @@ def test_a_schedule_is_set_and_stopped(shell: Shell, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("sites", "delete", "7"), 1, "there is no website 7"),
-        (("sites", "delete"), 2, "needs a website"),
-        (("jobs", "retry"), 2, "needs the number of a job"),
+        (("sites", "delete", "7", "--yes"), 1, "there is no website 7"),
+        (("sites", "delete"), 2, "required: WEBSITE"),
+        (("sites", "refresh"), 2, "needs a website"),
+        (("sites", "delte", "7"), 2, "did you mean delete?"),
+        (("jobs", "retry"), 2, "required: JOB"),
         (("sites", "add", "nonsense"), 1, "is not a URL"),
         (("sites", "add", "https://a.example/", "--every", "soon"), 2, "is no duration"),
     ],
-    ids=["unknown", "no-site", "no-job", "no-url", "no-duration"],
+    ids=["unknown", "no-site", "nothing", "slip", "no-job", "no-url", "no-duration"],
 )
 def test_mistakes_are_told_with_an_exit_code(
     shell: Shell,

@@ -22,8 +22,8 @@ def run_citewell(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"citewell {__version__}\n"
+    assert main(["-V"]) == main(["--version"]) == 0
+    assert capsys.readouterr().out == f"citewell {__version__}\n" * 2
 
 
 def test_the_installed_command_runs() -> None:
@@ -66,6 +66,10 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
     ("arguments", "complaint"),
     [
         (["frobnicate"], "invalid choice: 'frobnicate'"),
+        (["serch", "x"], "did you mean search?"),
+        (["search", "x", "--jsno"], "did you mean --json?"),
+        (["config", "claud-code"], "did you mean claude-code?"),
+        (["keys", "create", "a", "--toolsets", "reserch"], "did you mean research?"),
         (["ask"], "required"),
         (["ask", "https://example.org/"], "required: QUESTION"),
         (["ask", "https://a.example/", "https://b.example/"], "https://b.example/ is a URL"),
@@ -201,3 +205,54 @@ def test_a_command_in_a_pipe_imports_only_what_it_needs(
     ours = [name for name in imported if name.partition(".")[0] == "citewell"]
     assert _HEAVY & set(imported) == set()
     assert len(ours) <= most
+
+
+def test_the_help_of_an_action_has_its_own_options_only(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["sites", "add", "--help"]) == 0
+    adding = capsys.readouterr().out
+    assert main(["sites", "list", "--help"]) == 0
+    listing = capsys.readouterr().out
+    assert main(["sites", "--help"]) == 0
+    overview = capsys.readouterr().out
+
+    assert "usage: citewell sites add" in adding
+    assert "--max-pages" in adding
+    assert "--order" not in adding
+    assert "--order" in listing
+    assert "--max-pages" not in listing
+    assert "  refresh  fetch websites again" in overview
+    assert "--order" not in overview
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["stat"], ["status"]),
+        (["sites", ""], ["list", "add", "refresh", "show", "delete"]),
+        (["sites", "add", "--max"], ["--max-pages"]),
+        (["jobs", "list", "--state", "f"], ["failed"]),
+        (["config", "vs"], ["vscode"]),
+        (["ask", "https://example.org/", ""], []),
+    ],
+)
+def test_words_complete_what_was_typed(
+    typed: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["completion", "words", "--", *typed]) == 0
+    assert capsys.readouterr().out.split() == words
+
+
+def test_the_script_of_bash_completes() -> None:
+    folder = Path(sys.executable).parent
+    program = (
+        f'PATH="{folder}:$PATH"; eval "$(citewell completion bash)"; '
+        'COMP_WORDS=(citewell sites re); COMP_CWORD=2; _citewell; echo "${COMPREPLY[@]}"'
+    )
+
+    result = subprocess.run(
+        ["bash", "-c", program], capture_output=True, encoding="utf-8", timeout=120, check=False
+    )
+
+    assert (result.stdout, result.stderr) == ("refresh\n", "")

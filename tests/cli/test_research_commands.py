@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import signal
@@ -102,8 +103,47 @@ def test_a_url_that_fails_does_not_spoil_the_others(
 
     code, found = run_json(capsys, shell, "ingest", *urls)
 
-    assert code == 0
+    assert code == 1
     assert [page["status"] for page in found["pages"]] == ["indexed", "failed"]
+
+
+def test_an_answer_without_one_of_its_pages_is_an_answer_and_a_failure(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = [shell.site.url("/storage"), shell.site.url("/gone")]
+
+    code, found = run_json(capsys, shell, "ask", *urls, "What happens when the memory is full?")
+
+    assert code == 1
+    assert found["answered"]
+    assert [failure["url"] for failure in found["failures"]] == [urls[1]]
+
+
+def test_more_urls_than_a_tool_takes_come_from_stdin(
+    shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [f"/page-{number}" for number in range(23)]
+    shell.site.pages.update(dict.fromkeys(paths, STORAGE))
+    lines = "\n".join(["# my pages", "", *map(shell.site.url, paths)])
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+
+    code, found = run_json(capsys, shell, "ingest", "-")
+
+    assert (code, found["indexed"] + found["unchanged"], found["failed"]) == (0, 23, 0)
+
+
+def test_errors_speak_of_options_and_commands(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["search", "word", "--top-k", "400", *shell.options]) == 1
+    of_option = capsys.readouterr().err
+    assert main(["status", "https://example.org/never", *shell.options]) == 1
+    of_page = capsys.readouterr().err
+
+    assert "--top-k: it should be less than or equal to 50" in of_option
+    assert "top_k" not in of_option
+    assert "`citewell ingest`" in of_page
+    assert "Call " not in of_page
 
 
 @pytest.mark.slow

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from citewell.app.page_sync import Corpus, OwnPage, SyncReport, sync_pages
-from citewell.core.errors import CitewellError
+from citewell.app.pages import stored_below
+from citewell.core.errors import CitewellError, InvalidArgument
 from citewell.core.progress import OnProgress, no_progress
 from citewell.ingest.local_files import file_url, find_local_pages, folder_url, read_local_page
 
@@ -33,10 +34,17 @@ async def index_path(
     """Make the corpus hold what a file or folder holds now; files that have gone leave it.
 
     Raises:
-        InvalidArgument: there is no page in it.
+        InvalidArgument: there is no page in it, and none is stored.
     """
     max_bytes = corpus.settings.web_max_page_bytes
-    pages = [_own_page(file, max_bytes=max_bytes) for file in find_local_pages(path)]
+    try:
+        files = find_local_pages(path)
+    except InvalidArgument:
+        # The folder is empty, or gone: so is what was stored of it.
+        if deleted := await _forget(corpus, path):
+            return SyncReport(pages=(), unchanged=0, deleted=deleted, failed={})
+        raise
+    pages = [_own_page(file, max_bytes=max_bytes) for file in files]
     return await sync_pages(
         corpus,
         pages,
@@ -45,6 +53,13 @@ async def index_path(
         force=force,
         on_progress=on_progress,
     )
+
+
+async def _forget(corpus: Corpus, path: Path) -> int:
+    stored = await stored_below(corpus.store, path, project=corpus.settings.project)
+    for page in stored:
+        await corpus.store.delete_page(page.source_id)
+    return len(stored)
 
 
 def _own_page(file: Path, *, max_bytes: int) -> OwnPage:

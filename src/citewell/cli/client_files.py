@@ -42,6 +42,15 @@ def format_entry(path: Sequence[str], entry: object, *, form: Form) -> str:
     return merge_entry("", path, entry, form=form)
 
 
+def parse_json_with_comments(text: str) -> dict[str, Any]:
+    """Return the object of a JSON file as editors write it, with comments and trailing commas.
+
+    Raises:
+        InvalidArgument: it is not JSON, or not an object.
+    """
+    return _parse_object(_without_comments(text))
+
+
 def write_with_backup(file: Path, text: str) -> Path | None:
     """Replace a file's text in one step; return where the old text was copied, if there was any."""
     # Dotfiles are often links into a repository: the link stays.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.app.websites import CHANGE_NEEDS
 from citewell.cli.crawl_options import add_crawl_options, crawl_options
-from citewell.cli.local_paths import local_paths
+from citewell.cli.local_paths import expand_arguments, local_paths
 from citewell.cli.sites import add_websites
-from citewell.cli.tool_call import call_tool
+from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InferenceError
 from citewell.core.library import WebsiteDraft
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from citewell.app.parts import Parts
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
-    from citewell.tools.results import ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +33,8 @@ Fetch pages and index them, so that `citewell search` answers from them at once.
 indexed and fresh is kept as it is. One URL that fails does not stop the others. With --site each
 URL stands for a whole site, found by its llms.txt, its sitemap or its links; a run that was
 stopped goes on where it was. A file or a folder of this machine is read as it is now; files that
-have gone leave the index."""
+have gone leave the index. A pattern such as 'docs/*.md' stands for the files it matches, and `-`
+for URLs or paths from stdin, one a line. If anything fails, the exit code is 1."""
 
 EXAMPLES = """\
   citewell ingest https://docs.python.org/3/library/asyncio-task.html
@@ -42,13 +42,13 @@ EXAMPLES = """\
   citewell ingest --tag python https://docs.python.org/3/glossary.html
   citewell ingest --site https://docs.example/guide/ --max-pages 200 --exclude '/guide/old/**'
   citewell ingest ./docs ./handbook.pdf
-  xargs -n 20 citewell ingest < urls.txt"""
+  citewell ingest - < urls.txt"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ingest`."""
     parser.add_argument(
-        "urls", nargs="+", metavar="URL", help="page, file or folder to index; several are allowed"
+        "urls", nargs="+", metavar="URL", help="page, file, folder or pattern to index; - for stdin"
     )
     parser.add_argument(
         "--force", action="store_true", help="fetch again, even what is indexed and fresh"
@@ -63,14 +63,45 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages, or the sites, and print a line for each."""
+    arguments.urls = list(expand_arguments(arguments.urls))
     if arguments.site:
         return run_work(partial(_ingest_sites, arguments), arguments, settings)
     paths = local_paths(arguments.urls)
     if paths:
         return run_work(partial(_ingest_files, paths, arguments), arguments, settings)
-    given = {"url": arguments.urls, "force": arguments.force, "tags": arguments.tag}
-    return call_tool(
-        "ingest", given, arguments=arguments, settings=settings, afterwards=_make_vectors
+    return run_work(partial(_ingest_pages, arguments), arguments, settings)
+
+
+async def _ingest_pages(
+    arguments: argparse.Namespace, app: App, on_progress: OnProgress
+) -> Outcome:
+    # Imported late: `--help` is answered without.
+    from citewell.app.pages import INGEST_NEEDS, ingest_pages
+    from citewell.core.boundary import Boundary, unmarked
+    from citewell.tools.research.ingest import render, shape_outcomes
+    from citewell.tools.untrusted import envelope, marked
+
+    parts = await app.open(*INGEST_NEEDS, "embedder")
+    outcomes = await ingest_pages(
+        parts,
+        arguments.urls,
+        project=app.settings.project,
+        force=arguments.force,
+        tags=(*app.settings.scope_tags, *(arguments.tag or ())),
+        on_progress=on_progress,
+    )
+    if len(outcomes) == 1 and outcomes[0].error is not None and outcomes[0].page is None:
+        raise outcomes[0].error
+    pages = [outcome.page for outcome in outcomes if outcome.page is not None]
+    waiting = sum(page.chunks - page.embedded_chunks for page in pages)
+    await _embed(parts, [page.source_id for page in pages], waiting, on_progress)
+    output = shape_outcomes(outcomes)
+    text = render(marked(output))
+    return Outcome(
+        text=Boundary().draw(text),
+        structured={**envelope(output), **output.model_dump(mode="json")},
+        has_failed=output.failed > 0,
+        show=partial(print_text, unmarked(text)),
     )
 
 
@@ -90,15 +121,6 @@ async def _ingest_sites(
     ]
     parts = await app.open(*CHANGE_NEEDS)
     return await add_websites(parts, drafts, on_progress, force=arguments.force)
-
-
-async def _make_vectors(app: App, result: ToolResult, on_progress: OnProgress) -> None:
-    """Wait for the vectors of the pages; without them they are found by words all the same."""
-    pages = [page for page in result.structured["pages"] if page["status"] != "failed"]
-    source_ids = [page["source_id"] for page in pages]
-    waiting = sum(page["chunks"] for page in pages if page["status"] == "indexed")
-    parts = await app.open("embedder", "ingester")
-    await _embed(parts, source_ids, waiting, on_progress)
 
 
 async def _ingest_files(
@@ -134,7 +156,7 @@ async def _ingest_files(
         lines += [f"- failed: {url} — {reason}" for url, reason in report.failed.items()]
         failures = [{"url": url, "error": reason} for url, reason in report.failed.items()]
         shapes.append({"path": str(path), **counts, "failures": failures})
-    has_failed = not any(shape["indexed"] or shape["unchanged"] for shape in shapes)
+    has_failed = any(shape["failed"] for shape in shapes)
     return Outcome(text="\n".join(lines), structured={"paths": shapes}, has_failed=has_failed)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, get_args
 
 from citewell.cli.library_shapes import job_shape, jobs_table
 from citewell.cli.work import Outcome, add_json_option, run_work
-from citewell.core.errors import InvalidArgument
 from citewell.core.jobs import JobState
 from citewell.jobs.website_status import get_job
 
@@ -31,29 +30,43 @@ EXAMPLES = """\
   citewell jobs cancel 7
   citewell jobs retry 7"""
 
-ACTIONS = ("list", "show", "cancel", "retry")
+ACTIONS = {
+    "list": "list jobs, newest first (the default)",
+    "show": "show everything about jobs",
+    "cancel": "stop jobs; what they have read so far is kept",
+    "retry": "let failed or cancelled jobs run again",
+}
+DEFAULT_ACTION = "list"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `jobs`."""
-    parser.add_argument(
-        "action", nargs="?", choices=ACTIONS, default="list", metavar="ACTION",
-        help=f"{', '.join(ACTIONS)} (default list)",
-    )  # fmt: skip
+    """Declare the arguments of all actions, for the documentation."""
+    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help=", ".join(ACTIONS))
     parser.add_argument("job_ids", nargs="*", type=int, metavar="JOB", help="number of a job")
-    parser.add_argument(
-        "--state", action="append", choices=get_args(JobState), help="list: only these; repeatable"
-    )
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="list: most rows")
+    _add_listing_options(parser)
+    add_json_option(parser)
+
+
+def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
+    """Declare the arguments of one action."""
+    if action == "list":
+        _add_listing_options(parser)
+    else:
+        parser.add_argument("job_ids", nargs="+", type=int, metavar="JOB", help="number of a job")
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do what the action says, and print the outcome."""
-    if arguments.action != "list" and not arguments.job_ids:
-        raise InvalidArgument(f"jobs {arguments.action} needs the number of a job")
     work = {"list": _list, "show": _show, "cancel": _cancel, "retry": _retry}
     return run_work(partial(work[arguments.action], arguments), arguments, settings)
+
+
+def _add_listing_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--state", action="append", choices=get_args(JobState), help="only these; repeatable"
+    )
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="most rows")
 
 
 async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:

@@ -12,6 +12,7 @@ import anyio
 
 from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
 from citewell.app.open import open_app
+from citewell.cli.parser import did_you_mean
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option
 from citewell.core.errors import InvalidArgument
@@ -38,16 +39,45 @@ EXAMPLES = """\
   citewell keys rotate ann --keep-old-hours 24
   citewell keys revoke ann"""
 
-ACTIONS = ("create", "list", "revoke", "rotate")
+ACTIONS = {
+    "create": "make a key and show it, this once",
+    "list": "list the keys",
+    "revoke": "end a key",
+    "rotate": "replace a key by a new one of the same name",
+}
+DEFAULT_ACTION = None
 
 # A hundred years.
 _MOST_DAYS = 36_500
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `keys`."""
-    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=", ".join(ACTIONS))
+    """Declare the arguments of all actions, for the documentation."""
+    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help=", ".join(ACTIONS))
     parser.add_argument("name", nargs="?", metavar="NAME", help="what the key is called")
+    _add_terms(parser)
+    _add_rotation(parser)
+    add_json_option(parser)
+
+
+def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
+    """Declare the arguments of one action."""
+    if action != "list":
+        parser.add_argument("name", metavar="NAME", help="what the key is called")
+    if action == "create":
+        _add_terms(parser)
+    elif action == "rotate":
+        _add_rotation(parser)
+    add_json_option(parser)
+
+
+def run(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Do what the action says, and print the outcome."""
+    anyio.run(partial(_run, arguments, settings))
+    return 0
+
+
+def _add_terms(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope",
         choices=("read", "write", "admin"),
@@ -68,22 +98,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--monthly-units", type=_count, metavar="N", help="most units its calls may cost a month"
     )
     parser.add_argument("--expires-days", type=_days, metavar="N", help="days until it ends")
+
+
+def _add_rotation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-old-hours",
         type=_hours,
         default=0,
         metavar="N",
-        help="rotate: hours that the old key still works (default 0)",
+        help="hours that the old key still works (default 0)",
     )
-    add_json_option(parser)
-
-
-def run(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Do what the action says, and print the outcome."""
-    if arguments.action != "list" and not arguments.name:
-        raise InvalidArgument(f"keys {arguments.action} needs the NAME of the key")
-    anyio.run(partial(_run, arguments, settings))
-    return 0
 
 
 async def _run(arguments: argparse.Namespace, settings: Settings) -> None:
@@ -148,7 +172,8 @@ def _toolsets(text: str | None) -> frozenset[str] | None:
     known = set(get_args(Toolset))
     if unknown := sorted(names - known):
         listed = ", ".join(sorted(known))
-        raise InvalidArgument(f"--toolsets names {unknown[0]!r}; the toolsets are {listed}")
+        hint = did_you_mean(unknown[0], known) or f"; the toolsets are {listed}"
+        raise InvalidArgument(f"--toolsets names {unknown[0]!r}{hint}")
     if not names:
         raise InvalidArgument("--toolsets names none, and the key would be for nothing")
     return names

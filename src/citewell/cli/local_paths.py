@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import glob
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+_LOOK_LIKE_PATHS = ("./", "../", "/", "~", ".\\", "..\\")
+
+
+def expand_arguments(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments, with lines of stdin in place of `-` and files in place of a pattern.
+
+    Raises:
+        InvalidArgument: a pattern matches nothing, or stdin is empty.
+    """
+    for argument in arguments:
+        if argument == "-":
+            lines = [line.strip() for line in sys.stdin]
+            listed = [line for line in lines if line and not line.startswith("#")]
+            if not listed:
+                raise InvalidArgument("- stands for stdin, which has no URL or path in it")
+            yield from listed
+        elif "://" not in argument and glob.has_magic(argument) and not Path(argument).exists():
+            pattern = str(Path(argument).expanduser())
+            files = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - may be absolute
+            if not files:
+                raise InvalidArgument(f"no file matches {argument!r}")
+            yield from files
+        else:
+            yield argument
 
 
 def local_paths(arguments: Sequence[str]) -> list[Path]:
     """Return the arguments as paths when they name files; none when they are URLs.
 
+    A path whose file has gone is one as well, if it is written as one.
+
     Raises:
         InvalidArgument: some are paths and some are not.
     """
-    are_paths = ["://" not in each and Path(each).exists() for each in arguments]
+    are_paths = [_is_path(argument) for argument in arguments]
     if not any(are_paths):
         return []
     if not all(are_paths):
@@ -25,4 +54,10 @@ def local_paths(arguments: Sequence[str]) -> list[Path]:
         raise InvalidArgument(
             f"{path!r} is a path and {other!r} is none: give paths or URLs, not both at once"
         )
-    return [Path(each) for each in arguments]
+    return [Path(argument).expanduser() for argument in arguments]
+
+
+def _is_path(argument: str) -> bool:
+    if "://" in argument:
+        return False
+    return argument.startswith(_LOOK_LIKE_PATHS) or Path(argument).exists()

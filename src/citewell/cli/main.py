@@ -10,15 +10,17 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from citewell import __version__
+from citewell.cli.parser import choose_action, new_parser
 from citewell.core.errors import CitewellError, InvalidArgument, SettingsError
 from citewell.core.settings import explain_unknown_variables, load_settings, setting_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from citewell.cli.parser import Actions, Command
     from citewell.core.settings import Settings
 
 COMMANDS = {
@@ -28,6 +30,7 @@ COMMANDS = {
     "status": "show what is indexed",
     "sync": "index the documentation of the packages that a project uses",
     "packages": "list the indexed versions of packages, or drop old ones",
+    "remove": "delete pages, files or websites from the index",
     "sites": "keep a library of websites: add, list, refresh, show, delete",
     "jobs": "show, cancel or retry background work",
     "worker": "do background work until stopped",
@@ -39,12 +42,25 @@ COMMANDS = {
     "export": "write the library into one file",
     "import": "read a library from a file",
     "migrate": "copy the library from one database to another",
+    "doctor": "check network, browser, database, model and clients, with a fix for each problem",
+    "completion": "print the completion script of bash, zsh or fish",
     "config": "add Citewell to an MCP client, or print what to paste",
 }
 """Each name is also the name of the command's module in this package."""
-NEED_NO_DATABASE = frozenset({"config", "docs"})
+NEED_NO_DATABASE = frozenset({"config", "docs", "completion"})
 READ_DATABASE = frozenset(
-    {"search", "status", "sites", "jobs", "keys", "usage", "reindex", "export"}
+    {
+        "search",
+        "status",
+        "packages",
+        "remove",
+        "sites",
+        "jobs",
+        "keys",
+        "usage",
+        "reindex",
+        "export",
+    }
 )
 """These refuse a database that does not exist: it would be made, and be empty."""
 _FILLS_DATABASE = frozenset({("sites", "add"), ("keys", "create")})
@@ -65,19 +81,6 @@ first steps:
 `citewell COMMAND --help` has the arguments and examples of a command. Every setting can also
 come from the environment or from the file that --env-file names; docs/reference.md lists them.
 exit codes: 0 done, 1 the work failed, 2 wrong usage or setting, 130 interrupted"""
-
-
-class Command(Protocol):
-    """What a command's module holds."""
-
-    DESCRIPTION: str
-    EXAMPLES: str
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare the arguments; one whose `dest` is the name of a setting sets it."""
-
-    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
-        """Do the work and return the exit code."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -107,15 +110,13 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of everything up to the command's name."""
     width = max(map(len, COMMANDS))
     listed = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        prog="citewell",
-        usage="citewell [options] COMMAND …",
+    parser = new_parser(
+        "citewell",
         description="Cited, verbatim, bounded evidence from web pages.",
         epilog=f"commands:\n{listed}\n\n{_EPILOG}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"citewell {__version__}")
+    parser.usage = "citewell [options] COMMAND …"
+    parser.add_argument("-V", "--version", action="version", version=f"citewell {__version__}")
     _add_global_options(parser)
     parser.add_argument("command", metavar="COMMAND", choices=COMMANDS, help=argparse.SUPPRESS)
     rest = parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
@@ -123,19 +124,32 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def build_command_parser(name: str) -> argparse.ArgumentParser:
-    """Return the parser of what stands after the name of a command."""
-    command = _load(name)
-    parser = argparse.ArgumentParser(
-        prog=f"citewell {name}",
-        description=command.DESCRIPTION,
-        epilog=f"examples:\n{command.EXAMPLES}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+def build_command_parser(name: str, action: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of what stands after the name of a command, or of its action."""
+    command = load_command(name)
+    program = f"citewell {name}" if action is None else f"citewell {name} {action}"
+    examples = [line for line in command.EXAMPLES.splitlines() if line.lstrip().startswith(program)]
+    parser = new_parser(
+        program,
+        description=command.DESCRIPTION if action is None else _sentence(_actions(command)[action]),
+        epilog="examples:\n" + (command.EXAMPLES if action is None else "\n".join(examples)),
     )
-    command.add_arguments(parser)
+    if action is None:
+        command.add_arguments(parser)
+    else:
+        cast("Actions", command).add_action_arguments(parser, action)
     _add_global_options(parser)
     return parser
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def load_command(name: str) -> Command:
+    """Return the module of a command."""
+    module = f"{name}_" if keyword.iskeyword(name) else name
+    return cast("Command", import_module(f"citewell.cli.{module}"))
 
 
 def _run(argv: Sequence[str]) -> int:
@@ -143,9 +157,7 @@ def _run(argv: Sequence[str]) -> int:
         build_parser().print_help(sys.stderr)
         return EXIT_USAGE
     try:
-        given = build_parser().parse_args(argv)
-        # Intermixed: `ask URL --json QUESTION` is as good as `ask URL QUESTION --json`.
-        arguments = build_command_parser(given.command).parse_intermixed_args(given.rest, given)
+        arguments = _parse(argv)
     except SystemExit as stop:
         # argparse leaves this way after --help, --version and usage errors.
         return cast("int", stop.code)
@@ -155,18 +167,36 @@ def _run(argv: Sequence[str]) -> int:
         from citewell.cli.database import refuse_missing_database
 
         refuse_missing_database(settings.database_url)
-    return _load(arguments.command).run(arguments, settings)
+    return load_command(arguments.command).run(arguments, settings)
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    arguments = build_parser().parse_args(argv)
+    command, rest, action = load_command(arguments.command), arguments.rest, None
+    if _actions(command):
+        action, rest = choose_action(arguments.command, cast("Actions", command), rest)
+        arguments.action = action
+    # Intermixed: `ask URL --json QUESTION` is as good as `ask URL QUESTION --json`.
+    parser = build_command_parser(arguments.command, action)
+    return parser.parse_intermixed_args(rest, arguments)
+
+
+def _actions(command: Command) -> Mapping[str, str]:
+    actions: Mapping[str, str] = getattr(command, "ACTIONS", {})
+    return actions
 
 
 def _print_error(error: CitewellError, *, as_json: bool) -> None:
+    from citewell.cli.shell_errors import error_for_shell
+
     if as_json:
         import json
 
-        print(json.dumps({"error": error.as_json()}, ensure_ascii=False, indent=2))
+        print(json.dumps({"error": error_for_shell(error)}, ensure_ascii=False, indent=2))
         return
     from citewell.cli.terminal import print_error
 
-    print_error(error.as_json())
+    print_error(error_for_shell(error))
 
 
 def _load_settings(arguments: argparse.Namespace) -> Settings:
@@ -178,11 +208,6 @@ def _load_settings(arguments: argparse.Namespace) -> Settings:
     for warning in (*settings.problems.values(), *explain_unknown_variables()):
         sys.stderr.write(f"citewell: warning: {warning}\n")
     return settings
-
-
-def _load(name: str) -> Command:
-    module = f"{name}_" if keyword.iskeyword(name) else name
-    return cast("Command", import_module(f"citewell.cli.{module}"))
 
 
 def _add_global_options(parser: argparse.ArgumentParser) -> None:

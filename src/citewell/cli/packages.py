@@ -28,22 +28,31 @@ EXAMPLES = """\
   citewell packages drop --old"""
 
 
+ACTIONS = {
+    "list": "list the indexed versions and the folders that use them (the default)",
+    "drop": "delete the pages of versions",
+}
+DEFAULT_ACTION = "list"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `packages`."""
-    parser.add_argument(
-        "action", nargs="?", choices=("list", "drop"), default="list", help="default: list"
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="what to drop, such as django@3.2.25 or django"
-    )
-    parser.add_argument("--old", action="store_true", help="drop every version not in use")
+    """Declare the arguments of all actions, for the documentation."""
+    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help=", ".join(ACTIONS))
+    add_action_arguments(parser, "drop")
+
+
+def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
+    """Declare the arguments of one action."""
+    if action == "drop":
+        parser.add_argument(
+            "names", nargs="*", metavar="NAME", help="what to drop, such as django@3.2.25 or django"
+        )
+        parser.add_argument("--old", action="store_true", help="drop every version not in use")
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """List the indexed versions, or drop some."""
-    if arguments.action == "list" and (arguments.names or arguments.old):
-        raise InvalidArgument("names and --old belong to `citewell packages drop`")
     if arguments.action == "drop" and bool(arguments.names) == arguments.old:
         raise InvalidArgument("say what to drop: names such as django@3.2.25, or --old")
     work = _list if arguments.action == "list" else partial(_drop, arguments)

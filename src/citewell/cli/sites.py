@@ -15,6 +15,7 @@ from citewell.app.websites import (
     refresh_website,
     view_website,
 )
+from citewell.cli.confirm import refuse_unless_agreed
 from citewell.cli.crawl_options import (
     CONTENT_TYPES,
     add_crawl_options,
@@ -61,49 +62,101 @@ EXAMPLES = """\
 
 _CALLER = "citewell sites"
 
-ACTIONS = ("list", "add", "refresh", "delete", "show")
+ACTIONS = {
+    "list": "list the websites of the library (the default)",
+    "add": "read a page or a whole site and keep it in the library",
+    "refresh": "fetch websites again and say what changed",
+    "show": "show everything about websites",
+    "delete": "delete websites with all their pages",
+}
+DEFAULT_ACTION = "list"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of `sites`."""
-    parser.add_argument(
-        "action", nargs="?", choices=ACTIONS, default="list", metavar="ACTION",
-        help=f"{', '.join(ACTIONS)} (default list)",
-    )  # fmt: skip
+    """Declare the arguments of all actions, for the documentation."""
+    parser.add_argument("action", metavar="ACTION", choices=ACTIONS, help=", ".join(ACTIONS))
     parser.add_argument("targets", nargs="*", metavar="WEBSITE", help="id or URL")
-    parser.add_argument("--type", choices=CONTENT_TYPES, help="content type, to add or to list")
-    parser.add_argument("--force", action="store_true", help="add: read again what is there")
-    parser.add_argument("--site", action="store_true", help="add: the whole site, not one page")
-    parser.add_argument("--tag", action="append", metavar="TAG", help="add: tag of its pages")
-    parser.add_argument(
-        "--every", metavar="TIME", help="add: refresh by itself, as 12h or 7d; `never` stops it"
-    )
-    parser.add_argument(
-        "--background", action="store_true", help="leave the work to a server or worker"
-    )
-    parser.add_argument("--stale", action="store_true", help="refresh: all that are too old")
-    parser.add_argument("--status", choices=get_args(WebsiteStatus), help="list: only these")
-    parser.add_argument(
-        "--order", choices=get_args(WebsiteOrder), default="fetch_timestamp", help="list: sort by"
-    )
-    parser.add_argument("--ascending", action="store_true", help="list: lowest first")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="list: most rows")
-    parser.add_argument("--offset", type=int, default=0, metavar="N", help="list: rows to skip")
-    add_crawl_options(parser)
+    _add_listing_options(parser)
+    _add_adding_options(parser)
+    _add_refresh_options(parser)
+    _add_yes_option(parser)
+    add_json_option(parser)
+
+
+def add_action_arguments(parser: argparse.ArgumentParser, action: str) -> None:
+    """Declare the arguments of one action."""
+    if action != "list":
+        # What is stale need not be named.
+        count = "*" if action == "refresh" else "+"
+        name = "URL" if action == "add" else "WEBSITE"
+        about = "page or site to add" if action == "add" else "id or URL of a website"
+        parser.add_argument("targets", nargs=count, metavar=name, help=about)
+    declare = {
+        "list": _add_listing_options,
+        "add": _add_adding_options,
+        "refresh": _add_refresh_options,
+        "delete": _add_yes_option,
+    }
+    if action in declare:
+        declare[action](parser)
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do what the action says, and print the outcome."""
-    needs_target = arguments.action != "list" and not (
-        arguments.action == "refresh" and arguments.stale
-    )
-    if needs_target and not arguments.targets:
-        raise InvalidArgument(f"sites {arguments.action} needs a website: its id or its URL")
-    if arguments.every is not None:
+    if arguments.action == "refresh" and not (arguments.targets or arguments.stale):
+        raise InvalidArgument("sites refresh needs a website, its id or its URL, or --stale")
+    if arguments.action == "add" and arguments.every is not None:
         parse_duration(arguments.every)
     work = {"list": _list, "add": _add, "refresh": _refresh, "delete": _delete, "show": _show}
     return run_work(partial(work[arguments.action], arguments), arguments, settings)
+
+
+def _add_listing_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--status", choices=get_args(WebsiteStatus), help="only these")
+    _add_type_option(parser)
+    parser.add_argument(
+        "--order", choices=get_args(WebsiteOrder), default="fetch_timestamp", help="sort by"
+    )
+    parser.add_argument("--ascending", action="store_true", help="lowest first")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="most rows")
+    parser.add_argument("--offset", type=int, default=0, metavar="N", help="rows to skip")
+
+
+def _add_adding_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--site", action="store_true", help="the whole site, not one page")
+    _add_type_option(parser)
+    parser.add_argument("--tag", action="append", metavar="TAG", help="tag of its pages")
+    parser.add_argument("--force", action="store_true", help="read again what is there")
+    parser.add_argument(
+        "--every", metavar="TIME", help="refresh by itself, as 12h or 7d; `never` stops it"
+    )
+    _add_background_option(parser)
+    add_crawl_options(parser)
+
+
+def _add_refresh_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--stale", action="store_true", help="all that are too old")
+    _add_background_option(parser)
+
+
+def _add_type_option(parser: argparse.ArgumentParser) -> None:
+    _add_once(parser, "--type", choices=CONTENT_TYPES, help="content type")
+
+
+def _add_background_option(parser: argparse.ArgumentParser) -> None:
+    about = "leave the work to a server or worker"
+    _add_once(parser, "--background", action="store_true", help=about)
+
+
+def _add_yes_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="delete without asking")
+
+
+def _add_once(parser: argparse.ArgumentParser, option: str, **how: Any) -> None:  # noqa: ANN401
+    """Declare an option that several actions have, once where all of them are declared."""
+    if option not in parser.format_usage():
+        parser.add_argument(option, **how)
 
 
 async def add_websites(
@@ -229,6 +282,10 @@ async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgr
 async def _delete(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     parts, project = await app.open(*CHANGE_NEEDS), app.settings.project
     websites = [await find_website(parts, name, project=project) for name in arguments.targets]
+    refuse_unless_agreed(
+        [f"{website.url} (id {website.source_id}, {website.pages} pages)" for website in websites],
+        is_agreed=arguments.yes,
+    )
     deleted = [
         await delete_website(parts, website.source_id, project=project, caller=_CALLER)
         for website in websites

@@ -73,8 +73,11 @@ def showing_lines() -> Iterator[OnProgress]:
         _IfCounted(MofNCompleteColumn()),
         TimeElapsedColumn(),
     )
-    with ProgressBars(*columns, console=Console(stderr=True), transient=True) as bars:
+    bars = ProgressBars(*columns, console=Console(stderr=True), transient=True)
+    try:
         yield _Lines(bars).show
+    finally:
+        bars.stop()
 
 
 class _Lines:
@@ -87,6 +90,8 @@ class _Lines:
     async def show(self, progress: Progress) -> None:
         """Add or renew the line of the phase that `progress` tells of."""
         message = show_controls(" ".join(_BRACKETS.sub(r"\1", progress.message).split()))
+        # Not before: until there is progress, a command may ask the person something.
+        self._bars.start()
         if progress.phase not in self._tasks:
             self._hide_uncounted()
             self._tasks[progress.phase] = self._bars.add_task(message, total=None)

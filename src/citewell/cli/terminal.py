@@ -29,9 +29,10 @@ def print_text(text: str) -> None:
 
 def print_error(error: Mapping[str, object]) -> None:
     """Print on stderr what went wrong and what to try, from the `error` object of a result."""
+    from citewell.cli.shell_errors import in_shell_words
     from citewell.cli.styled_terminal import print_styled_error
 
-    print_styled_error(error)
+    print_styled_error(in_shell_words(error))
 
 
 @contextmanager

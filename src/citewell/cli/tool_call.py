@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
     from citewell.tools.registry import Tool
-    from citewell.tools.results import ToolResult
 
     Beforehand = Callable[[App, OnProgress], Awaitable[None]]
-    Afterwards = Callable[[App, ToolResult, OnProgress], Awaitable[None]]
     Show = Callable[[Mapping[str, Any]], None]
 
 
@@ -32,7 +30,6 @@ def call_tool(
     arguments: argparse.Namespace,
     settings: Settings,
     beforehand: Beforehand | None = None,
-    afterwards: Afterwards | None = None,
     show: Show | None = None,
 ) -> int:
     """Call a tool of the research set, print what it returns and return the exit code.
@@ -40,13 +37,12 @@ def call_tool(
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
     `beforehand` is what the call relies on.
     `show` prints the structured result for a person at a terminal.
-    `afterwards` is what a server would do in the background, and a command must finish itself.
 
     Raises:
         SettingsError: a setting names something that does not exist.
     """
     given = {key: value for key, value in tool_arguments.items() if value is not None}
-    call = _Call(name, given, beforehand=beforehand, afterwards=afterwards, show=show)
+    call = _Call(name, given, beforehand=beforehand, show=show)
     return run_work(call.run, arguments, settings)
 
 
@@ -57,7 +53,6 @@ class _Call:
     name: str
     given: Mapping[str, object]
     beforehand: Beforehand | None
-    afterwards: Afterwards | None
     show: Show | None
 
     async def run(self, app: App, on_progress: OnProgress) -> Outcome:
@@ -76,11 +71,10 @@ class _Call:
         result = await registry.call(
             self.name, self.given, app=app, caller=caller, on_progress=on_progress
         )
-        if self.afterwards is not None and not result.is_error:
-            await self.afterwards(app, result, on_progress)
         return Outcome(
             text=result.text,
             structured=result.structured,
-            has_failed=result.is_error,
+            # A page that was asked for and not read is a failure, also beside an answer.
+            has_failed=result.is_error or bool(result.structured.get("failures")),
             show=None if self.show is None else partial(self.show, result.structured),
         )

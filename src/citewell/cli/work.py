@@ -14,6 +14,7 @@ import anyio
 
 from citewell.app.open import App, open_app
 from citewell.cli.main import EXIT_TOOL_ERROR
+from citewell.cli.shell_errors import error_for_shell
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
 from citewell.core.progress import OnProgress
@@ -50,7 +51,7 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
     except SettingsError:
         raise
     except CitewellError as error:
-        outcome = Outcome(text="", structured={"error": error.as_json()}, has_failed=True)
+        outcome = Outcome(text="", structured={"error": error_for_shell(error)}, has_failed=True)
     if arguments.json:
         print(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
     elif "error" in outcome.structured:

@@ -166,6 +166,14 @@ class AddressGuard:
     async def _addresses_of(self, name: str, port: int) -> list[Address]:
         try:
             found = await self._resolve(name, port)
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_AGAIN:
+                raise HostUnreachable(
+                    f"the name {name} cannot be looked up: no name server answers",
+                    suggestion="This machine seems to be offline: check its network connection.",
+                    host=name,
+                ) from error
+            raise HostUnreachable(f"{name} has no address", host=name) from error
         except (OSError, UnicodeError) as error:
             raise HostUnreachable(f"{name} has no address", host=name) from error
         addresses = [address for text in found if (address := _as_address(text)) is not None]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from citewell.app.pages import INGEST_NEEDS, ingest_pages
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import MAX_URLS, Url, Urls
@@ -14,6 +15,8 @@ from citewell.tools.scope import Tags
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from citewell.ingest.outcome import IngestOutcome
 
 
@@ -60,18 +63,22 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
     """
     urls = [given.url] if isinstance(given.url, str) else given.url
     tags = (*call.settings.scope_tags, *(given.tags or ()))
-    outcomes = await call.parts.ingester.ingest_all(
+    outcomes = await ingest_pages(
+        call.parts,
         urls,
         project=call.caller.project,
         force=given.force,
         tags=tags,
         on_progress=call.on_progress,
     )
-    pages = [outcome.page for outcome in outcomes if outcome.page is not None]
-    await call.parts.library.keep_pages(pages, tags=tags)
     failures = [outcome.error for outcome in outcomes if outcome.error is not None]
     if len(failures) == len(outcomes):
         raise failures[0]
+    return shape_outcomes(outcomes)
+
+
+def shape_outcomes(outcomes: Sequence[IngestOutcome]) -> IngestOutput:
+    """Return what became of each URL, counted."""
     shapes = [_shape(outcome) for outcome in outcomes]
     counts = [shape.status for shape in shapes]
     return IngestOutput(
@@ -103,7 +110,7 @@ def _shape(outcome: IngestOutcome) -> IngestedShape:
     )
 
 
-def render(output: IngestOutput, call: Call) -> str:
+def render(output: IngestOutput, call: Call | None = None) -> str:
     """Return one line for each page."""
     lines = [
         f"Indexed {output.indexed}, unchanged {output.unchanged}, failed {output.failed}.",
@@ -139,7 +146,7 @@ TOOL = Tool(
     input_model=IngestInput,
     output_model=IngestOutput,
     annotations=Annotations(read_only=False, open_world=True),
-    needs=("ingester", "library"),
+    needs=INGEST_NEEDS,
     run=run,
     shape=as_is,
     render=render,

@@ -1,0 +1,117 @@
+"""What tools and the shell do with single pages: index them, and remove them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import NotFound
+from citewell.core.progress import OnProgress, no_progress
+from citewell.core.records import SearchFilter
+from citewell.ingest.local_files import file_url
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.app.parts import PartName, Parts
+    from citewell.core.records import PageInfo
+    from citewell.ingest.outcome import IngestOutcome
+    from citewell.store.protocol import Store
+
+INGEST_NEEDS: tuple[PartName, ...] = ("ingester", "library")
+REMOVE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
+
+_LISTED_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """Something that can be removed: a website with its pages, or stored pages."""
+
+    name: str
+    """Its URL or path."""
+    website_id: int | None = None
+    page_ids: tuple[int, ...] = ()
+    pages: int = 0
+
+
+async def ingest_pages(
+    parts: Parts,
+    urls: Sequence[str],
+    *,
+    project: str,
+    tags: tuple[str, ...] = (),
+    force: bool = False,
+    on_progress: OnProgress = no_progress,
+) -> list[IngestOutcome]:
+    """Fetch and index each URL and keep it in the library; one that fails stops no other."""
+    outcomes = await parts.ingester.ingest_all(
+        urls, project=project, force=force, tags=tags, on_progress=on_progress
+    )
+    pages = [outcome.page for outcome in outcomes if outcome.page is not None]
+    await parts.library.keep_pages(pages, tags=tags)
+    return outcomes
+
+
+async def find_removal(parts: Parts, name: str, *, project: str) -> Removal:
+    """Return what an id, a URL or a path of this machine names.
+
+    Raises:
+        NotFound: nothing of that name is indexed.
+    """
+    if "://" not in name and not name.isdecimal():
+        return await _find_files(parts.store, Path(name), project=project)
+    # Its URL parser takes longer to import than most commands of the library.
+    from citewell.app.stored_pages import find_stored_page
+    from citewell.web.urls import page_address
+
+    library = parts.store.library
+    if name.isdecimal():
+        website = await library.get_website(int(name), project=project)
+    else:
+        website = await library.find_website(page_address(name), project=project)
+    if website is not None:
+        return Removal(name=website.url, website_id=website.source_id, pages=website.pages)
+    page = None if name.isdecimal() else await find_stored_page(parts.store, name, project=project)
+    if page is None:
+        raise _nothing(name)
+    return Removal(name=page.url, page_ids=(page.source_id,), pages=1)
+
+
+async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -> None:
+    """Remove a website or pages with all that was made of them."""
+    from citewell.app.websites import delete_website
+
+    if removal.website_id is not None:
+        await delete_website(parts, removal.website_id, project=project, caller=caller)
+    for source_id in removal.page_ids:
+        await parts.store.delete_page(source_id)
+
+
+async def stored_below(store: Store, path: Path, *, project: str) -> list[PageInfo]:
+    """Return the stored pages of a file, or of the files below a folder, be they there or not."""
+    url = file_url(path)
+    page = await store.find_page(url, project=project)
+    pages = [] if page is None else [page]
+    where = SearchFilter(project=project, url_prefix=f"{url}/")
+    after = 0
+    while listed := await store.list_pages(where, limit=_LISTED_AT_ONCE, after_source_id=after):
+        pages += listed
+        after = listed[-1].source_id
+    return pages
+
+
+async def _find_files(store: Store, path: Path, *, project: str) -> Removal:
+    pages = await stored_below(store, path, project=project)
+    if not pages:
+        raise _nothing(str(path))
+    ids = tuple(page.source_id for page in pages)
+    return Removal(name=str(path), page_ids=ids, pages=len(pages))
+
+
+def _nothing(name: str) -> NotFound:
+    return NotFound(
+        f"nothing is indexed under {name}",
+        suggestion="`citewell status` lists the pages, `citewell sites` the websites.",
+    )

@@ -1,0 +1,118 @@
+"""The parsers of the command line: argparse, which also suggests what was meant."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from typing_extensions import override
+
+    from citewell.core.settings import Settings
+else:
+
+    def override(method: Callable[..., Any]) -> Callable[..., Any]:
+        """Stand in for typing_extensions, whose import takes a sixth of `--help`."""
+        return method
+
+
+_UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)")
+_UNKNOWN_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+
+
+class Command(Protocol):
+    """What a command's module holds."""
+
+    DESCRIPTION: str
+    EXAMPLES: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the arguments; one whose `dest` is the name of a setting sets it."""
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        """Do the work and return the exit code."""
+
+
+class Actions(Protocol):
+    """What the module of a command with actions, such as `sites add`, holds beside."""
+
+    ACTIONS: Mapping[str, str]
+    """What each does."""
+    DEFAULT_ACTION: str | None
+    """The one that is meant when none is named; None when one must be named."""
+
+    def add_action_arguments(self, parser: argparse.ArgumentParser, action: str) -> None:
+        """Declare the arguments of one action."""
+
+
+def new_parser(program: str, *, description: str, epilog: str) -> argparse.ArgumentParser:
+    """Return a parser whose errors end in what may have been meant."""
+    return _Parser(
+        prog=program,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a clause that names the nearest known word; empty when none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def choose_action(command: str, module: Actions, rest: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the action that the arguments name and the arguments without it.
+
+    Leaves as argparse does: for `--help`, and where no action is named that must be.
+    """
+    action = next((word for word in rest if word in module.ACTIONS), None)
+    if action is not None:
+        left = list(rest)
+        left.remove(action)
+        return action, left
+    words = [word for word in rest if not word.startswith("-")]
+    overview = _overview(command, module)
+    if {"-h", "--help"} & set(rest):
+        overview.parse_args(["--help"])
+    is_slip = bool(words) and rest[0] == words[0]
+    if is_slip or module.DEFAULT_ACTION is None:
+        # Says what the actions are, and which is near.
+        overview.parse_args(words[:1])
+    assert module.DEFAULT_ACTION is not None, "the parser has left"
+    return module.DEFAULT_ACTION, list(rest)
+
+
+def _overview(command: str, module: Actions) -> argparse.ArgumentParser:
+    width = max(map(len, module.ACTIONS))
+    listed = "\n".join(f"  {name:<{width}}  {about}" for name, about in module.ACTIONS.items())
+    parser = new_parser(
+        f"citewell {command}",
+        description=getattr(module, "DESCRIPTION", ""),
+        epilog=(
+            f"actions:\n{listed}\n\n"
+            f"`citewell {command} ACTION --help` has the arguments of an action.\n\n"
+            f"examples:\n{getattr(module, 'EXAMPLES', '')}"
+        ),
+    )
+    parser.usage = f"citewell {command} ACTION …"
+    parser.add_argument("action", metavar="ACTION", choices=module.ACTIONS, help=argparse.SUPPRESS)
+    return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    @override
+    def error(self, message: str) -> NoReturn:
+        """Print the usage, the message and what may have been meant, and leave with code 2."""
+        option, choice = _UNKNOWN_OPTION.search(message), _UNKNOWN_CHOICE.search(message)
+        if option:
+            message += did_you_mean(option[1], self._option_string_actions)
+        elif choice:
+            message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
+        super().error(message)

@@ -1,0 +1,59 @@
+"""Errors in the words of the shell: commands, options and files, not tools and their arguments."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from citewell.core.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from citewell.core.errors import CitewellError
+
+_OPTIONS = {
+    "top_k": "--top-k",
+    "expansion_budget": "--expansion-budget",
+    "known_context": "--known-context",
+    "constraints": "--constraint",
+    "source_urls": "--url",
+    "tags": "--tag",
+    "url": "URL",
+    "query": "the question",
+}
+_PHRASES = (
+    (r"Call answer or ingest with this URL\.", "Run `citewell ingest` with this URL first."),
+    (r"Call status to see what is indexed\.", "`citewell status` shows what is indexed."),
+    (r"This tool takes: .*", "The option --help of the command lists what it takes."),
+    (r"Correct the named argument and call again\.", "Correct it and run the command again."),
+    (r"List the jobs\.", "`citewell jobs` lists them."),
+    (r"^Invalid arguments: ", ""),
+    (r"\bcall answer\b", "run `citewell ask`"),
+    (r"\bcall (ingest|search|status)\b", r"run `citewell \1`"),
+    (r"\bInput should\b", "it should"),
+    (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
+)
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})(?=[:.\s])")
+
+
+def error_for_shell(error: CitewellError) -> dict[str, Any]:
+    """Return an error as JSON, with the reason that the system gave for it."""
+    shape = error.as_json()
+    cause = error.__cause__
+    reason = redact(str(cause).strip().partition("\n")[0]) if isinstance(cause, Exception) else ""
+    if shape["code"] == "BACKEND_UNAVAILABLE" and reason and reason not in shape["message"]:
+        shape["message"] = f"{shape['message']}: {reason}"
+    return shape
+
+
+def in_shell_words(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the error object of a tool in the words of a person at the shell."""
+    message = _ARGUMENT.sub(lambda match: _OPTIONS[match[1]], _translate(str(error["message"])))
+    return {**error, "message": message, "suggestion": _translate(str(error["suggestion"] or ""))}
+
+
+def _translate(text: str) -> str:
+    for pattern, phrase in _PHRASES:
+        text = re.sub(pattern, phrase, text, flags=re.IGNORECASE)
+    return text

@@ -1,0 +1,116 @@
+"""`citewell remove` and `sites delete`: what leaves the index, and who is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import Shell
+from tests.cli.terminal import run_in_terminal
+
+from citewell.cli.main import main
+
+
+def urls(shell: Shell, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    assert main(["status", "--json", *shell.options]) == 0
+    return [page["url"] for page in json.loads(capsys.readouterr().out)["pages"]]
+
+
+def test_a_page_is_removed_by_its_url_and_by_its_id(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    storage, mooring = shell.site.url("/storage"), shell.site.url("/mooring")
+    main(["ingest", storage, mooring, *shell.options])
+    capsys.readouterr()
+
+    assert main(["remove", storage, "--yes", *shell.options]) == 0
+    assert capsys.readouterr().out == f"removed: {storage} (1 pages)\n"
+    assert urls(shell, capsys) == [mooring]
+
+    main(["sites", "--json", *shell.options])
+    [website] = json.loads(capsys.readouterr().out)["websites"]
+    assert main(["remove", str(website["source_id"]), "--yes", *shell.options]) == 0
+    assert urls(shell, capsys) == []
+
+
+def test_a_folder_is_removed_by_its_path(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    docs = tmp_path / "docs"
+    (docs / "deep").mkdir(parents=True)
+    (docs / "a.md").write_text("# A\n\nHerons nest.\n", encoding="utf-8")
+    (docs / "deep" / "b.md").write_text("# B\n\nEgrets nest.\n", encoding="utf-8")
+    main(["ingest", str(docs), *shell.options])
+
+    assert main(["remove", str(docs), "--yes", *shell.options]) == 0
+
+    assert urls(shell, capsys) == []
+    assert (docs / "a.md").exists()
+
+
+@pytest.mark.parametrize("is_folder_gone", [False, True])
+def test_files_that_have_gone_leave_the_index_with_the_next_ingest(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path, is_folder_gone: bool
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# A\n\nHerons nest.\n", encoding="utf-8")
+    main(["ingest", str(docs), *shell.options])
+    (docs / "a.md").unlink()
+    if is_folder_gone:
+        docs.rmdir()
+    capsys.readouterr()
+
+    assert main(["ingest", str(docs), *shell.options]) == 0
+
+    assert "removed 1" in capsys.readouterr().out
+    assert urls(shell, capsys) == []
+
+
+def test_what_is_not_indexed_cannot_be_removed(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["remove", "https://example.org/never", "--yes", *shell.options]) == 1
+    assert "nothing is indexed under https://example.org/never" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["remove"], ["sites", "delete"]])
+def test_without_a_person_to_ask_nothing_is_deleted(
+    command: list[str], shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+
+    assert main([*command, shell.site.url("/storage"), *shell.options]) == 1
+
+    assert "add --yes" in capsys.readouterr().err
+    assert urls(shell, capsys) == [shell.site.url("/storage")]
+
+
+@pytest.mark.parametrize(("answer", "is_kept"), [(b"n\n", True), (b"y\n", False)])
+def test_the_person_at_the_terminal_is_asked(
+    answer: bytes, is_kept: bool, shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["ingest", shell.site.url("/storage"), *shell.options])
+
+    shown = run_in_terminal(
+        *("sites", "delete", shell.site.url("/storage")), *shell.options, keys=answer
+    )
+
+    assert "Delete? [y/N]" in shown
+    assert bool(urls(shell, capsys)) == is_kept
+
+
+def test_a_pattern_stands_for_the_files_it_matches(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name in ("a.md", "b.md", "c.txt"):
+        (tmp_path / name).write_text(f"# {name}\n\nHerons nest.\n", encoding="utf-8")
+
+    assert main(["ingest", str(tmp_path / "*.md"), *shell.options]) == 0
+    listed = urls(shell, capsys)
+    assert main(["ingest", str(tmp_path / "*.rst"), *shell.options]) == 2
+
+    assert sorted(Path(url).name for url in listed) == ["a.md", "b.md"]
+    assert "no file matches" in capsys.readouterr().err
