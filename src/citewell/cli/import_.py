@@ -56,5 +56,9 @@ async def _import(path: Path, settings: Settings) -> Imported:
         async with open_app(settings, role="command") as app:
             store = (await app.open("store")).store
             return await read_archive(
-                path, store=store, project=settings.project, on_progress=on_progress
+                path,
+                store=store,
+                project=settings.project,
+                response_max_bytes=settings.response_max_bytes,
+                on_progress=on_progress,
             )

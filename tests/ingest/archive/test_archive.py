@@ -20,6 +20,7 @@ from tests.hashing_embedder import HashingEmbedder
 from citewell.core.errors import ArchiveRefused
 from citewell.core.library import CrawlOptions, Fields, WebsiteDraft, WebsiteQuery
 from citewell.core.records import SearchFilter
+from citewell.core.storage import PageResponse
 from citewell.core.words import words
 from citewell.ingest.archive.format import FORMAT, VERSION
 from citewell.ingest.archive.read import read_archive
@@ -190,6 +191,32 @@ async def test_what_a_page_says_of_itself_comes_along(
         "What herons eat.",
         '[{"@type":"Article"}]',
     )
+
+
+@pytest.mark.parametrize("max_bytes", [0, 10, 10_000], ids=["none kept", "too small", "kept"])
+async def test_responses_come_along_as_far_as_they_may_be_kept(
+    tmp_path: Path, target: Store, source: Store, max_bytes: int
+) -> None:
+    path = tmp_path / "library.zip"
+    response = PageResponse(
+        status=203,
+        final_url=HERONS.url,
+        content_type="text/html; charset=latin-1",
+        headers=(("x-robots-tag", "noindex"),),
+        body="<p>The grey heron eats fish – \0 é.</p>".encode("cp1252") * 9,
+        fetched_at=FETCHED_AT,
+    )
+    here = await source.find_page(HERONS.url, project="default")
+    assert here is not None
+    await source.responses.put_response(here.source_id, response)
+
+    await write_archive(path, store=source, project="default", model=MODEL.name)
+    await read_archive(path, store=target, project="default", response_max_bytes=max_bytes)
+
+    there = await target.find_page(HERONS.url, project="default")
+    assert there is not None
+    kept = await target.responses.get_response(there.source_id)
+    assert kept == (response if max_bytes == 10_000 else None)
 
 
 async def test_a_file_of_the_first_version_can_still_be_read(

@@ -1,7 +1,7 @@
 """A library in one file: a zip of JSON lines with a manifest that names and checks every part.
 
 manifest.json       what the file is, its version, and the SHA-256 of each part
-pages/NNNNN.jsonl   pages with text, structure, chunks and vectors, a hundred a part
+pages/NNNNN.jsonl   pages with text, structure, chunks, vectors and responses, a hundred a part
 websites.jsonl      the entries, each with the URLs and fields of its pages
 """
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 FORMAT = "citewell-library"
 # Since 2 a page has its canonical URL, description and structured data; since 3 its origin and the
-# version of its extractor, and a link its kind.
-VERSION = 3
+# version of its extractor, and a link its kind; since 4 the response that it was made from.
+VERSION = 4
 MANIFEST = "manifest.json"
 WEBSITES = "websites.jsonl"
 PAGES_A_PART = 100

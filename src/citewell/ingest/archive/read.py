@@ -20,6 +20,7 @@ from citewell.ingest.archive.page_records import (
     vectors_from_record,
     website_from_record,
 )
+from citewell.ingest.archive.response_records import response_from_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +47,16 @@ class Imported:
 
 
 async def read_archive(
-    path: Path, *, store: Store, project: str, on_progress: OnProgress = no_progress
+    path: Path,
+    *,
+    store: Store,
+    project: str,
+    response_max_bytes: int = 0,
+    on_progress: OnProgress = no_progress,
 ) -> Imported:
     """Import the archive at `path` into `project`.
+
+    The responses kept beside its pages are kept here too, as far as `response_max_bytes` allow.
 
     The whole file is checked before anything is written. An import that was cut short is finished
     by running it again: what is there already is passed over.
@@ -70,11 +78,15 @@ async def read_archive(
         for name in sorted(set(manifest.parts) - {WEBSITES}):
             for record in await _records(zipped, manifest, name):
                 with _refusing_nonsense():
+                    if not response_max_bytes:
+                        record.pop("response", None)
                     await import_page(record, imported, store=store, project=project)
                 await _report(imported, manifest, on_progress)
         for record in await _records(zipped, manifest, WEBSITES):
             with _refusing_nonsense():
                 await import_website(record, imported, store=store, project=project)
+    if response_max_bytes:
+        await store.responses.drop_oldest_responses(max_bytes=response_max_bytes)
     return imported
 
 
@@ -119,7 +131,8 @@ async def import_page(
         return
     try:
         draft = await to_thread.run_sync(partial(page_from_record, record, project=project))
-        put = await store.put_page(replace(draft, source_id=source_id))
+        response = await to_thread.run_sync(response_from_record, record)
+        put = await store.put_page(replace(draft, source_id=source_id, response=response))
     except SuppliedTextRefused:
         # A page that was fetched is better evidence than text that somebody supplied.
         imported.pages_newer += 1

@@ -16,6 +16,7 @@ from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import SearchFilter
 from citewell.ingest.archive.format import PAGES_A_PART, WEBSITES, ArchiveWriter, Manifest
 from citewell.ingest.archive.page_records import page_to_record, website_to_record
+from citewell.ingest.archive.response_records import response_to_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +80,7 @@ async def _fill(
     total = (await store.corpus_stats(where)).pages
     pages = chunks = part = last = 0
     while listed := await store.list_pages(where, limit=PAGES_A_PART, after_source_id=last):
-        records = [record for info in listed if (record := await page_record(info, store, model))]
+        records = [record for info in listed if (record := await _whole_record(info, store, model))]
         await to_thread.run_sync(writer.add, f"pages/{part:05}.jsonl", records)
         pages += len(records)
         chunks += sum(len(record["chunks"]) for record in records)
@@ -96,6 +97,15 @@ async def _fill(
         chunks=chunks,
         websites=len(websites),
     )
+
+
+async def _whole_record(info: PageInfo, store: Store, model: str | None) -> dict[str, Any] | None:
+    """Return a page as a record, with the response that is kept beside it."""
+    record = await page_record(info, store, model)
+    response = await store.responses.get_response(info.source_id)
+    if record is not None and response is not None:
+        record["response"] = await to_thread.run_sync(response_to_record, response)
+    return record
 
 
 async def page_record(info: PageInfo, store: Store, model: str | None) -> dict[str, Any] | None:

@@ -41,8 +41,7 @@ _CHROME_CLASSES = frozenset(
     "skip-nav skip-link skip-to-content mw-jump-link mw-editsection catlinks printfooter navbox "
     "sourcelink localtoc in-page-toc on-github article-actions article-footer baseline-indicator "
     "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
-    "memnav t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful "
-    "hideme".split()
+    "memnav t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
@@ -81,6 +80,9 @@ def is_furniture(element: Element, measure: Measure) -> bool:
     """Return whether something shows that the element only serves finding one's way."""
     if element.tag in _NAVIGATION_TAGS:
         return not _is_text(measure)
+    if element.tag == "summary":
+        # What folds a text out; any other summary says what it is about.
+        return element.has_class("hideme") and element.text().lstrip().startswith("Expand")
     if not measure.characters:
         return is_known_chrome(element) or element.attributes.get("role") in _NAVIGATION_ROLES
     if element.attributes:
@@ -139,7 +141,7 @@ def _is_frame(element: Element, measure: Measure, *, role: str | None) -> bool:
         return False
     if element.tag == "footer" or role == "contentinfo":
         is_long = measure.prose > _FOOTER_CHARACTERS and measure.prose > measure.linked
-        return not is_long and not (measure.headings and measure.prose)
+        return not is_long and not (measure.headings and measure.prose > measure.linked)
     if element.tag == "header" or role == "banner":
         return not measure.headings and not measure.prose and measure.linked > 0
     if read_admonition(element) is not None:

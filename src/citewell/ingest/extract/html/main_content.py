@@ -348,11 +348,24 @@ def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[
                 if not isinstance(node, str) and start == len(holder.children):
                     inner = node
                 break
+        if _is_under_heading(holder, start):
+            break
         taken.extend(node for node in holder.children[start:] if not isinstance(node, str))
         holder.children = holder.children[:start]
         is_holder = inner is not None and inner.has_block and inner.tag in _HOLDERS
         holder = inner if is_holder else None
     return taken
+
+
+def _is_under_heading(holder: Element, place: int) -> bool:
+    """Return whether what stands from `place` on is all that a heading right before it heads."""
+    before = [node for node in holder.children[:place] if not isinstance(node, str) or node.strip()]
+    return (
+        place < len(holder.children)
+        and bool(before)
+        and not isinstance(before[-1], str)
+        and before[-1].tag in HEADING_TAGS - {"h1"}
+    )
 
 
 def _is_colophon(node: Element | str, measures: dict[Element, Measure]) -> bool:

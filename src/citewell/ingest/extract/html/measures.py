@@ -113,7 +113,8 @@ def _complete(element: Element, own: Measure) -> None:
 def _count_tag(element: Element, own: Measure) -> None:
     tag = element.tag
     if tag in _MAIN_TAGS or element.attributes.get("role") == "main":
-        own.has_main |= bool(own.characters)
+        # A title that is nothing but a link names the site.
+        own.has_main |= own.characters > (own.linked if tag == "h1" else 0)
     if tag == "a":
         href = element.attributes.get("href")
         if href is not None:

@@ -11,7 +11,7 @@ from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.microdata import read_microdata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from selectolax.lexbor import LexborHTMLParser
 
@@ -23,6 +23,7 @@ _MAX_AUTHOR_CHARACTERS = 100
 _DASHES = "|–—·•»:-"
 _TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
 _LEAST_TITLE_CHARACTERS = 3
+_UNTITLED = ("<no title>", "Untitled")
 # Without such a word, what follows a dash may be the page and what precedes it the site.
 _SITE = re.compile(
     r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
@@ -100,13 +101,22 @@ def _description(meta: dict[str, str]) -> str:
     return ""
 
 
-def choose_title(metadata: Metadata, headings: list[str], *, is_article: bool = False) -> str:
+def choose_title(
+    metadata: Metadata,
+    headings: list[str],
+    *,
+    subheadings: Sequence[str] = (),
+    is_article: bool = False,
+) -> str:
     """Return the page's own name: the heading that its title repeats, or that title.
 
-    `headings` are those of the first level in the main content. A heading that only repeats the end
-    of the title names the site.
+    `headings` are those of the first level in the main content, `subheadings` those of the second.
+    A heading that only repeats the end of the title names the site; so does one that only repeats
+    its start where a subheading is the end.
     """
     title = metadata.title
+    if title.startswith(_UNTITLED):
+        return next(iter(headings), "")[:_MAX_TITLE_CHARACTERS]
     if not title:
         return next(iter(headings or metadata.headings), "")[:_MAX_TITLE_CHARACTERS]
     parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
@@ -120,11 +130,18 @@ def choose_title(metadata: Metadata, headings: list[str], *, is_article: bool = 
     if ranked:
         names_site, place = min(ranked)
         if not names_site:
-            return candidates[place]
+            return _own_heading(candidates[place], subheadings, parts) or candidates[place]
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
     return _without_site_name(title, metadata.site_name, is_article=is_article)
+
+
+def _own_heading(heading: str, subheadings: Sequence[str], parts: list[str]) -> str | None:
+    """Return the subheading that ends a title which begins with the name of the site."""
+    if len(parts) < 2 or not parts[0].startswith(_plain(heading)):
+        return None
+    return next((each for each in subheadings if _plain(each) == parts[-1]), None)
 
 
 def repeats_title(words: str, title: str) -> bool:

@@ -63,9 +63,10 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
     further = left_out_links(document, content, canonical, links)
     headings = [section.heading for section in canonical.sections if section.level == 1]
-    title = choose_title(metadata, headings, is_article=content.is_article) or next(
-        (section.heading for section in canonical.sections if section.heading), ""
-    )
+    subheadings = [section.heading for section in canonical.sections if section.level == 2]
+    title = choose_title(
+        metadata, headings, subheadings=subheadings, is_article=content.is_article
+    ) or next((section.heading for section in canonical.sections if section.heading), "")
     return ExtractedPage(
         title=title or name_of(fetched.final_url),
         text=canonical.text,
