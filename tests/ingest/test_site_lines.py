@@ -2,11 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
 from tests.ingest.fetched import extracted
+from tests.site import Site, running_site
 
 from citewell.core.records import ExtractedPage
 from citewell.ingest.chunk import chunk_page
+from citewell.ingest.pipeline import Ingester
 from citewell.ingest.site_lines import SiteLines, content_span
+from citewell.store.open import open_store
+from citewell.store.protocol import Store
+from citewell.web.fetcher import Fetcher
+
+pytestmark = pytest.mark.anyio
+
+BIRDS = ("heron", "egret", "bittern", "stork", "ibis", "crane", "spoonbill")
+PAGES = {
+    f"/{bird}": f"<body><p>Small. Fast. Reliable.</p><h1>The {bird}</h1>"
+    f"<p>The {bird} wades through shallow water and eats fish.</p></body>"
+    for bird in BIRDS
+}
+
+
+@asynccontextmanager
+async def ingesting(store: Store) -> AsyncIterator[Ingester]:
+    async with (
+        Fetcher(allowed_private_hosts=("127.0.0.1",), respect_robots=False) as fetcher,
+        Ingester(
+            store=store,
+            fetcher=fetcher,
+            embedder=None,
+            stale_after_days=30,
+            response_max_bytes=1_000_000,
+        ) as ingester,
+    ):
+        yield ingester
+
+
+async def chunks_with_slogan(store: Store, site: Site) -> list[str]:
+    """Return the stored pages that have the line of all pages in a chunk."""
+    held: list[str] = []
+    for path in PAGES:
+        page = await store.find_page(site.url(path), project="default")
+        chunks = await store.chunks_of_page(page.source_id) if page is not None else []
+        held += [path for chunk in chunks if "Reliable" in chunk.text]
+    return held
+
+
+async def test_the_first_pages_of_a_site_are_read_again_once_it_is_known_what_repeats() -> None:
+    store = await open_store("sqlite://")
+    with running_site(PAGES) as site:
+        async with ingesting(store) as ingester:
+            for path in PAGES:
+                await ingester.ingest(site.url(path), project="default")
+
+    assert await chunks_with_slogan(store, site) == []
+    await store.aclose()
+
+
+async def test_a_restart_forgets_nothing_about_a_site() -> None:
+    store = await open_store("sqlite://")
+    *early, last = PAGES
+    with running_site(PAGES) as site:
+        async with ingesting(store) as ingester:
+            for path in early:
+                await ingester.ingest(site.url(path), project="default")
+        async with ingesting(store) as ingester:
+            await ingester.ingest(site.url(last), project="default")
+            await ingester.ingest(site.url(last), project="another")
+
+    assert await chunks_with_slogan(store, site) == []
+    elsewhere = await store.find_page(site.url(last), project="another")
+    assert elsewhere is not None
+    chunks = await store.chunks_of_page(elsewhere.source_id)
+    assert chunks[0].text.startswith("Small. Fast. Reliable.")
+    await store.aclose()
 
 
 def page(number: int) -> ExtractedPage:
@@ -20,7 +93,7 @@ def page(number: int) -> ExtractedPage:
 def learnt(pages: int) -> frozenset[int]:
     site = SiteLines()
     for number in range(1, pages + 1):
-        site.add_page("example.org", page(number).text)
+        site.add_page("example.org", f"/{number}", page(number).text)
     assert site.repeated("example.com") == frozenset()
     return site.repeated("example.org")
 
@@ -47,7 +120,7 @@ def test_a_page_of_repeated_lines_alone_is_kept_whole() -> None:
 
 def test_tables_and_code_at_an_edge_are_kept() -> None:
     site = SiteLines()
-    for _ in range(6):
-        site.add_page("s", "```\nimport heron\n```\n\nText.\n")
+    for number in range(6):
+        site.add_page("s", f"/{number}", "```\nimport heron\n```\n\nText.\n")
 
     assert content_span("```\nimport heron\n```\n\nMore.\n", site.repeated("s"))[0] == 0

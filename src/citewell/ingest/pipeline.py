@@ -6,12 +6,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import anyio
 
-from citewell.core.errors import CitewellError, FetchError
+from citewell.core.errors import CitewellError, EmptyPage, ExtractionError, FetchError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
@@ -19,6 +20,7 @@ from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.kept_response import fetched_from, response_of
 from citewell.ingest.outcome import IngestOutcome, has_labels, is_of_its_url, is_stale
 from citewell.ingest.reading import PageReader
+from citewell.ingest.site_lines import SiteLearning
 from citewell.web.body import OpenedBody, open_body
 from citewell.web.render.second_look import SecondLook
 from citewell.web.urls import canonical_url, is_file_url, page_address
@@ -67,6 +69,7 @@ class Ingester:
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
         self._reader = PageReader(fetcher.sandbox)
+        self._sites = SiteLearning(store)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -174,6 +177,7 @@ class Ingester:
         page = outcome.page
         if page is None:
             return outcome
+        await self._reread_early(page)
         self._wake_embedding(page)
         message = f"Indexed {address} ({page.chunks} chunks, {page.tokens} tokens)"
         await _report(on_progress, message)
@@ -194,6 +198,7 @@ class Ingester:
                 fetched, stored, project=project, tags=tags, content_type=None, admit=None
             )
         if outcome.page is not None:
+            await self._reread_early(outcome.page)
             self._wake_embedding(outcome.page)
         return outcome
 
@@ -211,7 +216,7 @@ class Ingester:
             if response is None or stored is None or stored.source_id != page.source_id:
                 return None
             fetched = await self._open_response(response, stored)
-            read = await self._reader.read(fetched)
+            read = await self._read(fetched, project=stored.project)
             outcome = await self._put(
                 fetched, read, stored, project=stored.project, response=response
             )
@@ -266,6 +271,23 @@ class Ingester:
         """Return whether the page was fetched too long ago to be trusted as it is."""
         return is_stale(page, after_days=self._stale_after_days)
 
+    async def _read(self, fetched: FetchedPage, *, project: str) -> ReadPage:
+        """Read a page; what repeats over its site is in no chunk."""
+        repeated = await self._sites.repeated(fetched.final_url, project=project)
+        read = await self._reader.read(fetched, repeated)
+        self._sites.add_page(fetched.final_url, read[0].text, project=project)
+        return read
+
+    async def _reread_early(self, page: PageInfo) -> None:
+        """Read pages of the site again that were read before it was known what repeats."""
+        for url in self._sites.take_early(page.final_url, project=page.project):
+            early = await self._store.find_page(url, project=page.project)
+            try:
+                if early is not None:
+                    await self.reread(early)
+            except (EmptyPage, ExtractionError) as error:
+                logger.warning("%s stays as it was read before: %s", url, error.message)
+
     async def _open_response(self, response: PageResponse, page: PageInfo) -> FetchedPage:
         opened = await self._fetcher.sandbox.run(
             open_body, response.body, response.content_type, response.final_url
@@ -305,7 +327,7 @@ class Ingester:
             return IngestOutcome(url=fetched.url, page=stored)
         fetched, page = await self._second_look.read(
             fetched,
-            self._reader.read,
+            partial(self._read, project=project),
             text_of=lambda read: read[0].text,
             # A browser asks for pages of the web only.
             mode="never" if is_file_url(fetched.url) else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from anyio import to_thread
 
@@ -13,7 +12,6 @@ from citewell.ingest.entities import find_entities
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.extract.whole_text import extract_whole_text
 from citewell.ingest.packed_page import ReadPage, pack_page, unpack_page
-from citewell.ingest.site_lines import SiteLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,22 +45,16 @@ class PageReader:
     ) -> None:
         self._sandbox = sandbox
         self._read = read
-        self._site_lines = SiteLines()
 
-    async def read(self, fetched: FetchedPage) -> ReadPage:
-        """Return the page with its chunks and entities.
-
-        What repeats over the pages of a site that are read one after the other is in no chunk.
+    async def read(self, fetched: FetchedPage, repeated: frozenset[int] = frozenset()) -> ReadPage:
+        """Return the page with its chunks and entities; no chunk holds lines that are `repeated`.
 
         Raises:
             ExtractionError: the page is damaged, takes too long or too much memory, or ends every
                 process that reads it.
             EmptyPage: it holds no readable text.
         """
-        site = urlsplit(fetched.final_url).netloc
-        read = await self._run(self._read, fetched, self._site_lines.repeated(site))
-        self._site_lines.add_page(site, read[0].text)
-        return read
+        return await self._run(self._read, fetched, repeated)
 
     async def extract(self, fetched: FetchedPage) -> ExtractedPage:
         """Return the canonical text of the page, for one who does not store it.

@@ -1,4 +1,4 @@
-"""Lines that repeat at the edges of a site's pages: learnt while they are ingested together.
+"""Lines that repeat at the edges of a site's pages, learnt from those that are stored or read.
 
 They stay in the canonical text, which depends on nothing but the page; they are only left out of
 its chunks. So a page has the same text and hash however it was read.
@@ -10,6 +10,13 @@ import re
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from citewell.core.records import SearchFilter
+
+if TYPE_CHECKING:
+    from citewell.store.protocol import Store
 
 _EDGE_LINES = 12
 _LEAST_PAGES = 4
@@ -18,6 +25,8 @@ _LEAST_LETTERS = 3
 _MAX_SITES = 200
 # Counting more pages of a site would add nothing.
 _MAX_PAGES = 200
+# So many stored pages of a site are read when a process meets it for the first time.
+_RECALLED_PAGES = 24
 _LETTERS = re.compile(r"[^\W_]+")
 # Lines inside these belong together.
 _LAID_OUT = ("```", "~~~", "|")
@@ -25,8 +34,11 @@ _LAID_OUT = ("```", "~~~", "|")
 
 @dataclass(slots=True)
 class _Site:
-    pages: int = 0
+    seen: set[str] = field(default_factory=set)
+    """The addresses of the pages that were counted."""
     counts: Counter[int] = field(default_factory=Counter)
+    early: list[str] = field(default_factory=list)
+    """Pages that were read before anything was known to repeat."""
 
 
 class SiteLines:
@@ -35,25 +47,78 @@ class SiteLines:
     def __init__(self) -> None:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
 
-    def add_page(self, site: str, text: str) -> None:
-        """Take in a page; the sites that were seen longest ago are forgotten."""
-        seen = self._sites.setdefault(site, _Site())
+    def knows(self, site: str) -> bool:
+        """Return whether any page of a site was counted, and not forgotten since."""
+        return site in self._sites
+
+    def add_page(self, site: str, url: str, text: str) -> None:
+        """Count a page once; the sites that were seen longest ago are forgotten."""
+        known = self._sites.setdefault(site, _Site())
         self._sites.move_to_end(site)
         if len(self._sites) > _MAX_SITES:
             self._sites.popitem(last=False)
-        if seen.pages == _MAX_PAGES:
+        if url in known.seen or len(known.seen) == _MAX_PAGES:
             return
-        seen.pages += 1
+        if not self.repeated(site):
+            known.early.append(url)
+        known.seen.add(url)
         lines = text.split("\n")
-        seen.counts.update({*_edge(lines), *_edge(lines[::-1])})
+        known.counts.update({*_edge(lines), *_edge(lines[::-1])})
 
     def repeated(self, site: str) -> frozenset[int]:
         """Return the fingerprints of lines that most pages of a site begin or end with."""
-        seen = self._sites.get(site)
-        if seen is None or seen.pages < _LEAST_PAGES:
+        known = self._sites.get(site)
+        if known is None or len(known.seen) < _LEAST_PAGES:
             return frozenset()
-        least = _LEAST_SHARE * seen.pages
-        return frozenset(line for line, count in seen.counts.items() if count > least)
+        least = _LEAST_SHARE * len(known.seen)
+        return frozenset(line for line, count in known.counts.items() if count > least)
+
+    def take_early(self, site: str) -> list[str]:
+        """Return, once, the pages read before it was known what repeats; none while nothing is."""
+        known = self._sites.get(site)
+        if known is None or not known.early or not self.repeated(site):
+            return []
+        early, known.early = known.early, []
+        return early
+
+
+class SiteLearning:
+    """What repeats over the pages of each site and project; a restart forgets nothing."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lines = SiteLines()
+
+    async def repeated(self, url: str, *, project: str) -> frozenset[int]:
+        """Return what repeats on the site of a page, as far as its stored pages show it."""
+        site = _site_of(url, project)
+        if not self._lines.knows(site):
+            await self._recall(site, url, project=project)
+        return self._lines.repeated(site)
+
+    def add_page(self, url: str, text: str, *, project: str) -> None:
+        """Count a page that was read."""
+        self._lines.add_page(_site_of(url, project), url, text)
+
+    def take_early(self, url: str, *, project: str) -> list[str]:
+        """Return, once, the pages of the site that were read before it was known what repeats."""
+        return self._lines.take_early(_site_of(url, project))
+
+    async def _recall(self, site: str, url: str, *, project: str) -> None:
+        parts = urlsplit(url)
+        where = SearchFilter(project=project, url_prefix=f"{parts.scheme}://{parts.netloc}/")
+        infos = await self._store.list_pages(where, limit=_RECALLED_PAGES)
+        texts = await self._store.page_texts(
+            [info.source_id for info in infos if info.origin != "supplied"]
+        )
+        for page in texts.values():
+            self._lines.add_page(site, page.info.final_url, page.text)
+        # Where something was known to repeat, these have been read again already.
+        self._lines.take_early(site)
+
+
+def _site_of(url: str, project: str) -> str:
+    return f"{project} {urlsplit(url).netloc}"
 
 
 def content_span(text: str, repeated: frozenset[int]) -> tuple[int, int]:
