@@ -108,7 +108,7 @@ def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
         try:
             wait_until(
                 lambda: _STARTED.search(server.log) is not None or process.poll() is not None,
-                seconds=30,
+                seconds=180,
             )
             yield server
         finally:

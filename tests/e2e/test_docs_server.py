@@ -40,7 +40,7 @@ def docs_server(
         try:
             wait_until(
                 lambda: _STARTED.search(server.log) is not None or process.poll() is not None,
-                seconds=30,
+                seconds=180,
             )
             found = _STARTED.search(server.log)
             assert found is not None, server.log.decode()

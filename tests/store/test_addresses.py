@@ -33,7 +33,7 @@ async def test_an_address_of_no_store_is_refused(address: str, message: str) -> 
 
 
 async def test_a_file_that_cannot_be_opened_leaves_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder")
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
 
     with pytest.raises(StoreError):
         await open_store(f"sqlite://{tmp_path}/file/deeper/pages.db")
