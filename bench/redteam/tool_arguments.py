@@ -1,7 +1,8 @@
 """Arguments made from the schema of every tool: each call ends with a result or a clear error.
 
 The cases keep to the schema, so that they reach past validation; most ids are of things that do
-not exist. INTERNAL_ERROR, no answer at all or a server that has ended counts as got through.
+not exist. INTERNAL_ERROR, no answer at all or a server that has ended counts as got through. The
+server over HTTP is on PostgreSQL, the others are on SQLite.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from bench.redteam.attempt import Attempt, is_quick
 from bench.redteam.schema_values import value_for
 from tests.e2e.processes import SERVE, environment, http_server
+from tests.postgres import empty_database
 from tests.tools.library import EGRETS, HERONS, OWLS
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
@@ -29,12 +31,15 @@ from citewell.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from anyio.streams.memory import MemoryObjectSendStream
+
 NAME = "tool_arguments"
 _CASES = 200
 _QUICK_CASES = 4
 # What the schema cannot say, such as the form of a cursor, refuses many.
 _TRIES_PER_CASE = 5
 _ANSWER_SECONDS = 120
+_MOST_WAITING = 100
 _FAULTS = ("INTERNAL_ERROR", "-32603", "no answer")
 _MAX_LINE_BYTES = 10_000_000
 _SETTINGS = {
@@ -57,14 +62,28 @@ if TYPE_CHECKING:
 
 
 async def attack() -> AsyncIterator[Attempt]:
-    """Call every tool over each transport."""
-    transports = {"stdio": _over_stdio, "HTTP": _over_http, "WebSocket": _over_websocket}
-    for name, connected in transports.items():
-        with TemporaryDirectory() as folder:
-            await _fill(Path(folder))
-            async with connected(Path(folder)) as ask:
-                async for attempt in _call_all(name, ask):
+    """Call every tool over each transport, all three at once: most of the time is waiting."""
+    attempts, results = anyio.create_memory_object_stream[Attempt](_MOST_WAITING)
+    with empty_database(with_library=True) as postgres:
+        async with anyio.create_task_group() as tasks, attempts:
+            for transport in _TRANSPORTS:
+                database = postgres if transport == "HTTP" else None
+                tasks.start_soon(_attack_over, transport, database, attempts.clone())
+            attempts.close()
+            async with results:
+                async for attempt in results:
                     yield attempt
+
+
+async def _attack_over(
+    transport: str, database: str | None, attempts: MemoryObjectSendStream[Attempt]
+) -> None:
+    with TemporaryDirectory() as folder:
+        address = database or f"sqlite:///{folder}/pages.db"
+        await _fill(address)
+        async with attempts, _TRANSPORTS[transport](Path(folder), address) as ask:
+            async for attempt in _call_all(transport, ask):
+                await attempts.send(attempt)
 
 
 async def _call_all(transport: str, ask: Ask) -> AsyncIterator[Attempt]:
@@ -97,17 +116,17 @@ def _outcome_of(answer: Message) -> str:
     return str(result["structuredContent"]["error"]["code"]) if result["isError"] else "done"
 
 
-async def _fill(folder: Path) -> None:
-    store = await open_store(f"sqlite:///{folder}/pages.db")
+async def _fill(address: str) -> None:
+    store = await open_store(address)
     for page in (HERONS, EGRETS, OWLS):
         await store.put_page(page)
     await store.aclose()
 
 
 @asynccontextmanager
-async def _over_http(folder: Path) -> AsyncIterator[Ask]:
+async def _over_http(folder: Path, address: str) -> AsyncIterator[Ask]:
     headers = {"Accept": "application/json, text/event-stream"}
-    with http_server(folder, **_SETTINGS) as server:
+    with http_server(folder, CITEWELL_DATABASE_URL=address, **_SETTINGS) as server:
         async with httpx2.AsyncClient(base_url=server.url, timeout=_ANSWER_SECONDS) as http:
 
             async def ask(message: Message) -> Message:
@@ -119,10 +138,15 @@ async def _over_http(folder: Path) -> AsyncIterator[Ask]:
 
 
 @asynccontextmanager
-async def _over_websocket(folder: Path) -> AsyncIterator[Ask]:
-    with http_server(folder, **_SETTINGS) as server:
-        address = server.url.replace("http", "ws") + "/mcp"
-        async with connect(address, subprotocols=[Subprotocol("mcp")], max_size=None) as socket:
+async def _over_websocket(folder: Path, address: str) -> AsyncIterator[Ask]:
+    with http_server(folder, CITEWELL_DATABASE_URL=address, **_SETTINGS) as server:
+        endpoint = connect(
+            server.url.replace("http", "ws") + "/mcp",
+            subprotocols=[Subprotocol("mcp")],
+            max_size=None,
+            open_timeout=_ANSWER_SECONDS,
+        )
+        async with endpoint as socket:
 
             async def receive() -> bytes:
                 received = await socket.recv()
@@ -134,8 +158,8 @@ async def _over_websocket(folder: Path) -> AsyncIterator[Ask]:
 
 
 @asynccontextmanager
-async def _over_stdio(folder: Path) -> AsyncIterator[Ask]:
-    env = environment(folder, **_SETTINGS)
+async def _over_stdio(folder: Path, address: str) -> AsyncIterator[Ask]:
+    env = environment(folder, CITEWELL_DATABASE_URL=address, **_SETTINGS)
     process = await anyio.open_process(SERVE, env=env, cwd=folder, stderr=subprocess.DEVNULL)
     async with process:
         assert process.stdin is not None
@@ -152,6 +176,9 @@ async def _over_stdio(folder: Path) -> AsyncIterator[Ask]:
         await conversation.open()
         yield conversation.ask
         await stdin.aclose()
+
+
+_TRANSPORTS = {"stdio": _over_stdio, "HTTP": _over_http, "WebSocket": _over_websocket}
 
 
 class _Conversation:

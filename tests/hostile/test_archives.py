@@ -4,82 +4,113 @@ from __future__ import annotations
 
 import json
 import tracemalloc
-import zipfile
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
+from bench.redteam.archive_files import (
+    PAGE,
+    PAGES,
+    broken_files,
+    manifest_of,
+    write_large_manifest,
+    write_library,
+    write_zip,
+    wrong_records,
+)
 
 from citewell.core.errors import ArchiveRefused
-from citewell.ingest.archive.format import FORMAT, MANIFEST, VERSION
+from citewell.core.records import SearchFilter
+from citewell.ingest.archive.format import MANIFEST
 from citewell.ingest.archive.read import read_archive
 from citewell.store.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
 
-MANIFEST_FIELDS = {"format": FORMAT, "version": VERSION, "parts": {}}
+EVERYTHING = SearchFilter()
 
 
-def write_zip(path: Path, files: Mapping[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for name, body in files.items():
-            zipped.writestr(name, body)
-    return path
+@pytest.fixture
+async def store() -> AsyncIterator[Store]:
+    opened = await open_store("sqlite://")
+    yield opened
+    await opened.aclose()
 
 
-MANIFESTS: dict[str, bytes] = {
-    "no JSON": b"\xff\xfe{",
-    "a list": b"[]",
-    "nested without end": b"[" * 100_000,
-    "a number": b"1" * 5_000,
-    "parts that are no object": json.dumps({**MANIFEST_FIELDS, "parts": [1]}).encode(),
-    "digests that are no text": json.dumps({**MANIFEST_FIELDS, "parts": {"a": 1}}).encode(),
-    "a version that is no number": json.dumps({**MANIFEST_FIELDS, "version": "x"}).encode(),
-    "fields that nobody knows": json.dumps({**MANIFEST_FIELDS, "more": 1}).encode(),
-}
+async def refusal(path: Path, store: Store) -> str:
+    """Return why the archive is refused, or nothing if it is read."""
+    try:
+        await read_archive(path, store=store, project="default", response_max_bytes=10_000)
+    except ArchiveRefused as error:
+        return error.message
+    return ""
 
 
-@pytest.mark.parametrize("what", MANIFESTS)
-async def test_a_manifest_that_makes_no_sense_is_refused(what: str, tmp_path: Path) -> None:
-    path = write_zip(tmp_path / "library.zip", {MANIFEST: MANIFESTS[what]})
-
-    await refused(path)
+async def test_a_right_archive_is_read(tmp_path: Path, store: Store) -> None:
+    assert await refusal(write_library(tmp_path / "library.zip"), store) == ""
+    assert (await store.corpus_stats(EVERYTHING)).pages == 1
 
 
-@pytest.mark.parametrize("body", [b"", b"PK\x05\x06", b"PK\x03\x04" + b"\xff" * 200, b"text"])
-async def test_a_file_that_is_no_zip_is_refused(body: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "library.zip"
-    path.write_bytes(body)
+async def test_files_that_are_no_library_are_refused_in_one_line(
+    tmp_path: Path, store: Store
+) -> None:
+    tried = 0
+    for what, path in broken_files(tmp_path):
+        message = await refusal(path, store)
 
-    await refused(path)
+        tried += 1
+        assert message.endswith("."), what
+        assert "\n" not in message, what
+    assert tried > 30
+    assert (await store.corpus_stats(EVERYTHING)).pages == 0
 
 
-async def test_every_cut_and_changed_byte_of_a_zip_is_refused(tmp_path: Path) -> None:
-    manifest = json.dumps({**MANIFEST_FIELDS, "more": 1}).encode()
-    whole = write_zip(tmp_path / "whole.zip", {MANIFEST: manifest, "a": b"{}"}).read_bytes()
+async def test_every_cut_and_changed_byte_of_a_zip_is_refused(tmp_path: Path, store: Store) -> None:
+    parts = {PAGES: b"{}\n"}
+    files = {MANIFEST: manifest_of(parts, more=1), **parts}
+    whole = write_zip(tmp_path / "whole.zip", files).read_bytes()
     path = tmp_path / "library.zip"
 
     for place in range(len(whole)):
-        path.write_bytes(whole[:place])
-        await refused(path)
-        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
-        await refused(path)
+        for body in (
+            whole[:place],
+            whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :],
+        ):
+            path.write_bytes(body)
+            assert await refusal(path, store), place
 
 
-async def test_a_manifest_of_a_gigabyte_is_refused_unread(tmp_path: Path) -> None:
-    path = tmp_path / "library.zip"
-    with (
-        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped,
-        zipped.open(MANIFEST, "w") as file,
-    ):
-        for _ in range(200):
-            file.write(b" " * 1_000_000)
+async def test_a_wrong_value_in_any_field_is_refused_before_anything_is_written(
+    tmp_path: Path, store: Store
+) -> None:
+    """What is taken in all the same is a value that the field may have; the red team tries all."""
+    tried, taken_in = 0, []
+    for what, records in islice(wrong_records(), 0, None, 5):
+        if not await refusal(write_library(tmp_path / "library.zip", **records), store):
+            taken_in.append(what)
+            [info] = await store.list_pages(EVERYTHING, limit=2)
+            assert await store.get_page(info.source_id)
+            await store.delete_page(info.source_id)
+        assert (await store.corpus_stats(EVERYTHING)).pages == 0, what
+        tried += 1
+
+    harmless = ("= None", "= []", "= True", "= 'javascript:alert(1)'")
+    assert tried > 150
+    assert [what for what in taken_in if not what.endswith(harmless)] == []
+    assert not [what for what in taken_in if "url" in what and "javascript" in what]
+
+
+async def test_a_manifest_far_too_large_is_refused_unread(tmp_path: Path, store: Store) -> None:
+    path = write_large_manifest(tmp_path / "library.zip", megabytes=100)
     tracemalloc.start()
 
-    message = await refused(path)
+    message = await refusal(path, store)
 
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -87,12 +118,18 @@ async def test_a_manifest_of_a_gigabyte_is_refused_unread(tmp_path: Path) -> Non
     assert peak < 20_000_000
 
 
-async def refused(path: Path) -> str:
-    store = await open_store("sqlite://")
-    try:
-        with pytest.raises(ArchiveRefused) as caught:
-            await read_archive(path, store=store, project="default")
-    finally:
-        await store.aclose()
-    assert "\n" not in caught.value.message
-    return caught.value.message
+async def test_a_part_that_unpacks_into_much_more_is_refused_unread(
+    tmp_path: Path, store: Store
+) -> None:
+    lines = json.dumps(PAGE).encode() + b"\n" + b" " * 100_000_000
+    files = {MANIFEST: manifest_of({PAGES: lines}), PAGES: lines}
+    path = write_zip(tmp_path / "library.zip", files)
+    del lines, files
+    tracemalloc.start()
+
+    message = await refusal(path, store)
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "unpacks into too much" in message
+    assert peak < 20_000_000

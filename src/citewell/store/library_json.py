@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from citewell.core.jobs import JobProgress
 from citewell.core.library import ChangeReport, CrawlOptions, PageChange, SectionChange
+from citewell.store.session import refuses_nonsense
 
 if TYPE_CHECKING:
     from citewell.core.library import Fields
@@ -19,6 +20,7 @@ def options_to_json(options: CrawlOptions) -> str:
     return _dump(asdict(options))
 
 
+@refuses_nonsense
 def options_from_json(text: str) -> CrawlOptions:
     """Return the options that `options_to_json` wrote."""
     values = json.loads(text)
@@ -32,6 +34,7 @@ def progress_to_json(progress: JobProgress) -> str:
     return _dump(asdict(progress))
 
 
+@refuses_nonsense
 def progress_from_json(text: str) -> JobProgress:
     """Return the progress that `progress_to_json` wrote."""
     return JobProgress(**json.loads(text))
@@ -44,6 +47,7 @@ def report_to_json(report: ChangeReport) -> str:
     return _dump(values)
 
 
+@refuses_nonsense
 def report_from_json(text: str) -> ChangeReport:
     """Return the report that `report_to_json` wrote."""
     values = json.loads(text)
@@ -57,6 +61,7 @@ def change_to_json(change: PageChange) -> str:
     return _dump(asdict(change))
 
 
+@refuses_nonsense
 def change_from_json(text: str) -> PageChange:
     """Return the change that `change_to_json` wrote."""
     return _page_change(json.loads(text))
@@ -67,6 +72,7 @@ def fields_to_json(fields: Fields) -> str:
     return _dump(dict(fields))
 
 
+@refuses_nonsense
 def fields_from_json(text: str) -> Fields:
     """Return the fields that `fields_to_json` wrote."""
     return cast("Fields", json.loads(text))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, Literal, Protocol, TypeVar, overload
+
+from citewell.core.errors import StoreError
 
 Channel = Literal["jobs", "render_requests", "render_outcomes"]
 Result = TypeVar("Result")
@@ -103,13 +105,28 @@ def read_list(value: list[Any] | str) -> tuple[Any, ...]:
     return _parse_list(value) if isinstance(value, str) else tuple(value)
 
 
+def refuses_nonsense(parse: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Make a parser of stored text raise StoreError for text that we cannot have written."""
+
+    @wraps(parse)
+    def parse_stored(text: str) -> Result:
+        try:
+            return parse(text)
+        except (LookupError, TypeError, ValueError) as error:
+            raise StoreError("the database is damaged: a value in it makes no sense") from error
+
+    return parse_stored
+
+
 # The chunks of a page share its tags and its time, and those of a section its headings.
 @lru_cache(maxsize=4096)
+@refuses_nonsense
 def _parse_datetime(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
 @lru_cache(maxsize=4096)
+@refuses_nonsense
 def _parse_list(text: str) -> tuple[Any, ...]:
     return tuple(json.loads(text))
 

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import ArchiveRefused
+from citewell.ingest.archive.record_checks import check_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,10 +28,15 @@ VERSION = 4
 MANIFEST = "manifest.json"
 WEBSITES = "websites.jsonl"
 PAGES_A_PART = 100
-# A file that claims more is no library; unpacking it would fill the memory.
-_MAX_PART_BYTES = 1_000_000_000
-# A part takes a hundred bytes of it.
+# A file that claims more is no library; unpacking it would fill the memory. A part takes a hundred
+# bytes of the manifest; a record is at most a page with its chunks and vectors.
 _MAX_MANIFEST_BYTES = 20_000_000
+_MAX_RECORD_BYTES = 64_000_000
+_MAX_RECORD_VALUES = 10_000_000
+# Text with vectors is packed to a fifth; a file that unpacks into this much more is made to.
+_MAX_RATIO = 200
+_RATIO_COUNTS_ABOVE_BYTES = 50_000_000
+_READ_BYTES = 1_000_000
 # Whatever zip, zlib and json make of bytes that nobody wrote with them.
 DAMAGE = (
     ArithmeticError,
@@ -113,35 +119,59 @@ def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
 
 
 def check_parts(zipped: zipfile.ZipFile, manifest: Manifest) -> None:
-    """Read every part once and compare it with the manifest, before anything is written.
+    """Read every part once, and compare it with the manifest and with what records look like.
+
+    It is done before anything is written.
 
     Raises:
         ArchiveRefused: a part is missing or damaged.
     """
+    infos = zipped.infolist()
+    unpacked = sum(info.file_size for info in infos)
+    packed = sum(info.compress_size for info in infos)
+    if unpacked > max(_RATIO_COUNTS_ABOVE_BYTES, _MAX_RATIO * packed):
+        raise ArchiveRefused("The file is not a Citewell library: it unpacks into too much.")
     for name in manifest.parts:
-        _read_part(zipped, manifest, name)
+        _check_digest(zipped, manifest, name)
+        for record in read_part(zipped, name):
+            try:
+                check_record(record, "website" if name == WEBSITES else "page")
+            except DAMAGE as error:
+                raise ArchiveRefused(
+                    f"The file is damaged: an entry of {name} makes no sense."
+                ) from error
 
 
-def read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the records of a part.
+def read_part(zipped: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of a part, one line after the other.
 
     Raises:
         ArchiveRefused: it is missing or damaged.
     """
-    for line in _read_part(zipped, manifest, name).splitlines():
-        try:
-            yield json.loads(line.decode("utf-8", "surrogatepass"))
-        except DAMAGE as error:
-            raise ArchiveRefused(f"The file is damaged: {name} makes no sense.") from error
-
-
-def _read_part(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> bytes:
     try:
-        if zipped.getinfo(name).file_size > _MAX_PART_BYTES:
-            raise ArchiveRefused(f"The part {name} is too large.")
-        body = zipped.read(name)
+        with zipped.open(name) as part:
+            while line := part.readline(_MAX_RECORD_BYTES + 1):
+                yield json.loads(_checked_line(line).decode("utf-8", "surrogatepass"))
+    except DAMAGE as error:
+        raise ArchiveRefused(f"The file is damaged: {name} makes no sense.") from error
+
+
+def _checked_line(line: bytes) -> bytes:
+    if len(line) > _MAX_RECORD_BYTES:
+        raise ValueError("a record is too long")
+    # Each becomes an object of Python, which takes far more memory than its characters.
+    if sum(map(line.count, (b"{", b"[", b'"'))) > _MAX_RECORD_VALUES:
+        raise ValueError("a record has too many values")
+    return line
+
+
+def _check_digest(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> None:
+    digest = hashlib.sha256()
+    try:
+        with zipped.open(name) as part:
+            while piece := part.read(_READ_BYTES):
+                digest.update(piece)
     except DAMAGE as error:
         raise ArchiveRefused(f"The file is damaged: {name} cannot be read.") from error
-    if hashlib.sha256(body).hexdigest() != manifest.parts[name]:
+    if digest.hexdigest() != manifest.parts[name]:
         raise ArchiveRefused(f"The file is damaged: {name} is not what was written.")
-    return body

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,7 +24,7 @@ from citewell.ingest.archive.page_records import (
 from citewell.ingest.archive.response_records import response_from_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from citewell.core.library import WebsiteStatus
@@ -65,29 +66,36 @@ async def read_archive(
         ArchiveRefused: the file is missing, damaged, or of a newer version.
         StoreError: the store could not be written.
     """
-    try:
-        zipped = zipfile.ZipFile(path)
-    except FileNotFoundError as error:
-        raise ArchiveRefused(f"There is no file {path.name}.") from error
-    except DAMAGE as error:
-        raise ArchiveRefused(f"{path.name} is damaged or not a Citewell library.") from error
-    with zipped:
+    with _open_zip(path) as zipped:
         manifest = read_manifest(zipped)
         await to_thread.run_sync(check_parts, zipped, manifest)
         imported = Imported()
         for name in sorted(set(manifest.parts) - {WEBSITES}):
-            for record in await _records(zipped, manifest, name):
+            async for record in _records(zipped, name):
                 with _refusing_nonsense():
                     if not response_max_bytes:
                         record.pop("response", None)
                     await import_page(record, imported, store=store, project=project)
                 await _report(imported, manifest, on_progress)
-        for record in await _records(zipped, manifest, WEBSITES):
-            with _refusing_nonsense():
-                await import_website(record, imported, store=store, project=project)
+        if WEBSITES in manifest.parts:
+            async for record in _records(zipped, WEBSITES):
+                with _refusing_nonsense():
+                    await import_website(record, imported, store=store, project=project)
     if response_max_bytes:
         await store.responses.drop_oldest_responses(max_bytes=response_max_bytes)
     return imported
+
+
+def _open_zip(path: Path) -> zipfile.ZipFile:
+    try:
+        # A device or a pipe may have no end.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise ArchiveRefused(f"{path.name} is not a file.")
+        return zipfile.ZipFile(path)
+    except FileNotFoundError as error:
+        raise ArchiveRefused(f"There is no file {path.name}.") from error
+    except DAMAGE as error:
+        raise ArchiveRefused(f"{path.name} is damaged or not a Citewell library.") from error
 
 
 @contextmanager
@@ -98,12 +106,10 @@ def _refusing_nonsense() -> Iterator[None]:
         raise ArchiveRefused("The file is damaged: an entry of it makes no sense.") from error
 
 
-async def _records(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> list[dict[str, Any]]:
-    return await to_thread.run_sync(partial(_read_all, zipped, manifest, name))
-
-
-def _read_all(zipped: zipfile.ZipFile, manifest: Manifest, name: str) -> list[dict[str, Any]]:
-    return list(read_part(zipped, manifest, name))
+async def _records(zipped: zipfile.ZipFile, name: str) -> AsyncIterator[dict[str, Any]]:
+    records = read_part(zipped, name)
+    while (record := await to_thread.run_sync(next, records, None)) is not None:
+        yield record
 
 
 async def import_page(

@@ -4,6 +4,9 @@
 
 -- ── connections ──────────────────────────────────────────────────────────────
 
+-- name: list_code
+SELECT type, sql FROM sqlite_schema WHERE type IN ('trigger', 'view');
+
 -- name: configure_connection
 -- Without WAL's fsync per commit a power cut may lose the last pages, never the database.
 PRAGMA foreign_keys = ON;
@@ -39,7 +42,7 @@ SELECT
     (SELECT application_id FROM pragma_application_id) AS application_id;
 
 -- name: applied_version
-SELECT coalesce(max(version), 0) FROM migration;
+SELECT coalesce(max(CAST(version AS INTEGER)), 0) FROM migration;
 
 -- name: note_migration
 INSERT INTO migration (version, name) VALUES (:version, :name);

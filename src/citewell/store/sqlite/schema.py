@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import StoreError
-from citewell.store.migrate import migrate
+from citewell.store.migrate import load_migrations, migrate
 from citewell.store.sqlite.session import SQL
 
 if TYPE_CHECKING:
@@ -29,7 +29,19 @@ def bring_up_to_date(connection: sqlite3.Connection) -> None:
             "the database belongs to another program",
             suggestion="Set CITEWELL_DATABASE_URL to a new file, or to one that citewell made.",
         )
+    _refuse_foreign_code(connection)
     migrate(_Schema(connection), "sqlite")
+
+
+def _refuse_foreign_code(connection: sqlite3.Connection) -> None:
+    """Refuse triggers and views that no migration made: our statements would run them."""
+    ours = " ".join(" ".join(step.script for step in load_migrations("sqlite")).split())
+    for row in connection.execute(SQL["list_code"]):
+        if " ".join(row["sql"].split()) not in ours:
+            raise StoreError(
+                f"the database holds a {row['type']} that citewell did not make",
+                suggestion="Restore a copy of the database that nobody changed.",
+            )
 
 
 class _Schema:
