@@ -128,11 +128,13 @@ WEBSITE: dict[str, Any] = {
 }
 
 
-def write_zip(path: Path, files: Mapping[str | zipfile.ZipInfo, bytes]) -> Path:
-    """Write a zip of these files."""
+def write_zip(path: Path, files: Mapping[str, bytes], *, is_link: bool = False) -> Path:
+    """Write a zip of these files, or of links."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as zipped:
         for name, body in files.items():
-            zipped.writestr(name, body)
+            info = zipfile.ZipInfo(name)
+            info.external_attr = ((stat.S_IFLNK if is_link else stat.S_IFREG) | 0o600) << 16
+            zipped.writestr(info, body, zipfile.ZIP_DEFLATED)
     return path
 
 
@@ -224,6 +226,9 @@ def broken_files(folder: Path) -> Iterator[tuple[str, Path]]:
         yield f"manifest: {what}", write_zip(path, {MANIFEST: body})
     for what, files in _tricks().items():
         yield what, write_zip(path, files)
+    target = {PAGES: b"/etc/passwd"}
+    links = {MANIFEST: manifest_of(target), **target}
+    yield "parts that are links", write_zip(path, links, is_link=True)
     path.write_bytes(_encrypted(whole))
     yield "says that it is encrypted", path
     path.unlink()
@@ -303,15 +308,11 @@ _MANIFESTS: dict[str, bytes] = {
 }
 
 
-def _tricks() -> dict[str, dict[str | zipfile.ZipInfo, bytes]]:
+def _tricks() -> dict[str, dict[str, bytes]]:
     page = _line({**PAGE, "url": 1})
-    tricks: dict[str, dict[str | zipfile.ZipInfo, bytes]] = {}
+    tricks: dict[str, dict[str, bytes]] = {}
     for name in ("../../outside.jsonl", "/etc/passwd", "C:\\outside", "pages/", ".", "a\0b"):
         tricks[f"a part called {name!r}"] = {MANIFEST: manifest_of({name: page}), name: page}
-    link = zipfile.ZipInfo(PAGES)
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    target = b"/etc/passwd"
-    tricks["a part that is a link"] = {MANIFEST: manifest_of({PAGES: target}), link: target}
     tricks["a wrong digest"] = {MANIFEST: manifest_of({PAGES: b""}), PAGES: page}
     tricks["a page in the place of a website"] = {
         MANIFEST: manifest_of({WEBSITES: _line(PAGE)}),
