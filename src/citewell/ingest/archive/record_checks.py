@@ -61,12 +61,14 @@ class _Record(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
-class _Span(_Record):
+class _Place(_Record):
+    section: Count
+    start: Count
+
+
+class _Section(_Record):
     start: Count
     end: Count
-
-
-class _Section(_Span):
     ordinal: Count
     parent: Count | None
     level: Annotated[int, Field(ge=0, le=100)]
@@ -74,25 +76,21 @@ class _Section(_Span):
     anchor: Text | None
 
 
-class _Image(_Record):
+class _Image(_Place):
     url: Target
     alt: Text
     caption: Text
-    section: Count
-    start: Count
 
 
-class _Link(_Record):
+class _Link(_Place):
     url: Target
     text: Text
     context: Text
-    section: Count
-    start: Count
     kind: LinkKind = "content"
 
 
-class _Chunk(_Span):
-    section: Count
+class _Chunk(_Place):
+    end: Count
     tokens: Count
     heading_path: list[Text]
     anchor: Text | None
@@ -146,10 +144,10 @@ class _Page(_Record):
             if section.ordinal != ordinal or not is_outer:
                 raise ValueError("a section stands in the wrong place")
         length, sections = len(self.text), len(self.sections)
-        spans = (*self.sections, *self.chunks)
+        spans: list[_Section | _Chunk] = [*self.sections, *self.chunks]
         if any(not span.start <= span.end <= length for span in spans):
             raise ValueError("a span does not lie in the text")
-        places = (*self.links, *self.images, *self.chunks)
+        places: list[_Place] = [*self.links, *self.images, *self.chunks]
         if any(place.section >= sections or place.start > length for place in places):
             raise ValueError("a place does not lie in the text")
         return self
