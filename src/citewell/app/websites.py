@@ -6,14 +6,21 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from citewell.core.errors import CitewellError, NotFound
+from citewell.core.errors import CitewellError, NotFound, RobotsDisallowed
 from citewell.core.progress import OnProgress, no_progress
 from citewell.jobs.website_status import is_stale, website_status
 
 if TYPE_CHECKING:
     from citewell.app.parts import PartName, Parts
     from citewell.core.jobs import Job
-    from citewell.core.library import RemovedWebsite, Website, WebsiteDraft, WebsiteQuery
+    from citewell.core.library import (
+        CrawlOptions,
+        Discovery,
+        RemovedWebsite,
+        Website,
+        WebsiteDraft,
+        WebsiteQuery,
+    )
     from citewell.jobs.library import Processed, Refreshed
 
 READ_NEEDS: tuple[PartName, ...] = ("store",)
@@ -36,6 +43,22 @@ class WebsiteListing:
 
     websites: tuple[WebsiteView, ...]
     total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitePreview:
+    """What a crawl of a site would begin with."""
+
+    url: str
+    discovery: Discovery
+    named: int
+    """How many pages the site names within the scope; 1 where links are followed."""
+    urls: tuple[str, ...]
+    """Those that would be read, up to the limit."""
+    forbidden: int
+    """How many of them robots.txt forbids."""
+    delay_seconds: float | None
+    """The pause between pages that robots.txt asks for."""
 
 
 async def list_websites(parts: Parts, query: WebsiteQuery) -> WebsiteListing:
@@ -115,6 +138,38 @@ async def process_website(
             is_cached=True,
         )
     return processed
+
+
+async def preview_site(parts: Parts, url: str, options: CrawlOptions) -> SitePreview:
+    """Return what a crawl would read; only robots.txt, llms.txt and sitemaps are fetched.
+
+    Raises:
+        NotAUrl: it is not an HTTP or HTTPS URL.
+        FetchError: the site cannot be reached, or its robots.txt forbids it.
+        InvalidArgument: the site does not name its pages in the way that was asked for.
+    """
+    from citewell.ingest.discover import discover_urls
+    from citewell.web.urls import canonical_url
+
+    url = canonical_url(url)
+    delay_seconds = await parts.fetcher.check_robots(url)
+    discovered = await discover_urls(parts.fetcher, url, options)
+    named = [named.url for named in discovered.urls]
+    allowed: list[str] = []
+    for address in named[: options.max_pages]:
+        try:
+            await parts.fetcher.check_robots(address)
+        except RobotsDisallowed:
+            continue
+        allowed.append(address)
+    return SitePreview(
+        url=url,
+        discovery=discovered.discovery,
+        named=len(named),
+        urls=tuple(allowed),
+        forbidden=min(len(named), options.max_pages) - len(allowed),
+        delay_seconds=delay_seconds,
+    )
 
 
 async def refresh_website(

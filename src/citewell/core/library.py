@@ -127,6 +127,8 @@ class WebsiteQuery:
     project: str = "default"
     content_type: str | None = None
     status: WebsiteStatus | None = None
+    matching: str | None = None
+    """Letters that stand in the URL or the title, in any case."""
     order_by: WebsiteOrder = "fetch_timestamp"
     descending: bool = True
     limit: int = 50

@@ -78,7 +78,9 @@ class SiteCrawler:
         crawl = await self._store.crawls.get_crawl(self._site_id)
         is_new = crawl is None or crawl.job_id != self._job_id
         if is_new:
-            found = await discover_urls(self._parts.fetcher, self._website)
+            found = await discover_urls(
+                self._parts.fetcher, self._website.url, self._website.options
+            )
             urls = (*found.urls, *await self._member_urls())
             crawl = Crawl(
                 job_id=self._job_id, discovery=found.discovery, started_at=self._parts.clock()

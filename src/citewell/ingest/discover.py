@@ -19,7 +19,7 @@ from citewell.web.sitemap import read_sitemaps
 from citewell.web.urls import resolve_url
 
 if TYPE_CHECKING:
-    from citewell.core.library import Discovery, Website
+    from citewell.core.library import CrawlOptions, Discovery
     from citewell.web.fetcher import Fetcher
 
 _SITEMAP_NAMES = ("sitemap.xml", "/sitemap.xml", "/sitemap_index.xml")
@@ -36,30 +36,30 @@ class Discovered:
     urls: tuple[CrawlUrl, ...]
 
 
-async def discover_urls(fetcher: Fetcher, website: Website) -> Discovered:
+async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Discovered:
     """Return the URLs that a site names, or its own URL where links are to be followed.
 
     Raises:
         InvalidArgument: the way that was asked for names no page of the site.
         FetchError: the site cannot be reached, or is in trouble.
     """
-    scope = SiteScope(website.url, website.options)
-    way = website.options.discovery
+    scope = SiteScope(url, options)
+    way = options.discovery
     if way in ("auto", "llms_txt"):
         listed = await _read_llms_txt(fetcher, scope.folder_url)
         if listed is not None:
-            urls = tuple(CrawlUrl(url=url) for url in listed if scope.holds(url))
+            urls = tuple(CrawlUrl(url=each) for each in listed if scope.holds(each))
             if urls:
                 return Discovered(discovery="llms_txt", urls=urls)
     if way in ("auto", "sitemap"):
-        urls = await _read_sitemaps(fetcher, website, scope)
+        urls = await _read_sitemaps(fetcher, url, scope, max_pages=options.max_pages)
         if urls:
             return Discovered(discovery="sitemap", urls=urls)
     if way in ("auto", "links"):
-        return Discovered(discovery="links", urls=(CrawlUrl(url=website.url),))
+        return Discovered(discovery="links", urls=(CrawlUrl(url=url),))
     name = "llms.txt" if way == "llms_txt" else "sitemap"
     raise InvalidArgument(
-        f"{website.url} has no {name} that names pages of the site",
+        f"{url} has no {name} that names pages of the site",
         suggestion="Let the crawl follow links, or widen its scope and patterns.",
     )
 
@@ -86,12 +86,12 @@ async def _read_llms_txt(fetcher: Fetcher, url: str) -> list[str] | None:
 
 
 async def _read_sitemaps(
-    fetcher: Fetcher, website: Website, scope: SiteScope
+    fetcher: Fetcher, url: str, scope: SiteScope, *, max_pages: int
 ) -> tuple[CrawlUrl, ...]:
     folder = scope.folder_url
     usual = [address for name in _SITEMAP_NAMES if (address := resolve_url(folder, name))]
-    named = await fetcher.sitemaps_of(website.url)
-    limit = _NAMED_PER_PAGE * website.options.max_pages
+    named = await fetcher.sitemaps_of(url)
+    limit = _NAMED_PER_PAGE * max_pages
     # Where robots.txt names sitemaps, the usual places hold the same or nothing.
     found = await read_sitemaps(
         fetcher.fetch_file, named or usual, max_urls=max(limit, 1_000), sandbox=fetcher.sandbox

@@ -82,6 +82,7 @@ class LibraryStore:
             "project": query.project,
             "content_type": query.content_type,
             "status": query.status,
+            "matching": query.matching.lower() if query.matching else None,
         }
         order = {
             "order_by": query.order_by,

@@ -48,7 +48,11 @@ WHERE source_id = :source_id AND project = :project;
 SELECT count(*) AS total FROM website
 WHERE project = :project
     AND (CAST(:content_type AS text) IS NULL OR content_type = :content_type)
-    AND (CAST(:status AS text) IS NULL OR status = :status);
+    AND (CAST(:status AS text) IS NULL OR status = :status)
+    AND (
+        CAST(:matching AS text) IS NULL
+        OR lower(url || ' ' || title) LIKE '%' || CAST(:matching AS text) || '%'
+    );
 
 -- name: update_website
 UPDATE website SET

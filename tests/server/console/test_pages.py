@@ -17,7 +17,15 @@ from citewell.people.desk import MOST_LISTED
 
 pytestmark = pytest.mark.anyio
 
-PAGES = ("/", "/library", QUESTIONS, DIRECTIVES, "/mcp/console/usage", "/mcp/debug")
+PAGES = (
+    "/",
+    "/library",
+    "/library/pages",
+    QUESTIONS,
+    DIRECTIVES,
+    "/mcp/console/usage",
+    "/mcp/debug",
+)
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 
@@ -150,10 +158,10 @@ async def test_the_servers_own_pages_may_send_forms_under_its_public_name() -> N
 
 async def test_a_page_that_needs_a_key_shows_the_form_for_it_and_nothing_else() -> None:
     async with console(mcp_auth_token="sk-right-0000") as http:
-        locked = await http.get("/library")
-        script = await http.get("/library", headers={"HX-Request": "true"})
+        locked = await http.get("/library/pages")
+        script = await http.get("/library/pages", headers={"HX-Request": "true"})
         key = {"Authorization": "Bearer sk-right-0000", "HX-Request": "true"}
-        opened = await http.get("/library", headers=key)
+        opened = await http.get("/library/pages", headers=key)
 
     assert (locked.status_code, script.status_code, opened.status_code) == (200, 401, 200)
     assert "needs your key" in locked.text
@@ -232,7 +240,7 @@ async def test_a_search_without_an_answer_says_so_and_what_was_checked() -> None
 
 async def test_a_page_of_another_project_does_not_exist() -> None:
     async with console() as http:
-        listed = (await http.get("/library")).text
+        listed = (await http.get("/library/pages")).text
         hidden = await http.get("/read/3")
 
     assert "Secret" not in listed

@@ -38,7 +38,7 @@ async def test_quotes_are_copied_with_their_sources() -> None:
 
     quote = view.cards[0].quote
     assert view.copies["markdown"].startswith(f"> {quote.text.splitlines()[0]}")
-    assert f"]({HERONS.url}#grey%20heron), 2026-03-14" in view.copies["markdown"]
+    assert f"]({HERONS.url}#grey%20heron:~:text=The%20grey" in view.copies["markdown"]
     assert "  title = {Herons},\n" in view.copies["bibtex"]
     assert "  urldate = {2026-03-14}\n" in view.copies["bibtex"]
     csl = json.loads(view.copies["csl"])

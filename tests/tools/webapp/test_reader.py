@@ -37,7 +37,7 @@ async def test_a_quote_is_marked_and_the_original_opens_at_its_section() -> None
 
     assert view.quote_state == "marked"
     assert f'<mark id="{quote_id}">It stands still for hours.</mark>' in view.html
-    assert view.original == f"{HERONS.url}#grey heron"
+    assert view.original == f"{HERONS.url}#grey%20heron:~:text=It%20stands%20still%20for%20hours"
 
 
 async def test_a_quote_of_another_version_or_page_is_said_to_be_so() -> None:

@@ -22,9 +22,9 @@ from citewell.core.errors import (
 )
 from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
-from citewell.tools.explorer import EXPLORER_NEEDS
 from citewell.tools.people.console import DESK_NEEDS
 from citewell.tools.webapp.ask import ASK_NEEDS
+from citewell.tools.webapp.library import LIBRARY_NEEDS
 from citewell.tools.webapp.reader import READER_NEEDS
 
 if TYPE_CHECKING:
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONSOLE_NEEDS: tuple[PartName, ...] = (
-    *EXPLORER_NEEDS,
     *DESK_NEEDS,
     *ASK_NEEDS,
+    *LIBRARY_NEEDS,
     *READER_NEEDS,
     "access",
     "secret",

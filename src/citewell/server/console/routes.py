@@ -14,12 +14,13 @@ from citewell.core.errors import InvalidArgument, NotFound
 from citewell.server.console.ask import ask_routes
 from citewell.server.console.desk import desk_routes
 from citewell.server.console.door import Door, refuse_json
-from citewell.server.console.explorer import explorer_routes
 from citewell.server.console.inspector import inspector_routes
+from citewell.server.console.library import IMPORT, MAX_IMPORT_BYTES, library_routes
 from citewell.server.console.pages import STATIC, Pages
 from citewell.server.console.reader import reader_routes
 from citewell.server.console.screen import Screen
 from citewell.server.console.sign_in import sign_in_routes
+from citewell.server.console.usage import usage_routes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -59,21 +60,22 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
 
     routes = [
         *ask_routes(door, screen, app, draining=draining),
-        *explorer_routes(door, screen),
+        *usage_routes(door, screen),
+        *library_routes(door, screen),
         *reader_routes(door, screen),
         *desk_routes(door, screen, draining=draining),
         *inspector_routes(screen),
         *sign_in_routes(door, screen),
         Route(f"{STATIC}/{{name}}", send_file, methods=["GET"]),
     ]
-    bounded = [Middleware(RequestBodyLimitMiddleware, max_body_size=_MAX_BODY_BYTES)]
-    return Console(
-        routes=[
-            Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=bounded)
-            for route in routes
-        ],
-        refuse_unserved=refuse_unserved,
-    )
+    return Console(routes=[_bounded(route) for route in routes], refuse_unserved=refuse_unserved)
+
+
+def _bounded(route: Route) -> Route:
+    """Return the route with a limit on what it is sent."""
+    limit = MAX_IMPORT_BYTES if route.path == IMPORT else _MAX_BODY_BYTES
+    bound = [Middleware(RequestBodyLimitMiddleware, max_body_size=limit)]
+    return Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=bound)
 
 
 def _refuse_unserved(request: Request, error: HTTPException, screen: Screen) -> Response:

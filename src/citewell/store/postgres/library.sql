@@ -48,6 +48,10 @@ LEFT JOIN LATERAL (
 WHERE project = :project
     AND (:content_type::text IS NULL OR content_type = :content_type)
     AND (:status::text IS NULL OR status = :status)
+    AND (
+        :matching::text IS NULL
+        OR lower(website.url || ' ' || website.title) LIKE '%' || :matching::text || '%'
+    )
 ORDER BY
     :order_by = 'fetch_timestamp' AND coalesce(own.fetched_at, website.fetched_at) IS NULL,
     CASE WHEN :order_by = 'fetch_timestamp' AND :descending

@@ -28,6 +28,7 @@ SELECT source_id FROM website
 WHERE project = :project
     AND (:content_type IS NULL OR content_type = :content_type)
     AND (:status IS NULL OR status = :status)
+    AND (:matching IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')
 ORDER BY
     :order_by = 'fetch_timestamp' AND fetched_at IS NULL,
     CASE WHEN :descending THEN

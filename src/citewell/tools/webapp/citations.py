@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from citewell.core.text import one_line
+from citewell.core.text_fragment import link_to_section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,8 @@ _NOT_IN_KEY = re.compile(r"[^a-z0-9]+")
 
 
 def quote_url(quote: Quote) -> str:
-    """Return the address of the quote on the web: its page, at its section."""
-    return f"{quote.url}#{quote.anchor}" if quote.anchor else quote.url
+    """Return the address of the quote on the web: its page, at its words where that is known."""
+    return quote.link or link_to_section(quote.url, quote.anchor)
 
 
 def as_markdown(quotes: Sequence[Quote]) -> str:

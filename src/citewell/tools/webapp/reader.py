@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
+from citewell.answer.links import link_to_span
 from citewell.core.errors import NotFound
 from citewell.core.graph import NodeRef
 from citewell.core.ids import parse_citation_id
@@ -185,9 +186,10 @@ def _original(page: Page, mark: MarkedSpan | None) -> str | None:
     url = page.info.final_url
     if not url.startswith(("http://", "https://")):
         return None
-    around = (s.anchor for s in page.sections if mark and s.start <= mark.start < s.end)
-    anchor = next(around, None)
-    return f"{url}#{anchor}" if anchor else url
+    if mark is None:
+        return url
+    around = (s.anchor for s in page.sections if s.start <= mark.start < s.end)
+    return link_to_span(page, next(around, None), start=mark.start, end=mark.end)
 
 
 def _part_to_render(

@@ -46,6 +46,14 @@ const citewell = (() => {
     });
   };
 
+  // What the browser itself opens or sends cannot carry the key: htmx does it instead.
+  if (key) {
+    const main = document.getElementById("content");
+    main.setAttribute("hx-boost", "true");
+    main.setAttribute("hx-target", "#content");
+    main.setAttribute("hx-swap", "innerHTML");
+  }
+
   const prepare = (part) => {
     part.querySelectorAll("[data-needs-script]").forEach((element) => {
       element.hidden = false;

@@ -1,0 +1,274 @@
+"""`/library`: the websites and pages that are kept, and everything that is done with them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+from urllib.parse import urlencode
+
+import anyio
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.library import (
+    CrawlOptions,
+    CrawlScope,
+    WebsiteDraft,
+    WebsiteOrder,
+    WebsiteQuery,
+    WebsiteStatus,
+)
+from citewell.server.console.door import read_form, refuse_json
+from citewell.server.console.pages import guard_headers
+from citewell.server.console.reader import read_number
+from citewell.tools.webapp import library
+from citewell.tools.webapp.ask import count_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.datastructures import FormData
+    from starlette.requests import Request
+
+    from citewell.server.console.door import Door
+    from citewell.server.console.screen import Screen
+    from citewell.tools.registry import Call
+
+LIBRARY = "/library"
+IMPORT = f"{LIBRARY}/import"
+MAX_IMPORT_BYTES = 1_000_000_000
+
+_MOST_PAGES = 10_000
+_DAY_SECONDS = 86_400.0
+_SCHEDULES: dict[str, float | None] = {
+    "never": None,
+    "day": _DAY_SECONDS,
+    "week": 7 * _DAY_SECONDS,
+    "month": 30 * _DAY_SECONDS,
+}
+
+
+def library_routes(door: Door, screen: Screen) -> list[Route]:
+    """Return the routes of the library."""
+    pages = LibraryPages(screen)
+
+    def page(path: str, show: Callable[[Request, Call], Awaitable[Response]]) -> Route:
+        return Route(LIBRARY + path, door.guard(show, refuse=screen.refuse), methods=["GET"])
+
+    def form(path: str, take: Callable[[Request, Call], Awaitable[Response]]) -> Route:
+        return Route(LIBRARY + path, door.guard(take, refuse=screen.refuse), methods=["POST"])
+
+    return [
+        page("", pages.show_websites),
+        page("/pages", pages.show_pages),
+        page("/work", pages.show_work),
+        Route(f"{LIBRARY}/export", door.guard(_export, refuse=refuse_json), methods=["GET"]),
+        Route(IMPORT, door.guard(_import, refuse=refuse_json), methods=["POST"]),
+        form("/preview", pages.preview),
+        form("/add", pages.add),
+        form("/jobs/{id:int}/cancel", pages.cancel),
+        form("/jobs/{id:int}/retry", pages.retry),
+        page("/{id}", pages.show_website),
+        form("/{id:int}/refresh", pages.refresh),
+        form("/{id:int}/settings", pages.change_settings),
+        form("/{id:int}/delete", pages.delete),
+    ]
+
+
+class LibraryPages:
+    """The pages of the library, and what their forms send."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    async def show_websites(self, request: Request, call: Call) -> Response:
+        """Show one screen of websites, filtered and sorted as the address says."""
+        query = _query(request)
+        listing = await library.list_library(query, call)
+        values = {
+            "query": query,
+            "listing": listing,
+            "stats": await count_corpus(call),
+            "groups": await library.list_jobs(call),
+            "statuses": get_args(WebsiteStatus),
+            "orders": get_args(WebsiteOrder),
+            "address_of": _address_of,
+            "draft": None,
+            "preview": None,
+        }
+        return self._screen.show(request, "library.html", values)
+
+    async def show_work(self, request: Request, call: Call) -> Response:
+        """Show the background work alone, for the page that asks again and again."""
+        return self._screen.show(request, "work.html", {"groups": await library.list_jobs(call)})
+
+    async def show_pages(self, request: Request, call: Call) -> Response:
+        """Show the next pages; `back` holds where the screens before this one began."""
+        after = read_number(request.query_params.get("after", "")) or 0
+        back = [n for n in request.query_params.get("back", "").split(",") if n.isdigit()]
+        values = {
+            "pages": await library.list_pages(call, after=after),
+            "after": after,
+            "back": back,
+            "at_once": library.PAGES_AT_ONCE,
+        }
+        return self._screen.show(request, "library_pages.html", values)
+
+    async def show_website(self, request: Request, call: Call) -> Response:
+        """Show one website with its pages and its work."""
+        source_id = read_number(request.path_params["id"])
+        if source_id is None:
+            raise NotFound("There is no such website.", suggestion="Go back to the library.")
+        after = read_number(request.query_params.get("after", "")) or 0
+        shown = await library.view_website(source_id, call, after=after)
+        values = {
+            "shown": shown,
+            "website": shown.view.website,
+            "schedules": _SCHEDULES,
+            "at_once": library.PAGES_AT_ONCE,
+        }
+        return self._screen.show(request, "website.html", values)
+
+    async def preview(self, request: Request, call: Call) -> Response:
+        """Show what a crawl would read, with the form to go on."""
+        draft = _draft(await read_form(request))
+        preview = await library.preview(draft.url, draft.options, call)
+        return self._screen.show(
+            request, "library_preview.html", {"draft": draft, "preview": preview}
+        )
+
+    async def add(self, request: Request, call: Call) -> Response:
+        """Add the page or site of the form."""
+        source_id = await library.add_website(_draft(await read_form(request)), call)
+        return _to(f"{LIBRARY}/{source_id}")
+
+    async def refresh(self, request: Request, call: Call) -> Response:
+        """Fetch a website again."""
+        await library.refresh_website(request.path_params["id"], call)
+        return _to(f"{LIBRARY}/{request.path_params['id']}")
+
+    async def change_settings(self, request: Request, call: Call) -> Response:
+        """Set the schedule and the tags of a website."""
+        form, source_id = await read_form(request), request.path_params["id"]
+        schedule = str(form.get("schedule", ""))
+        if schedule in _SCHEDULES:
+            await library.schedule_website(source_id, call, every_seconds=_SCHEDULES[schedule])
+        tags = _words(form, "tags")
+        await library.tag_website(source_id, call, tags=tags)
+        return _to(f"{LIBRARY}/{source_id}")
+
+    async def delete(self, request: Request, call: Call) -> Response:
+        """Delete a website with its pages."""
+        await library.delete_website(request.path_params["id"], call)
+        return _to(LIBRARY)
+
+    async def cancel(self, request: Request, call: Call) -> Response:
+        """Stop a job."""
+        await library.cancel_job(request.path_params["id"], call)
+        return _back(request)
+
+    async def retry(self, request: Request, call: Call) -> Response:
+        """Let a failed job run again."""
+        await library.retry_job(request.path_params["id"], call)
+        return _back(request)
+
+
+async def _export(request: Request, call: Call) -> Response:
+    folder = Path(await anyio.to_thread.run_sync(tempfile.mkdtemp))
+    path = folder / "citewell-library.zip"
+
+    def remove() -> None:
+        path.unlink(missing_ok=True)
+        folder.rmdir()
+
+    try:
+        await library.export_library(path, call)
+    except BaseException:
+        await anyio.to_thread.run_sync(remove)
+        raise
+    return FileResponse(
+        path,
+        media_type="application/zip",
+        filename=path.name,
+        headers=guard_headers(),
+        background=BackgroundTask(remove),
+    )
+
+
+async def _import(request: Request, call: Call) -> Response:
+    with tempfile.NamedTemporaryFile(suffix=".zip") as file:
+        async for piece in request.stream():
+            await anyio.to_thread.run_sync(file.write, piece)
+        file.flush()
+        imported = await library.import_library(Path(file.name), call)
+    body = {"pages": imported.pages_written, "websites": imported.websites_added}
+    return JSONResponse(body, headers=guard_headers())
+
+
+def _query(request: Request) -> WebsiteQuery:
+    asked = request.query_params
+    status, order = asked.get("status", ""), asked.get("order", "")
+    page = read_number(asked.get("page", "")) or 1
+    return WebsiteQuery(
+        status=next((known for known in get_args(WebsiteStatus) if known == status), None),
+        matching=asked.get("filter", "").strip()[:200] or None,
+        order_by=next(
+            (known for known in get_args(WebsiteOrder) if known == order), "fetch_timestamp"
+        ),
+        descending=asked.get("down", "1") == "1",
+        limit=library.WEBSITES_AT_ONCE,
+        offset=(max(page, 1) - 1) * library.WEBSITES_AT_ONCE,
+    )
+
+
+def _address_of(query: WebsiteQuery, *, page: int) -> str:
+    """Return the address of another screen of the same list."""
+    values = {
+        "filter": query.matching or "",
+        "status": query.status or "",
+        "order": query.order_by,
+        "down": "1" if query.descending else "0",
+        "page": str(page),
+    }
+    return f"{LIBRARY}?{urlencode({name: value for name, value in values.items() if value})}"
+
+
+def _draft(form: FormData) -> WebsiteDraft:
+    url = str(form.get("url", "")).strip()
+    if not url:
+        raise InvalidArgument("Write the address of a page first.")
+    plain = CrawlOptions()
+    scope = str(form.get("scope", ""))
+    pages = read_number(str(form.get("max_pages", ""))) or plain.max_pages
+    options = CrawlOptions(
+        scope=next((known for known in get_args(CrawlScope) if known == scope), plain.scope),
+        max_pages=min(max(pages, 1), _MOST_PAGES),
+        include=_words(form, "include"),
+        exclude=_words(form, "exclude"),
+    )
+    return WebsiteDraft(
+        url=url if "://" in url else f"https://{url}",
+        kind="site" if form.get("kind") == "site" else "page",
+        tags=_words(form, "tags"),
+        options=options,
+        refresh_seconds=_SCHEDULES.get(str(form.get("schedule", ""))),
+    )
+
+
+def _words(form: FormData, name: str) -> tuple[str, ...]:
+    return tuple(str(form.get(name, "")).replace(",", " ").split())
+
+
+def _to(path: str) -> Response:
+    return RedirectResponse(path, status_code=303, headers=guard_headers())
+
+
+def _back(request: Request) -> Response:
+    """Return to the page of the library whose form it was."""
+    came_from = request.headers.get("referer", "")
+    path = came_from.partition("://")[2].partition("/")[2].partition("?")[0]
+    is_ours = path.startswith(LIBRARY.removeprefix("/")) and "/" not in path[len("library/") :]
+    return _to(f"/{path}" if is_ours else LIBRARY)

@@ -1,0 +1,116 @@
+"""The library in a real browser, on a site that is really read."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.web_app.conftest import Tab
+from tests.site import Response
+
+pytestmark = pytest.mark.slow
+
+
+def offer_site(tab: Tab) -> str:
+    """Serve a small documentation with a sitemap, and return its address."""
+    site = tab.scene.site
+    for name in ("one", "two", "three"):
+        site.pages[f"/docs/{name}"] = (
+            f"<title>Page {name}</title><main><h1>Page {name}</h1><p>The page {name} is about the "
+            f"marsh harrier, chapter {name}.</p></main>"
+        )
+    site.pages["/docs/"] = (
+        "<title>Docs</title><main><h1>Docs</h1><p>Harriers of the marsh.</p></main>"
+    )
+    locations = "".join(
+        f"<url><loc>{site.url(f'/docs/{name}')}</loc></url>" for name in ("", "one", "two", "three")
+    )
+    site.pages["/docs/sitemap.xml"] = Response(
+        body=f"<urlset>{locations}</urlset>".encode(), headers={"Content-Type": "application/xml"}
+    )
+    return site.url("/docs/")
+
+
+def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab) -> None:
+    address = offer_site(tab)
+    page = tab.open("/library")
+    tab.check_looks()
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("Address").first.fill(address)
+    page.get_by_label("The whole site").check()
+    page.get_by_role("button", name="Preview the crawl").click()
+    expect(page.locator(".figures")).to_contain_text("its sitemap")
+    expect(page.locator(".preview-list li")).to_have_count(4)
+    tab.check_looks()
+
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/library/\d+$"))
+    expect(page.locator("main")).to_contain_text(address)
+    expect(page.locator("#work")).to_be_empty(timeout=60_000)
+    page.reload()
+    expect(page.locator(".rows .site-row")).to_have_count(4)
+    expect(page.locator(".state.completed")).to_be_visible()
+
+    page.locator(".settings [name=schedule]").select_option(label="Every week")
+    page.locator(".settings [name=tags]").fill("birds fen")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".settings [name=tags]")).to_have_value("birds fen")
+    expect(page.locator(".settings [name=schedule]")).to_have_value("week")
+    tab.check_looks()
+
+    page.get_by_text("Delete…").click()
+    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#message")).to_have_text("Nothing was deleted.")
+    page.get_by_text("Delete…").click()
+    page.get_by_role("button", name="Delete it").click()
+    page.wait_for_url("**/library", timeout=30_000)
+    page.get_by_label("Filter by title or address").fill("/docs/")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator("main")).to_contain_text("No website matches this filter.")
+
+
+def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
+    site = tab.scene.site
+    page = tab.open("/library")
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("Address").first.fill(site.url("/missing"))
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".card.failed")).to_be_visible(timeout=60_000)
+    expect(page.locator(".card.failed .error")).to_be_visible()
+    tab.check_looks()
+
+    site.pages["/missing"] = "<title>Found</title><main><h1>Found</h1><p>It is here now.</p></main>"
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator("#work")).to_be_empty(timeout=60_000)
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Found")
+
+
+def test_a_library_is_exported_and_imported(tab: Tab) -> None:
+    page = tab.open("/library")
+    page.get_by_text("Import and export").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export").click()
+    file = download.value.path()
+
+    page.get_by_label("A file that an export wrote").set_input_files(
+        {"name": "library.zip", "mimeType": "application/zip", "buffer": file.read_bytes()}
+    )
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#message")).to_contain_text("Imported 0 pages")
+    page.get_by_label("A file that an export wrote").set_input_files(
+        {"name": "library.zip", "mimeType": "application/zip", "buffer": b"nonsense"}
+    )
+    page.get_by_role("button", name="Import").click()
+    expect(page.locator("#message.error")).to_contain_text("damaged")
+    tab.problems.clear()
+
+
+def test_pages_are_listed_and_lead_to_the_reader(tab: Tab) -> None:
+    page = tab.open("/library/pages")
+    expect(page.locator(".site-row")).not_to_have_count(0)
+    tab.check_looks()
+    page.get_by_role("link", name="Owls").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Owls")

@@ -1,0 +1,165 @@
+"""What a person sees and changes of the library."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from tests.drafts import draft
+from tests.site import Response, running_site
+from tests.tools.library import ME, Library, open_library
+
+from citewell.core.errors import InvalidArgument, RobotsDisallowed, ScopeViolation
+from citewell.core.jobs import JobDraft
+from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
+from citewell.core.records import Caller
+from citewell.tools.registry import Call
+from citewell.tools.webapp import library as shelves
+from citewell.tools.webapp.usage import list_usage
+
+pytestmark = pytest.mark.anyio
+
+ANN = Caller(session="s", key_hash="hash-ann", scopes=frozenset({"read", "write"}))
+BEN = Caller(session="s", key_hash="hash-ben", scopes=frozenset({"read", "write"}))
+ADMIN = Caller(session="s", key_hash="hash-admin")
+READER = Caller(session="s", key_hash="hash-reader", scopes=frozenset({"read"}))
+
+
+def seen_by(caller: Caller, library: Library) -> Call:
+    return Call(parts=library.parts, caller=caller)
+
+
+async def test_pages_are_listed_a_part_at_a_time_and_only_of_the_project() -> None:
+    secret = draft("https://secret.example/", "Hidden.", title="Secret", project="other")
+    pages = [draft(f"https://p.example/{n}", f"Page {n}.", title=f"P{n}") for n in range(51)]
+    async with open_library(*pages, secret) as library:
+        call = seen_by(ME, library)
+        first = await shelves.list_pages(call)
+        second = await shelves.list_pages(call, after=first[-1].info.source_id)
+
+    assert (len(first), len(second)) == (shelves.PAGES_AT_ONCE, 1)
+    assert "Secret" not in {page.info.title for page in first + second}
+
+
+async def test_websites_are_filtered_by_letters_of_their_title_or_address() -> None:
+    now = datetime.now(UTC)
+    async with open_library() as library:
+        for url in ("https://a.example/Herons", "https://b.example/owls"):
+            await library.parts.store.library.add_website(WebsiteDraft(url=url), now=now)
+        call = seen_by(ME, library)
+        found = await shelves.list_library(WebsiteQuery(matching="HERON"), call)
+        none = await shelves.list_library(WebsiteQuery(matching="stork"), call)
+
+    assert [view.website.url for view in found.websites] == ["https://a.example/Herons"]
+    assert (found.total, none.total) == (1, 0)
+
+
+async def test_work_is_grouped_by_website_and_a_failure_says_what_to_do() -> None:
+    now = datetime.now(UTC)
+    async with open_library() as library:
+        store = library.parts.store
+        website, _ = await store.library.add_website(
+            WebsiteDraft(url="https://site.example/"), now=now
+        )
+        key = str(website.source_id)
+        never = datetime(2100, 1, 1, tzinfo=UTC)
+        for kind in ("process_website", "refresh_website"):
+            await store.jobs.add_job(JobDraft(kind=kind, key=key), now=now, run_at=never)
+        await store.jobs.add_job(
+            JobDraft(kind="process_website", key="7", project="other"), now=now, run_at=never
+        )
+        groups = await shelves.list_jobs(seen_by(ME, library))
+
+    assert [(group.url, len(group.jobs)) for group in groups] == [("https://site.example/", 2)]
+    failed = replace(groups[0].last, state="failed", error="no", error_kind="RobotsDisallowed")
+    assert shelves.advice_on(failed) == RobotsDisallowed.suggestion
+
+
+async def test_a_preview_says_what_would_be_read_and_stores_nothing() -> None:
+    pages = {
+        "/sitemap.xml": Response(
+            body=b"<urlset><url><loc>{0}/docs/a</loc></url><url><loc>{0}/docs/private/b</loc></url>"
+            b"</urlset>",
+            headers={"Content-Type": "application/xml"},
+        ),
+        "/robots.txt": Response(
+            body=b"User-agent: *\nDisallow: /docs/private/\n",
+            headers={"Content-Type": "text/plain"},
+        ),
+    }
+    with running_site(pages) as site:
+        named = pages["/sitemap.xml"].body.replace(b"{0}", site.url("").rstrip("/").encode())
+        site.pages["/sitemap.xml"] = replace(pages["/sitemap.xml"], body=named)
+        async with open_library(web_allowed_private_hosts=("127.0.0.1",)) as library:
+            call = seen_by(ME, library)
+            preview = await shelves.preview(site.url("/docs/"), CrawlOptions(), call)
+            with pytest.raises(RobotsDisallowed):
+                await shelves.preview(site.url("/docs/private/"), CrawlOptions(), call)
+            listed = await shelves.list_library(WebsiteQuery(), call)
+
+    assert (preview.discovery, preview.named, preview.forbidden) == ("sitemap", 2, 1)
+    assert preview.urls == (site.url("/docs/a"),)
+    assert listed.total == 0
+
+
+async def test_schedule_and_tags_are_kept_and_bounded() -> None:
+    now = datetime.now(UTC)
+    async with open_library() as library:
+        call = seen_by(ME, library)
+        website, _ = await library.parts.store.library.add_website(
+            WebsiteDraft(url="https://site.example/"), now=now
+        )
+        await shelves.schedule_website(website.source_id, call, every_seconds=86_400)
+        await shelves.tag_website(website.source_id, call, tags=["birds", "birds", "fen"])
+        with pytest.raises(InvalidArgument):
+            await shelves.tag_website(website.source_id, call, tags=["x" * 61])
+        kept = (await shelves.view_website(website.source_id, call)).view.website
+
+    assert (kept.refresh_seconds, kept.tags) == (86_400, ("birds", "fen"))
+
+
+async def test_a_key_changes_only_what_its_scope_allows(tmp_path: Path) -> None:
+    blind = replace(ANN, toolsets=frozenset({"people"}))
+    async with open_library() as library:
+        with pytest.raises(ScopeViolation):
+            await shelves.list_pages(seen_by(blind, library))
+        reader, writer = seen_by(READER, library), seen_by(ANN, library)
+        await shelves.list_pages(reader)
+        refused = [
+            shelves.add_website(WebsiteDraft(url="https://a.example/"), reader),
+            shelves.refresh_website(1, reader),
+            shelves.cancel_job(1, reader),
+            shelves.retry_job(1, reader),
+            shelves.tag_website(1, reader, tags=[]),
+            shelves.schedule_website(1, reader, every_seconds=None),
+            shelves.preview("https://a.example/", CrawlOptions(), reader),
+            shelves.delete_website(1, writer),
+            shelves.import_library(tmp_path / "x.zip", writer),
+        ]
+        for work in refused:
+            with pytest.raises(ScopeViolation):
+                await work
+
+
+async def test_what_is_exported_can_be_imported(tmp_path: Path) -> None:
+    async with open_library() as library:
+        await shelves.export_library(tmp_path / "library.zip", seen_by(ME, library))
+        pages = len(await shelves.list_pages(seen_by(ME, library)))
+    async with open_library(draft("https://other.example/", "Other.")) as library:
+        imported = await shelves.import_library(tmp_path / "library.zip", seen_by(ME, library))
+
+    assert imported.pages_written == pages
+
+
+async def test_a_key_sees_its_own_usage_and_an_admin_all() -> None:
+    async with open_library() as library:
+        for caller in (ANN, BEN):
+            library.parts.access.meter.begin("status", caller).end(outcome="ok", text="heron")
+        seen = {
+            caller.owner: {total.owner for total in await list_usage(seen_by(caller, library))}
+            for caller in (ANN, ADMIN)
+        }
+
+    assert seen == {"hash-ann": {"hash-ann"}, "hash-admin": {"hash-ann", "hash-ben"}}
