@@ -105,7 +105,7 @@ def _argument_rows(model: type[BaseModel], *, prefix: str) -> Iterator[tuple[str
 
 
 def _result_rows(model: type[BaseModel], *, prefix: str) -> Iterator[tuple[str, ...]]:
-    schema = model.model_json_schema(mode="serialization")
+    schema = model.model_json_schema()
     definitions = schema.get("$defs", {})
     for name, given in schema.get("properties", {}).items():
         annotation = model.model_fields[name].annotation

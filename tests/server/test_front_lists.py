@@ -30,6 +30,7 @@ FLAGS = {
     "dotted": {"CITEWELL_MCP_TOOL_NAMES": "dotted"},
     "unstructured": {"CITEWELL_MCP_STRUCTURED_OUTPUT_ENABLED": "false"},
     "with docs": {"CITEWELL_DOCS_ROOT": "docs"},
+    "of a scope": {"CITEWELL_SCOPE_TAGS": "birds"},
     "with an engine": ENGINE,
 }
 EVERY_FLAG = {name: value for flags in FLAGS.values() for name, value in flags.items()}
@@ -51,6 +52,7 @@ async def test_the_prepared_file_is_that_of_these_tools() -> None:
         "CITEWELL_DOCS_ROOT": "docs",
         **ENGINE,
         "CITEWELL_MCP_TOOL_NAMES": "dotted",
+        "CITEWELL_SCOPE_TAGS": "birds",
     }
     front = load_prepared_answers(load_settings(environment=every))
 

@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from tests.access.billing_server import billing_server
+from tests.server.shelf import Shelf
 from tests.server.tiny import Aviary, serving
 
 from citewell.access.keys import KeyTerms, create_key
@@ -133,6 +134,30 @@ async def test_a_client_of_either_era_calls_with_its_key(settings: Settings, mod
     assert "lose" not in listed
     assert not result.is_error
     assert aviary.callers[0].user == "ann"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_instructions_and_prompts_are_those_of_the_key(settings: Settings, mode: str) -> None:
+    settings = replace(settings, embedder="none", mcp_toolsets=("default",))
+    tokens = await make_keys(settings, reader=KeyTerms(scope="read"), writer=KeyTerms())
+    shelf = Shelf(database_url=settings.database_url, mcp_toolsets=("default",))
+    instructions: dict[str, str] = {}
+    prompts: dict[str, list[str]] = {}
+
+    async with serving(shelf, settings) as base:
+        for name, token in tokens.items():
+            async with httpx2.AsyncClient(headers=bearer(token)) as http:
+                transport = streamable_http_client(f"{base}/mcp", http_client=http)
+                async with Client(transport, mode=mode) as client:
+                    instructions[name] = client.instructions or ""
+                    listed = (await client.list_prompts()).prompts
+                    prompts[name] = [prompt.name for prompt in listed]
+
+    assert "A question and a URL: answer." in instructions["writer"]
+    assert "research" in prompts["writer"]
+    assert "URL: answer." not in instructions["reader"]
+    assert "this caller cannot add any" in instructions["reader"]
+    assert prompts["reader"] == []
 
 
 async def test_a_session_belongs_to_the_key_that_opened_it(settings: Settings) -> None:

@@ -20,7 +20,7 @@ from citewell.core.records import FetchedPage, PageDraft
 from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
 from citewell.ingest.reading import read_page
-from citewell.tools.catalog import ALL_TOOLS, INSTRUCTIONS, open_registry
+from citewell.tools.catalog import ALL_TOOLS, open_registry
 from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
 from citewell.tools.registry import Tool
@@ -235,11 +235,10 @@ async def test_the_caps_hold_on_the_largest_page(
 
 
 def test_the_tools_cost_few_tokens() -> None:
-    assert listing_tokens(choose_tools(ALL_TOOLS, ["default"])) <= 3_000
+    assert listing_tokens(choose_tools(ALL_TOOLS, ["default"])) <= 2_200
     # What HTTP lists by default.
-    assert listing_tokens(choose_tools(ALL_TOOLS, ["default", "people"])) <= 3_000
+    assert listing_tokens(choose_tools(ALL_TOOLS, ["default", "people"])) <= 2_500
     assert listing_tokens(choose_tools(ALL_TOOLS, ["all"])) <= 12_000
-    assert len(INSTRUCTIONS.splitlines()) == 5
 
 
 def test_toolsets_choose_and_an_unknown_one_is_refused() -> None:
@@ -254,10 +253,18 @@ def test_toolsets_choose_and_an_unknown_one_is_refused() -> None:
         choose_tools(ALL_TOOLS, ["herons"])
 
 
-def test_the_default_kb_tools_are_the_three_that_most_calls_need() -> None:
-    names = [tool.name for tool in choose_tools(ALL_TOOLS, ["default"]) if tool.toolset == "kb"]
+def test_the_default_tools_are_one_for_each_need() -> None:
+    names = [tool.name for tool in choose_tools(ALL_TOOLS, ["default"])]
 
-    assert names == ["kb.retrieve_evidence", "kb.read_excerpt", "kb.verify_quote"]
+    assert names == [
+        "answer",
+        "search",
+        "status",
+        "ingest",
+        "kb.verify_quote",
+        "web_search",
+        "web_fetch",
+    ]
 
 
 def test_without_kb_v2_the_legacy_tools_take_the_place_of_the_kb_tools() -> None:

@@ -39,6 +39,17 @@ class PageStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SiteStatus:
+    """A whole site of the library, and how far the work on it is."""
+
+    source_id: int
+    url: str
+    status: str
+    pages: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusStatus:
     """How much is indexed, and which pages."""
 
@@ -49,6 +60,8 @@ class CorpusStatus:
     pages: tuple[PageStatus, ...] | None
     """None when they were not asked for."""
     next_cursor: int | None
+    sites: tuple[SiteStatus, ...] | None = None
+    """Those being indexed; of one URL, the site that begins there."""
     note: str | None = None
     """What keeps searches from using vectors, and the command that changes it."""
 
@@ -69,6 +82,9 @@ def format_corpus_status(status: CorpusStatus) -> str:
         lines.append(status.note)
     elif waiting:
         lines.append(f"Chunks found by words only so far: {waiting:,}")
+    if status.sites:
+        sites = "\n".join(_site_line(site) for site in status.sites)
+        lines += ["", "Sites:", NOTE_PLACE, enclose(sites)]
     if status.pages is not None:
         listed = "\n".join(_page_line(page) for page in status.pages)
         shown = [NOTE_PLACE, enclose(listed)] if status.pages else ["(none)"]
@@ -79,6 +95,10 @@ def format_corpus_status(status: CorpusStatus) -> str:
                 "source_url for one of them."
             )
     return "\n".join(lines)
+
+
+def _site_line(site: SiteStatus) -> str:
+    return f"- {site.status}: {mark(site.url)} ({site.pages:,} pages). {mark(site.message)}"
 
 
 def _page_line(page: PageStatus) -> str:

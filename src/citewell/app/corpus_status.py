@@ -6,19 +6,23 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from citewell.answer.corpus_status import CorpusStatus, PageStatus
+from citewell.answer.corpus_status import CorpusStatus, PageStatus, SiteStatus
 from citewell.core.errors import NotFound
+from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.inference.names import missing_embedder_note
 
 if TYPE_CHECKING:
     from citewell.app.parts import PartName, Parts
+    from citewell.core.jobs import Job
+    from citewell.core.library import Website, WebsiteStatus
     from citewell.core.records import PageInfo
 
 STATUS_NEEDS: tuple[PartName, ...] = ("store",)
 
 MAX_LISTED_PAGES = 30
 """About 1,500 tokens; a whole library would not be read."""
+_MAX_LISTED_SITES = 10
 
 
 async def corpus_status(
@@ -41,30 +45,70 @@ async def corpus_status(
         embedded_chunks=stats.embedded_chunks,
         pages=tuple(_page_status(page, parts) for page in listed) if lists_pages else None,
         next_cursor=listed[-1].source_id if len(pages) > len(listed) else None,
+        sites=await _unfinished_sites(parts, project) or None,
         note=missing_embedder_note(parts.settings.embedder),
     )
 
 
 async def page_status(parts: Parts, url: str, *, project: str) -> CorpusStatus:
-    """Return the status of one page.
+    """Return the status of one page, or of the site that begins there.
 
     Raises:
         NotFound: it is not indexed.
     """
-    # Its URL parser takes longer to import than the rest of a status.
+    # Their URL parser takes longer to import than the rest of a status.
     from citewell.app.stored_pages import find_stored_page
+    from citewell.web.urls import canonical_url
 
     page = await find_stored_page(parts.store, url, project=project)
-    if page is None:
+    entry = await parts.store.library.find_website(canonical_url(url), project=project)
+    site = entry if entry is not None and entry.kind == "site" else None
+    if page is None and site is None:
         raise NotFound(f"{url} is not indexed.", suggestion="Call answer or ingest with this URL.")
     return CorpusStatus(
-        documents=1,
-        chunks=page.chunks,
-        tokens=page.tokens,
-        embedded_chunks=page.embedded_chunks,
-        pages=(_page_status(page, parts),),
+        documents=0 if page is None else 1,
+        chunks=0 if page is None else page.chunks,
+        tokens=0 if page is None else page.tokens,
+        embedded_chunks=0 if page is None else page.embedded_chunks,
+        pages=() if page is None else (_page_status(page, parts),),
         next_cursor=None,
+        sites=None if site is None else (await _site_status(site, parts),),
     )
+
+
+async def _unfinished_sites(parts: Parts, project: str) -> tuple[SiteStatus, ...]:
+    """Return the sites that are being indexed, or wait for it."""
+    states: tuple[WebsiteStatus, ...] = ("processing", "pending")
+    queries = [
+        WebsiteQuery(project=project, status=state, limit=_MAX_LISTED_SITES) for state in states
+    ]
+    listed = [await parts.store.library.list_websites(query) for query in queries]
+    sites = [site for each in listed for site in each.websites if site.kind == "site"]
+    return tuple([await _site_status(site, parts) for site in sites[:_MAX_LISTED_SITES]])
+
+
+async def _site_status(site: Website, parts: Parts) -> SiteStatus:
+    job = await parts.store.jobs.last_job(str(site.source_id), project=site.project)
+    return SiteStatus(
+        source_id=site.source_id,
+        url=site.url,
+        status=site.status,
+        pages=site.pages,
+        message=describe_site(site, job),
+    )
+
+
+def describe_site(site: Website, job: Job | None) -> str:
+    """Return in a sentence how far the work on a site is, or what became of it."""
+    if job is not None and not job.is_finished:
+        progress = job.progress
+        of = f" of {progress.pages_total}" if progress.pages_total else ""
+        return f"In progress ({progress.stage}): {progress.pages_done}{of} pages read."
+    if site.status == "failed":
+        return f"Failed: {site.error_message or 'the reason is unknown'}"
+    if site.status == "completed":
+        return f"Completed: {site.pages} pages, {site.chunks} chunks."
+    return "Waiting to be read."
 
 
 def _page_status(page: PageInfo, parts: Parts) -> PageStatus:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from citewell.core.records import Block, Intent, Quote
 
 Mode = Literal["chunk", "full_context"]
-Detail = Literal["quotes", "full"]
-"""The quotes alone, or also the blocks around them, images and how the pages were reached."""
+Detail = Literal["quotes", "passages", "brief"]
+"""The sentences that answer; the blocks they stand in; or both, with images and the trace."""
 
 StopReason = Literal[
     "answered",

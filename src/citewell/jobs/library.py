@@ -98,9 +98,9 @@ class Library:
     ) -> Processed:
         """Add a page or a site and have it read; what was read before is returned as it is.
 
-        A page is waited for as long as `wait_seconds` (None: to the end) and then goes on in the
-        background, as a site does from the start; 0 leaves it to whoever polls. `force` reads
-        again what is stored. A second draft of the same URL adds its tags, and sets content type,
+        It is waited for as long as `wait_seconds` (None: to the end) and then goes on in the
+        background; 0 leaves it to whoever polls. `force` reads again what is stored. A second
+        draft of the same URL adds its tags, and sets content type,
         options and schedule where it says something of them.
 
         Raises:
@@ -125,7 +125,7 @@ class Library:
             ),
             now=now,
         )
-        job = await self._follow(job, website, wait_seconds, on_progress)
+        job = await self._follow(job, wait_seconds, on_progress)
         return Processed(
             website=await self._get(website),
             job=job,
@@ -154,7 +154,7 @@ class Library:
             priority=_ASKED_PRIORITY,
         )
         job, _ = await self._store.jobs.add_job(draft, now=self._parts.clock())
-        job = await self._follow(job, website, wait_seconds, on_progress)
+        job = await self._follow(job, wait_seconds, on_progress)
         has_report = job.state == "done" and job.result is not None
         # A page without an entry is gone with its content, and nothing is left to look up.
         now = await self._store.library.get_website(source_id, project=project)
@@ -277,11 +277,9 @@ class Library:
             await library.set_status(website.source_id, "pending", now=now)
         return await self._get(website)
 
-    async def _follow(
-        self, job: Job, website: Website, wait_seconds: float | None, on_progress: OnProgress
-    ) -> Job:
+    async def _follow(self, job: Job, wait_seconds: float | None, on_progress: OnProgress) -> Job:
         self._runner.wake()
-        if wait_seconds == 0 or (website.kind == "site" and wait_seconds is not None):
+        if wait_seconds == 0:
             return job
         return await self._runner.run(
             job.job_id, wait_seconds=wait_seconds, on_progress=on_progress

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.boundary import mark
+from citewell.core.ids import citation_id
 from citewell.core.progress import Progress
+from citewell.core.records import Quote
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
 from citewell.core.words import content_words
 from citewell.research.frontier import Need
@@ -22,7 +24,7 @@ from citewell.retrieve.pipeline import gather_blocks
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.records import Block, PageInfo, PageText, Quote
+    from citewell.core.records import Block, PageInfo, PageText
     from citewell.core.results import Mode
     from citewell.research.read_path import ChosenQuote
     from citewell.research.run import ResearchRun, Spent
@@ -42,8 +44,12 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     parts = [part for part in run.analysis.sub_queries if part not in run.unsupported()]
     answered = bool(parts)
     await run.on_progress(Progress(phase="locality", message="Grabbing adjacent context..."))
-    quotes, quoted = await _quote(run, parts) if answered else ([], [])
-    mode, blocks = await _full_detail(run, parts) if answered else ("chunk", [])
+    mode, blocks = await _blocks(run, parts) if answered else ("chunk", [])
+    if run.question.detail == "passages":
+        quotes, quoted = await _checked_quotes(run, [_as_quote(block) for block in blocks])
+        blocks = []
+    else:
+        quotes, quoted = await _quote(run, parts) if answered else ([], [])
     message = f"Assembling results ({len(quotes)} quotes)..."
     await run.on_progress(Progress(phase="merge", message=message))
     run.spent.merge_ms += (time.monotonic() - began) * 1000
@@ -77,10 +83,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
 
 
 async def _quote(run: ResearchRun, parts: Sequence[str]) -> tuple[list[Quote], list[PageInfo]]:
-    """Return the quotes for the parts that are supported, and the pages they were checked against.
-
-    A quote that is not on its page is dropped.
-    """
+    """Return the quotes for the parts that are supported, and the pages they are on."""
     assert run.found is not None, "a run is assembled after it has searched"
     # A comparison is answered by a sentence about both sides, if there is one.
     is_comparison = run.analysis.intent == "comparison" and len(parts) > 1
@@ -92,6 +95,13 @@ async def _quote(run: ResearchRun, parts: Sequence[str]) -> tuple[list[Quote], l
         embedder=run.parts.embedder,
     )
     quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]
+    return await _checked_quotes(run, quotes)
+
+
+async def _checked_quotes(
+    run: ResearchRun, quotes: Sequence[Quote]
+) -> tuple[list[Quote], list[PageInfo]]:
+    """Return the quotes that stand on their pages, linked, and those pages."""
     pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
     texts = {source_id: page.text for source_id, page in pages.items()}
     exact = link_quotes(refuse_inexact(quotes, texts), pages)
@@ -106,13 +116,34 @@ def _part_of(quote: ChosenQuote, parts: Sequence[str]) -> str:
     return max(parts, key=lambda part: len(held.intersection(content_words(part))))
 
 
-async def _full_detail(run: ResearchRun, parts: Sequence[str]) -> tuple[Mode, list[Block]]:
+def _as_quote(block: Block) -> Quote:
+    """Return a block as the quote that it is: one slice of its page."""
+    return Quote(
+        citation_id=citation_id(block.source_id, block.page_hash, block.start, block.end),
+        text=block.text,
+        source_id=block.source_id,
+        url=block.url,
+        title=block.title,
+        heading_path=block.heading_path,
+        anchor=block.anchor,
+        start=block.start,
+        end=block.end,
+        page_hash=block.page_hash,
+        fetched_at=block.fetched_at,
+        confidence=block.confidence,
+        relevance=block.relevance,
+        sub_query=block.sub_query,
+        origin=block.origin,
+    )
+
+
+async def _blocks(run: ResearchRun, parts: Sequence[str]) -> tuple[Mode, list[Block]]:
     """Return the blocks around the quotes, or short pages whole; none unless they are asked for."""
     assert run.found is not None, "a run is assembled after it has searched"
-    if run.question.detail != "full":
+    if run.question.detail == "quotes":
         return "chunk", []
     blocks, _ = await gather_blocks(run.found, store=run.parts.store, limit=2 * run.max_blocks)
-    if run.source_ids and not run.followed:
+    if run.question.detail == "brief" and run.source_ids and not run.followed:
         pages = await _pages(run, set(run.source_ids))
         if sum(page.info.tokens for page in pages) <= run.limits.full_context_tokens:
             best = {block.source_id: block for block in reversed(blocks)}

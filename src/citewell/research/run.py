@@ -17,10 +17,10 @@ from citewell.core.text import one_line
 from citewell.ingest.outcome import IngestOutcome
 from citewell.research.frontier import Frontier, Need
 from citewell.research.read_path import judge_parts
+from citewell.research.source_urls import find_named_pages
 from citewell.research.support import KNOWN_MODEL
 from citewell.research.weigh import weigh_by_wishes
 from citewell.retrieve.pipeline import Models, Options, retrieve
-from citewell.web.urls import page_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,14 +104,11 @@ class ResearchRun:
         if not self.question.urls:
             await self._search(self.question.pages())
             return
-        for url in self.question.urls:
-            page = await self.parts.store.find_page(
-                page_address(url), project=self.question.project
-            )
-            if page is not None:
-                self.source_ids.append(page.source_id)
-            else:
-                self.notes.append(f"{url} is not indexed; call answer or ingest with it.")
+        named = await find_named_pages(
+            self.question.urls, store=self.parts.store, within=self.question.pages()
+        )
+        self.source_ids += named.source_ids
+        self.notes += named.notes
         await self.search()
 
     async def search(self) -> None:

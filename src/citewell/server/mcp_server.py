@@ -9,7 +9,6 @@ import json
 import logging
 import time
 from contextlib import nullcontext, suppress
-from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -26,16 +25,16 @@ from citewell.server.client_port import RequestClient
 from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers, shape_links
-from citewell.tools.catalog import INSTRUCTIONS
+from citewell.tools.instructions import compose_instructions
 from citewell.tools.resources import find_links
 from citewell.tools.results import ToolResult, error_result, outcome_of
-from citewell.tools.toolsets import spell_name
+from citewell.tools.toolsets import has_scopes, spell_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from contextlib import AbstractContextManager
 
-    from mcp.server.context import ServerRequestContext
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from citewell.app.call import Call
     from citewell.app.parts import OpensParts
@@ -51,6 +50,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 SERVER_NAME = "citewell"
+# What a client of each era sends first; the answer says how to use this server.
+_OPENINGS = ("initialize", "server/discover")
 
 
 def build_server(
@@ -66,10 +67,10 @@ def build_server(
     """
     dotted = settings.mcp_tool_names == "dotted"
     structured = settings.mcp_structured_output_enabled
-    listed = [_list_tool(tool, dotted=dotted, structured=structured) for tool in registry.tools]
+    listed = {tool.name: _list_tool(tool, settings) for tool in registry.tools}
     input_schemas = {
-        name: listing.input_schema
-        for tool, listing in zip(registry.tools, listed, strict=True)
+        name: listed[tool.name].input_schema
+        for tool in registry.tools
         for name in (tool.name, tool.underscored_name)
     }
     calls = Calls(
@@ -84,15 +85,14 @@ def build_server(
     async def list_tools(
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        caller = calls.identify(context)
-        allowed = [tool.is_for(caller) for tool in registry.tools]
-        return types.ListToolsResult(tools=list(compress(listed, allowed)))
+        visible = registry.tools_for(calls.identify(context))
+        return types.ListToolsResult(tools=[listed[tool.name] for tool in visible])
 
     async def call_tool(
         context: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if registry.find(params.name) is None and not registry.why_unavailable(params.name):
-            known = ", ".join(tool.name for tool in listed)
+            known = ", ".join(listing.name for listing in listed.values())
             message = f"Unknown tool: {params.name[:80]}. The tools are: {known}."
             raise MCPError(code=types.INVALID_PARAMS, message=message)
         client = RequestClient(context, params)
@@ -107,11 +107,17 @@ def build_server(
             raise MCPError(code=REQUEST_CANCELLED, message="The client has gone.")
         return _shape_result(result, links, structured=structured)
 
-    return Server(
+    async def instruct(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method not in _OPENINGS or not isinstance(result, dict):
+            return result
+        visible = [tool.name for tool in registry.tools_for(calls.identify(ctx))]
+        return {**result, "instructions": compose_instructions(visible, dotted=dotted)}
+
+    server: Server[Any] = Server(
         SERVER_NAME,
         version=__version__,
         title="Citewell",
-        instructions=INSTRUCTIONS,
         get_tool_input_schema=input_schemas.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -122,6 +128,8 @@ def build_server(
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
     )
+    server.middleware.append(instruct)
+    return server
 
 
 async def _call(
@@ -189,13 +197,13 @@ def _until_client_goes(context: RequestContext) -> AbstractContextManager[None]:
     return departure.ends_this()
 
 
-def _list_tool(tool: Tool[Any, Any, Any], *, dotted: bool, structured: bool) -> types.Tool:
+def _list_tool(tool: Tool[Any, Any, Any], settings: Settings) -> types.Tool:
     return types.Tool(
-        name=spell_name(tool.name, dotted=dotted),
+        name=spell_name(tool.name, dotted=settings.mcp_tool_names == "dotted"),
         title=tool.title,
         description=tool.description,
-        input_schema=tool.input_schema(),
-        output_schema=tool.output_schema() if structured else None,
+        input_schema=tool.input_schema(with_scope=has_scopes(settings)),
+        output_schema=tool.output_schema() if settings.mcp_structured_output_enabled else None,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.annotations.read_only,

@@ -43,6 +43,7 @@ _LISTS_ALL = Settings(
     mcp_toolsets=("all",),
     mcp_tool_names="dotted",
     docs_root="docs",
+    scope_environment="scratch",
     web_search_engines=("duckduckgo",),
 )
 

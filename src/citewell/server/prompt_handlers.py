@@ -11,6 +11,8 @@ from citewell.tools.prompts import offered_prompts, write_prompt
 from citewell.tools.resources import RESOURCE_NEEDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mcp.server.context import ServerRequestContext
 
     from citewell.server.calls import Calls
@@ -21,18 +23,20 @@ if TYPE_CHECKING:
 
 
 class PromptHandlers:
-    """The handlers of prompt requests, for the prompts whose tools the registry has."""
+    """The handlers of prompt requests; a caller has the prompts all of whose tools it sees."""
 
     def __init__(self, registry: Registry, calls: Calls, *, dotted: bool) -> None:
-        self._prompts = offered_prompts(tool.name for tool in registry.tools)
+        self._registry = registry
         self._calls = calls
         self._dotted = dotted
 
     async def list(
         self, context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        """Return every prompt with its arguments."""
-        return types.ListPromptsResult(prompts=[_shape(prompt) for prompt in self._prompts])
+        """Return the caller's prompts with their arguments."""
+        return types.ListPromptsResult(
+            prompts=[_shape(prompt) for prompt in self._offered(context)]
+        )
 
     async def get(
         self, context: RequestContext, params: types.GetPromptRequestParams
@@ -40,7 +44,10 @@ class PromptHandlers:
         """Return a prompt with its arguments filled in."""
         with self._calls.answering(context):
             prompt, text = write_prompt(
-                self._prompts, params.name, arguments=params.arguments or {}, dotted=self._dotted
+                self._offered(context),
+                params.name,
+                arguments=params.arguments or {},
+                dotted=self._dotted,
             )
         message = types.PromptMessage(
             role="user", content=types.TextContent(type="text", text=text)
@@ -56,7 +63,7 @@ class PromptHandlers:
             call = await self._calls.open(context, *RESOURCE_NEEDS)
             if isinstance(ref, types.PromptReference):
                 found = await complete_prompt(
-                    self._prompts, ref.name, argument=name, typed=typed, call=call
+                    self._offered(context), ref.name, argument=name, typed=typed, call=call
                 )
             else:
                 found = await complete_resource(ref.uri, argument=name, typed=typed, call=call)
@@ -67,6 +74,10 @@ class PromptHandlers:
                 has_more=found.total > len(found.values),
             )
         )
+
+    def _offered(self, context: RequestContext) -> Sequence[Prompt]:
+        visible = self._registry.tools_for(self._calls.identify(context))
+        return offered_prompts(tool.name for tool in visible)
 
 
 def _shape(prompt: Prompt) -> types.Prompt:

@@ -14,8 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.server.jsonrpc import Fault, parse_message
+from citewell.tools.instructions import compose_instructions
 from citewell.tools.prompts import offered_prompts
-from citewell.tools.toolsets import Requirement, list_tools, spell_name
+from citewell.tools.toolsets import (
+    Requirement,
+    has_scopes,
+    hide_scope,
+    list_tools,
+    spell_name,
+)
 
 if TYPE_CHECKING:
     from citewell.core.settings import Settings
@@ -41,7 +48,7 @@ class PreparedTool:
     in_default: bool
     requires: Requirement | None
     listing: Json
-    """As the server lists it that has its dotted name and its output schema."""
+    """As the server lists it that has its dotted name, its scope and its output schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +78,11 @@ def load_prepared_answers(settings: Settings) -> Json | None:
     tools = list_tools([PreparedTool(**tool) for tool in prepared["tools"]], settings)
     offered = [prompt.name for prompt in offered_prompts(tool.name for tool in tools)]
     prompts = [prompt for prompt in prepared["prompts"] if prompt["name"] in offered]
+    instructions = compose_instructions(
+        (tool.name for tool in tools), dotted=settings.mcp_tool_names == "dotted"
+    )
+    prepared["handshake"]["initialize"]["instructions"] = instructions
+    prepared["modern"]["server/discover"]["instructions"] = instructions
     for era in ("handshake", "modern"):
         prepared[era]["tools/list"]["tools"] = [_shape(tool, settings) for tool in tools]
         prepared[era]["prompts/list"]["prompts"] = prompts
@@ -95,6 +107,8 @@ def sources_digest() -> str:
 def _shape(tool: PreparedTool, settings: Settings) -> Json:
     listing = dict(tool.listing)
     listing["name"] = spell_name(tool.name, dotted=settings.mcp_tool_names == "dotted")
+    if not has_scopes(settings):
+        listing["inputSchema"] = hide_scope(listing["inputSchema"])
     if not settings.mcp_structured_output_enabled:
         del listing["outputSchema"]
     return listing

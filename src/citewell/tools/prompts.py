@@ -45,13 +45,13 @@ PROMPTS = (
             PromptArgument(name="url", description="Page to start from.", is_url=True),
             PromptArgument(name="question", description="What you want to know."),
         ),
-        tools=("answer", "kb.retrieve_evidence", "kb.verify_quote"),
+        tools=("answer", "search", "kb.verify_quote"),
         template="""\
 Answer this question from what web pages say: {question}
 
 1. Call `{answer}` with url "{url}" and the question. It reads the page and follows its links.
-2. If part of the question is still open, call `{kb_retrieve_evidence}` with that part alone; if \
-nothing is found, say so.
+2. If part of the question is still open, call `{search}` with that part alone; if nothing is \
+found, say so.
 3. Before you quote words that are not in the results, check them with `{kb_verify_quote}`.
 
 Write the answer first, in the language of the question. After each statement name its source as \
@@ -66,7 +66,7 @@ Write the answer first, in the language of the question. After each statement na
             PromptArgument(name="url_b", description="The second page.", is_url=True),
             PromptArgument(name="topic", description="What to compare."),
         ),
-        tools=("ingest", "search", "kb.retrieve_evidence"),
+        tools=("ingest", "search"),
         template="""\
 Compare what these two pages say about: {topic}
 
@@ -76,8 +76,8 @@ B: {url_b}
 1. Call `{ingest}` with both URLs.
 2. Call `{search}` twice with the topic as query: once with source_urls ["{url_a}"], once with \
 source_urls ["{url_b}"].
-3. For a point that only one page seems to cover, call `{kb_retrieve_evidence}` with that point \
-as question before you say that the other is silent.
+3. For a point that only one page seems to cover, call `{search}` with that point as query and \
+the other page as source_urls before you say that the other is silent.
 
 Answer with a table of the points, one column for A and one for B, each cell with a short quote. \
 Below it say in a few sentences where the pages agree, where they differ and what only one of \
@@ -103,23 +103,20 @@ the page, each with a short quote. End with what a reader should do or remember.
     Prompt(
         name="add_site",
         title="Add a site",
-        description="Index a site's main pages, so that questions about it are answered at once.",
+        description="Add a whole site to the library, so that it can be searched.",
         arguments=(
             PromptArgument(
                 name="url", description="Home page or table of contents of the site.", is_url=True
             ),
         ),
-        tools=("answer", "ingest", "status"),
+        tools=("ingest", "status"),
         template="""\
-Index the main pages of the site at {url}, so that they can be searched.
+Add the whole site at {url} to the library, so that it can be searched.
 
-1. Call `{ingest}` with url "{url}".
-2. Call `{answer}` with url "{url}" and query "Which pages does this site have?" to see its \
-sections and links.
-3. Call `{ingest}` with the URLs of the site's own pages that were linked there, up to 20 in one \
-call. Leave out pages of other sites, logins and downloads.
-4. Call `{status}` and say which pages are indexed, how many tokens they hold and which could \
-not be read, and why.
+1. Call `{ingest}` with url "{url}" and whole_site true.
+2. If it goes on in the background, call `{status}` with source_url "{url}" to see how far it is; \
+do not call `{ingest}` again.
+3. Say how many pages are indexed, and what could not be read, and why.
 
 Do not answer any other question yet.""",
     ),
@@ -163,11 +160,11 @@ def write_prompt(
         NotFound: there is no such prompt.
         InvalidArgument: an argument is missing, unknown, empty or too long.
     """
-    found = [prompt for prompt in prompts if prompt.name == name]
-    if not found:
+    named = [prompt for prompt in prompts if prompt.name == name]
+    if not named:
         known = ", ".join(prompt.name for prompt in prompts)
         raise NotFound(f"There is no prompt {name[:80]!r}.", suggestion=f"Prompts: {known}.")
-    prompt = found[0]
+    prompt = named[0]
     wanted = [argument.name for argument in prompt.arguments]
     unknown = set(arguments) - set(wanted)
     if unknown:

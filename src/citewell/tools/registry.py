@@ -28,7 +28,7 @@ from citewell.core.redaction import summarise_arguments
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
 from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of
-from citewell.tools.toolsets import spell_name
+from citewell.tools.toolsets import hide_scope, spell_name
 from citewell.tools.untrusted import envelope, marked
 from citewell.tools.validation import validate_arguments
 
@@ -145,9 +145,10 @@ class Tool(Generic[InputT, ResultT, OutputT]):
         suggestion = "Use another key, or another tool." if has_key else AccessRefused.suggestion
         raise ScopeViolation(message, suggestion=suggestion)
 
-    def input_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
-        return schemas.input_schema(self.input_model)
+    def input_schema(self, *, with_scope: bool = False) -> dict[str, Any]:
+        """Return the JSON Schema of the arguments; `scope` is listed only where it matters."""
+        schema = schemas.input_schema(self.input_model)
+        return schema if with_scope else hide_scope(schema)
 
     def output_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of structuredContent."""
@@ -195,6 +196,10 @@ class Registry:
         self._max_response_tokens = max_response_tokens
         self._after_call = after_call
         self._logs_tokens = logs_tokens
+
+    def tools_for(self, caller: Caller) -> list[Tool[Any, Any, Any]]:
+        """Return the tools that the caller's key is for; to others they do not exist."""
+        return [tool for tool in self.tools if tool.is_for(caller)]
 
     def find(self, name: str) -> Tool[Any, Any, Any] | None:
         """Return the tool called `name`, dotted or underscored."""

@@ -15,28 +15,45 @@ ROWS = WithJsonSchema({"type": "array"})
 _NULL = {"type": "null"}
 # Lengths are checked by the server and named in the descriptions; a model cannot count them.
 _NOT_IN_INPUT = frozenset({"title", "minLength", "maxLength", "minItems", "maxItems", "pattern"})
-_NOT_IN_OUTPUT = frozenset({"title", "description", "default", "required"})
+_NOT_IN_OUTPUT = frozenset({"title", "description", "default"})
 
 
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema of a tool's arguments, with the descriptions of its fields."""
-    schema = _shorten(model.model_json_schema(), dropped=_NOT_IN_INPUT)
+    """Return the schema of a tool's arguments, with the descriptions of its fields.
+
+    An argument that can be left out without a default can also be null: hosts that make schemas
+    strict ask the model for every argument, which must then be able to say "none".
+    """
+    schema = _shorten(model.model_json_schema(), dropped=_NOT_IN_INPUT, lists_null=True)
     schema.pop("description", None)
     return schema
 
 
 def output_schema(model: type[BaseModel], *, columns: bool = True) -> dict[str, Any]:
-    """Return the schema of structuredContent; its names have to speak for themselves.
+    """Return the schema of structuredContent: the fields that every result, and every row, has.
 
-    The error form of a result is `{"error": …}` instead, so nothing is required at the top; below,
-    what is left out of a result is simply not there. Without `columns` nothing is said of rows.
+    Those that some results have are in the documents; a host reads them without being told. The
+    error form of a result is `{"error": …}`, so one of the two forms is required. Without
+    `columns` nothing is said of rows.
     """
-    schema = _shorten(model.model_json_schema(), dropped=_NOT_IN_OUTPUT)
-    if not columns:
-        for field in schema.get("properties", {}).values():
-            if "properties" in field.get("items", {}):
+    schema = _only_required(
+        _shorten(model.model_json_schema(), dropped=_NOT_IN_OUTPUT, lists_null=False)
+    )
+    required = schema.pop("required", None)
+    if required:
+        schema["anyOf"] = [{"required": required}, {"required": ["error"]}]
+    for field in schema["properties"].values():
+        if "properties" in field.get("items", {}):
+            if columns:
+                field["items"] = _only_required(field["items"])
+            else:
                 del field["items"]
     return schema
+
+
+def _only_required(schema: dict[str, Any]) -> dict[str, Any]:
+    fields = schema["properties"]
+    return {**schema, "properties": {name: fields[name] for name in schema.get("required", ())}}
 
 
 def leave_out_nulls(written: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
@@ -52,7 +69,9 @@ def leave_out_nulls(written: dict[str, Any], model: type[BaseModel]) -> dict[str
     }
 
 
-def _shorten(schema: dict[str, Any], *, dropped: frozenset[str]) -> dict[str, Any]:
+def _shorten(
+    schema: dict[str, Any], *, dropped: frozenset[str], lists_null: bool
+) -> dict[str, Any]:
     definitions = schema.pop("$defs", {})
 
     def walk(node: object) -> Any:  # noqa: ANN401 - any JSON value
@@ -72,7 +91,7 @@ def _shorten(schema: dict[str, Any], *, dropped: frozenset[str]) -> dict[str, An
             for key, value in node.items()
             if key not in dropped or (key == "title" and not isinstance(value, str))
         }
-        return _shorten_null(short, is_left_out="default" in node)
+        return _shorten_null(short, is_left_out="default" in node and not lists_null)
 
     result = walk(schema)
     assert isinstance(result, dict), "a model's schema is an object"
@@ -86,7 +105,11 @@ def _shorten_null(node: dict[str, Any], *, is_left_out: bool) -> dict[str, Any]:
         return node
     rest = [option for option in options if option != _NULL]
     plain = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
+    if is_left_out:
+        return {**rest[0], **plain} if len(rest) == 1 else {"anyOf": rest, **plain}
     if len(rest) > 1:
-        return {"anyOf": rest if is_left_out else options, **plain}
-    kinds = rest[0] if is_left_out else {**rest[0], "type": [rest[0]["type"], "null"]}
+        return {"anyOf": options, **plain}
+    kinds = {**rest[0], "type": [rest[0]["type"], "null"]}
+    if "enum" in kinds:
+        kinds["enum"] = [*kinds["enum"], None]
     return {**kinds, **plain}

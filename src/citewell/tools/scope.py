@@ -12,6 +12,7 @@ from pydantic import Field, WithJsonSchema
 from citewell.core.errors import InvalidArgument, ScopeViolation
 from citewell.core.records import SearchFilter
 from citewell.core.settings import Environment
+from citewell.research.source_urls import find_named_pages
 from citewell.tools.registry import Call, ToolInput
 
 if TYPE_CHECKING:
@@ -25,9 +26,8 @@ Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Prefix = Annotated[str, Field(min_length=1, max_length=2_000)]
 Version = Annotated[
     str | None,
-    Field(min_length=1, max_length=200),
     # Without a description: docs/your-packages.md and the error for a wrong one say what fits.
-    WithJsonSchema({"type": "string"}),
+    Field(min_length=1, max_length=200),
 ]
 """Versions to search; without it those that the question names or the project uses."""
 
@@ -54,17 +54,6 @@ class FiltersInput(ToolInput):
     version: Version = None
 
 
-ShortScope = Annotated[
-    ScopeInput,
-    WithJsonSchema(
-        {
-            "type": "object",
-            "description": "project_id, environment, doc_tags, repositories",
-        }
-    ),
-]
-"""The same, listed in a line: tools/list pays for every word, and few calls need a scope."""
-
 ShortFilters = Annotated[
     FiltersInput,
     WithJsonSchema(
@@ -74,6 +63,7 @@ ShortFilters = Annotated[
         }
     ),
 ]
+"""The same, listed in a line: tools/list pays for every word, and few calls need filters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +127,18 @@ async def search_filter(
     if not is_path and not prefixes:
         return where
     return await _among_pages(where, prefixes, path=prefix if is_path else None, call=call)
+
+
+async def limit_to_urls(
+    where: SearchFilter, source_urls: Sequence[str] | None, call: Call
+) -> tuple[SearchFilter, tuple[str, ...]]:
+    """Return the filter for the pages at `source_urls` alone, and notes on URLs without pages."""
+    if source_urls is None:
+        return where, ()
+    named = await find_named_pages(source_urls, store=call.parts.store, within=where)
+    allowed = where.source_ids
+    source_ids = [each for each in named.source_ids if allowed is None or each in allowed]
+    return replace(where, source_ids=tuple(source_ids)), named.notes
 
 
 async def _among_pages(

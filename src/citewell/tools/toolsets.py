@@ -5,7 +5,7 @@ Imports no tool and no library, so that the stdio front can ask before either is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from citewell.app.search_engines import lacks_search_engine
 from citewell.core.errors import SettingsError
@@ -117,6 +117,19 @@ def find_unavailable(tools: Iterable[Listable], settings: Settings) -> dict[str,
         for tool in tools
         if tool.requires is not None and (reason := lacking[tool.requires]) is not None
     }
+
+
+def has_scopes(settings: Settings) -> bool:
+    """Tell whether this server is of a scope that a call may have to name."""
+    chosen = (settings.project, settings.scope_environment, settings.scope_tags)
+    return chosen != ("default", "prod", ())
+
+
+def hide_scope(input_schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a tool's arguments without `scope`, which is accepted all the same."""
+    arguments = input_schema.get("properties", {})
+    shown = {name: schema for name, schema in arguments.items() if name != "scope"}
+    return {**input_schema, "properties": shown}
 
 
 def spell_name(name: str, *, dotted: bool) -> str:

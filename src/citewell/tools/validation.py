@@ -24,7 +24,7 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> ModelT:
-    """Return the arguments as `model` reads them.
+    """Return the arguments as `model` reads them; null means "left out" where it can be.
 
     Raises:
         BudgetExceeded: they are too long.
@@ -33,7 +33,7 @@ def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> 
     _check_size(arguments)
     _refuse_large_numbers(arguments)
     try:
-        return model.model_validate(dict(arguments))
+        return model.model_validate(_without_nulls(model, arguments))
     except ValidationError as error:
         problems = error.errors(include_url=False, include_input=False)[:5]
         accepted = ", ".join(model.model_fields)
@@ -41,6 +41,16 @@ def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> 
             "Invalid arguments: " + "; ".join(map(_describe_problem, problems)),
             suggestion=f"This tool takes: {accepted or 'no arguments'}.",
         ) from error
+
+
+def _without_nulls(model: type[BaseModel], arguments: Mapping[str, object]) -> dict[str, object]:
+    """Leave out nulls: models that have to fill in every argument send them for no value."""
+    optional = {name for name, field in model.model_fields.items() if not field.is_required()}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name not in optional
+    }
 
 
 def _check_size(arguments: Mapping[str, object]) -> None:

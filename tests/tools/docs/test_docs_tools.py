@@ -44,6 +44,7 @@ N⟧\
         "section": "Food",
         "url": "https://birds.example/guide/herons.html#food",
         "score": 3.93,
+        "relevance": 1.0,
         "snippet": "The grey heron eats fish and frogs.",
     }
 

@@ -38,9 +38,10 @@ class QueryChunksInput(ToolInput):
 
 
 class FoundChunkShape(ChunkShape):
-    """A chunk with its scores; 0 is best."""
+    """A chunk; `relevance` is 1 at best, each score 0."""
 
     source_url: PageUrl
+    relevance: float
     vector_score: float
     fts_score: float | None = None
     combined_score: float
@@ -71,13 +72,15 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
     for chunk in within_budget([each.chunk for each in found.chunks]):
         vector = vector_distance(ranked[chunk.chunk_id].vector_score)
         by_word = word_distance(ranked[chunk.chunk_id].word_score)
+        combined = combined_distance(None, vector=vector, words_score=by_word)
         results.append(
             FoundChunkShape(
                 **shape_chunk(chunk).model_dump(),
                 source_url=chunk.url,
+                relevance=round(1.0 - combined, 4),
                 vector_score=vector,
                 fts_score=by_word,
-                combined_score=combined_distance(None, vector=vector, words_score=by_word),
+                combined_score=combined,
             )
         )
     return QueryChunksOutput(results=results)
@@ -104,7 +107,7 @@ def render(output: QueryChunksOutput, call: Call) -> str:
     if not output.results:
         return "Nothing found."
     scores = [
-        f"[{each.chunk_id}] {each.source_url}: combined {each.combined_score}, "
+        f"[{each.chunk_id}] {each.source_url}: relevance {each.relevance}, "
         f"vector {each.vector_score}, words {each.fts_score}"
         for each in output.results
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from citewell.app.docs_folder import base_url
 from citewell.core.boundary import NOTE_PLACE, enclose
@@ -25,7 +25,14 @@ LEAST_SHARE = 0.2
 class SearchDocsInput(ToolInput):
     """Arguments of `search_docs`."""
 
-    query: Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
+    query: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=MAX_QUERY_CHARACTERS,
+            validation_alias=AliasChoices("query", "question"),
+        ),
+    ]
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
 
 
@@ -37,6 +44,8 @@ class DocsHitShape(ToolOutput):
     section: PageLabel | None = None
     url: PageUrl | None = None
     score: float
+    relevance: float
+    """The score as a share of the best one's."""
     snippet: PageText
 
 
@@ -57,6 +66,7 @@ async def run(given: SearchDocsInput, call: Call) -> SearchDocsOutput:
     # Who says how many pages wants that many.
     least_share = 0.0 if "limit" in given.model_fields_set else LEAST_SHARE
     found = served_docs(call).search(given.query, limit=limit, least_share=least_share)
+    best = max((hit.score for hit in found.hits), default=0.0) or 1.0
     return SearchDocsOutput(
         results=[
             DocsHitShape(
@@ -65,6 +75,7 @@ async def run(given: SearchDocsInput, call: Call) -> SearchDocsOutput:
                 section=hit.section if hit.section not in ("", hit.title) else None,
                 url=base + hit.url if base else None,
                 score=hit.score,
+                relevance=round(hit.score / best, 2),
                 snippet=hit.snippet,
             )
             for hit in found.hits

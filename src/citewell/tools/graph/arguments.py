@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.core.graph import EDGE_KINDS, EdgeKind
 from citewell.tools.registry import ToolInput
-from citewell.tools.scope import ShortScope
+from citewell.tools.scope import ScopeInput
 
 DEFAULT_PAGE_SIZE = 25
 MAX_PAGE_SIZE = 100
@@ -39,7 +39,7 @@ class ListingInput(ToolInput):
     include_snippet: bool = False
     page_size: PageSize = DEFAULT_PAGE_SIZE
     cursor: Cursor | None = None
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 WHEN_TO_USE = "Use after kb_search, on its top 1-3."

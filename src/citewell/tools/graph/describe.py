@@ -11,7 +11,7 @@ from citewell.tools.graph.listing import MAX_RESULT_TOKENS
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
 from citewell.tools.graph.snippets import find_snippets
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.scope import ShortScope, check_scope, search_filter
+from citewell.tools.scope import ScopeInput, check_scope, search_filter
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class DescribeInput(ToolInput):
 
     node_ids: NodeIds | None = None
     include_snippet: bool = False
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 class DescribedShape(NodeShape):

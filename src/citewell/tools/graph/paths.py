@@ -23,7 +23,7 @@ from citewell.tools.graph.arguments import (
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
 from citewell.tools.kb.cursor import open_cursor, seal_cursor
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.scope import ShortScope, check_scope, search_filter
+from citewell.tools.scope import ScopeInput, check_scope, search_filter
 from citewell.tools.untrusted import OwnText
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class PathsInput(ToolInput):
     max_hops: Hops = MAX_HOPS
     page_size: PageSize = DEFAULT_PAGE_SIZE
     cursor: Cursor | None = None
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 class StepShape(ToolOutput):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import AliasChoices, Field, WithJsonSchema
 
 from citewell.tools.registry import ToolInput
 
@@ -17,7 +17,24 @@ MAX_QUOTES = 12
 
 Mode = Literal["auto", "vector_only", "hybrid_local"]
 
-Question = Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, pattern=r"\S")]
+Query = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_QUESTION_CHARACTERS,
+        pattern=r"\S",
+        validation_alias=AliasChoices("query", "question"),
+    ),
+]
+Question = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=MAX_QUESTION_CHARACTERS,
+        pattern=r"\S",
+        validation_alias=AliasChoices("question", "query"),
+    ),
+]
 TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K)]
 MaxQuotes = Annotated[int, Field(ge=1, le=MAX_QUOTES)]
 PassageId = Annotated[str, Field(min_length=1, max_length=200)]
@@ -41,6 +58,16 @@ class EvidenceOptions(SearchOptions):
     max_per_doc: Annotated[int, Field(ge=1, le=10)] = 3
 
 
+ShortSearchOptions = Annotated[
+    SearchOptions,
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "mode (auto, vector_only, hybrid_local), max_per_doc (1), "
+            "max_snippet_chars (280), include_scores, include_debug.",
+        }
+    ),
+]
 ShortOptions = Annotated[
     EvidenceOptions,
     WithJsonSchema(

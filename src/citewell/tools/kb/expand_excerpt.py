@@ -18,7 +18,7 @@ from citewell.tools.kb.excerpt import (
 )
 from citewell.tools.kb.passages import open_passage, page_of
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ScopeInput, check_scope
 
 DEFAULT_STEP_TOKENS = 150
 MAX_STEP_TOKENS = 400
@@ -32,7 +32,7 @@ class ExpandExcerptInput(ToolInput):
     passage_id: PassageId
     before_tokens: StepTokens = DEFAULT_STEP_TOKENS
     after_tokens: StepTokens = DEFAULT_STEP_TOKENS
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 async def run(given: ExpandExcerptInput, call: Call) -> ExcerptOutput:

@@ -26,7 +26,7 @@ from citewell.tools.kb.evidence import (
 )
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ScopeInput, check_scope
 
 MAX_PASSAGES = 20
 MAX_QUOTE_TOKENS = 200
@@ -42,7 +42,7 @@ class ExtractEvidenceInput(ToolInput):
     include_context_tokens: Annotated[
         int, Field(ge=0, le=100, description="Short neighbouring sentences to quote along.")
     ] = 20
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
@@ -103,5 +103,6 @@ TOOL = Tool(
     render=render,
     example={"question": "How do I cancel a task?", "passage_ids": ["482915073361"]},
     in_default=False,
+    lists_columns=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -13,6 +13,7 @@ from citewell.app.scratch import (
     section_of_passage,
 )
 from citewell.core.errors import NotFound, ScopeViolation
+from citewell.core.ids import parse_citation_id
 from citewell.core.records import SearchFilter
 from citewell.retrieve.pipeline import Models, Options, retrieve
 
@@ -89,16 +90,18 @@ def keep_passage(ranked: RankedChunk, call: Call) -> Passage:
 async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
     """Return the caller's passage, by its id or its URI; read again from its page when gone.
 
+    The id of a citation names a passage, too: the one that holds the quote.
+
     Raises:
         NotFound: the caller has no such passage, or its page has changed or gone since.
         ScopeViolation: it lies outside the scope.
     """
     scratch, caller = call.parts.scratch, call.caller
-    place = await find_place(passage_id, call)
+    place = await find_place(passage_id, call) or await _find_cited(passage_id, call)
     if place is None:
         raise NotFound(
             f"There is no passage {passage_id[:80]!r}.",
-            suggestion="Call kb_search or kb_retrieve_evidence again for new passage ids.",
+            suggestion="Pass a passage_id of kb_search, or the id of a quote of search or answer.",
         )
     name = scratch.id_of(caller, place)
     if not scope.holds(place.url, place.tags):
@@ -131,6 +134,26 @@ async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
             if hmac.compare_digest(scratch.id_of(caller, place), name):
                 return place
     return None
+
+
+async def _find_cited(citation: str, call: Call) -> PassagePlace | None:
+    """Return the place of the passage in which a cited span begins, where its page is visible.
+
+    Raises:
+        NotFound: the page has changed since.
+    """
+    cited = parse_citation_id(citation)
+    page = None if cited is None else await call.parts.store.get_page(cited.source_id)
+    if cited is None or page is None or page.info.project != call.caller.project:
+        return None
+    if not page.info.text_hash.startswith(cited.page_hash):
+        raise NotFound(
+            f"The page of this citation has changed since: {page.info.url}",
+            suggestion="Call kb_verify_quote with the quote to see what became of it.",
+        )
+    chunks = await call.parts.store.chunks_of_page(cited.source_id)
+    holding = [chunk for chunk in chunks if chunk.start <= cited.start]
+    return PassagePlace.of_chunk(max(holding, key=lambda chunk: chunk.start)) if holding else None
 
 
 async def page_of(place: PassagePlace, call: Call) -> Page:

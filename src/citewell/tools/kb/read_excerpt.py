@@ -20,7 +20,7 @@ from citewell.tools.kb.excerpt import (
 )
 from citewell.tools.kb.passages import open_passage, page_of
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ScopeInput, check_scope
 
 _MAX_START = 100_000_000
 # A bullet begins with two characters and ends with a newline.
@@ -46,7 +46,7 @@ class ReadExcerptInput(ToolInput):
     passage_id: PassageId
     max_tokens: Annotated[int, Field(ge=20, le=MAX_EXCERPT_TOKENS)] = DEFAULT_EXCERPT_TOKENS
     start_char: Annotated[int, Field(ge=0, le=_MAX_START)] = 0
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
     options: ShortExcerptOptions | None = None
 
 
@@ -104,7 +104,7 @@ TOOL = Tool(
     description=(
         "Read a bounded piece of a passage, word for word.\n"
         "Use when a quote or preview is promising and you need the text around it.\n"
-        "Do not use when you have no passage_id: call kb_retrieve_evidence.\n"
+        "Do not use when you have no passage_id or citation id: call search.\n"
         "Returns at most max_tokens.\n"
         "If you need more, call again with next_start_char.\n"
         f"Defaults: max_tokens {DEFAULT_EXCERPT_TOKENS}. Max: {MAX_EXCERPT_TOKENS}."
@@ -117,5 +117,6 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"passage_id": "482915073361", "max_tokens": 300},
+    in_default=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -27,7 +27,8 @@ from citewell.tools.kb.evidence import (
 )
 from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.scope import ShortFilters, ShortScope, check_scope, search_filter
+from citewell.tools.research.arguments import SourceUrls
+from citewell.tools.scope import ScopeInput, ShortFilters, check_scope, limit_to_urls, search_filter
 from citewell.tools.untrusted import OwnText
 
 MAX_PASSAGES = 20
@@ -46,9 +47,10 @@ class RetrieveEvidenceInput(ToolInput):
     """Arguments of `kb.retrieve_evidence`."""
 
     question: Question
+    source_urls: SourceUrls = None
     top_k: PassageCount = DEFAULT_TOP_K
     max_quotes: MaxQuotes = DEFAULT_QUOTES
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
     filters: ShortFilters | None = None
     options: ShortOptions | None = None
 
@@ -81,6 +83,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     """Search as `kb.search` does and quote as `kb.extract_evidence` does."""
     scope = check_scope(given.scope, call)
     where = await search_filter(scope, given.filters, call)
+    where, url_notes = await limit_to_urls(where, given.source_urls, call)
     options = given.options or EvidenceOptions()
     found = await find_passages(
         given.question,
@@ -119,7 +122,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     output = RetrieveEvidenceOutput(
         supported=supported,
         quotes=quotes if supported else quotes[:_NEAREST],
-        notes=[*found.notes, *tell_absent(absent if quotes else ())] or None,
+        notes=[*found.notes, *url_notes, *tell_absent(absent if quotes else ())] or None,
         mode=options.mode,
         passages=len(passages),
     )
@@ -166,5 +169,6 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"question": "How do I cancel a task?"},
+    in_default=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

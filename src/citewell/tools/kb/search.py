@@ -15,8 +15,9 @@ from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
     MAX_PAGE_SIZE,
     MAX_TOP_K,
-    Question,
+    Query,
     SearchOptions,
+    ShortSearchOptions,
     TopK,
 )
 from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
@@ -24,7 +25,14 @@ from citewell.tools.kb.evidence import passage_text
 from citewell.tools.kb.passages import FoundBy, find_passages, keep_passages
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.release_label import ReleaseLabel, shape_release
-from citewell.tools.scope import FiltersInput, ScopeInput, check_scope, search_filter
+from citewell.tools.research.arguments import SourceUrls
+from citewell.tools.scope import (
+    ScopeInput,
+    ShortFilters,
+    check_scope,
+    limit_to_urls,
+    search_filter,
+)
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
@@ -37,7 +45,8 @@ MAX_RESULT_TOKENS = 6_000
 class KbSearchInput(ToolInput):
     """Arguments of `kb.search`."""
 
-    query: Question
+    query: Query
+    source_urls: SourceUrls = None
     top_k: Annotated[TopK, Field(description="Most results in all.")] = DEFAULT_TOP_K
     cursor: Annotated[
         str | None,
@@ -45,8 +54,8 @@ class KbSearchInput(ToolInput):
     ] = None
     page_size: Annotated[int, Field(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_TOP_K
     scope: ScopeInput | None = None
-    filters: FiltersInput | None = None
-    options: SearchOptions | None = None
+    filters: ShortFilters | None = None
+    options: ShortSearchOptions | None = None
 
 
 class DebugShape(ToolOutput):
@@ -99,6 +108,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     """Search, keep what was found in scratch and return the previews."""
     scope = check_scope(given.scope, call)
     where = await search_filter(scope, given.filters, call)
+    where, url_notes = await limit_to_urls(where, given.source_urls, call)
     options = given.options or SearchOptions()
     search = _describe(given, call)
     secret = call.parts.secret
@@ -131,7 +141,7 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
         session_id=call.parts.scratch.session_of(call.caller),
-        notes=list(found.notes) or None,
+        notes=[*found.notes, *url_notes] or None,
     )
 
 

@@ -10,12 +10,13 @@ from pydantic.json_schema import SkipJsonSchema
 from citewell.answer.verify import Verdict, verify_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
-from citewell.core.errors import NotFound
+from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.ids import content_hash, parse_citation_id
+from citewell.tools.kb.passages import find_place
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import (
     FetchedAt,
     SuppliedAt,
@@ -50,16 +51,14 @@ class VerifyQuoteInput(ToolInput):
     ]
     url: Url | None = None
     source_id: Annotated[int | None, Field(ge=1)] = None
-    citation_id: Annotated[str | None, Field(max_length=100)] = None
+    citation_id: Annotated[str | None, Field(max_length=200, description="Or a passage_id.")] = None
     live: Annotated[bool, Field(description="Fetch the page again.")] = False
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
     @model_validator(mode="after")
     def _names_a_page(self) -> Self:
         if self.url is None and self.source_id is None and self.citation_id is None:
             raise ValueError("one of url, source_id or citation_id is needed")
-        if self.citation_id is not None and parse_citation_id(self.citation_id) is None:
-            raise ValueError("citation_id is not one that Citewell gave")
         return self
 
 
@@ -169,7 +168,7 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
     source_id = given.source_id
     if source_id is None and given.citation_id is not None:
         cited = parse_citation_id(given.citation_id)
-        source_id = cited.source_id if cited else None
+        source_id = cited.source_id if cited else await _page_of_passage(given.citation_id, call)
     if source_id is None and given.url is not None:
         info = await find_stored_page(call.parts.store, given.url, project=call.caller.project)
         source_id = info.source_id if info is not None else None
@@ -184,6 +183,16 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
             suggestion="Call ingest with its URL, then verify again.",
         )
     return page
+
+
+async def _page_of_passage(passage_id: str, call: Call) -> int:
+    place = await find_place(passage_id, call)
+    if place is None:
+        raise InvalidArgument(
+            f"citation_id {passage_id[:80]!r} is not one that Citewell gave.",
+            suggestion="Pass the id of a quote, a passage_id, or the page's url.",
+        )
+    return place.source_id
 
 
 def render(output: VerifyQuoteOutput, call: Call) -> str:

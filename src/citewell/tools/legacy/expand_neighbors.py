@@ -10,7 +10,7 @@ from citewell.answer.quote import clip
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
@@ -30,7 +30,7 @@ class ExpandNeighborsInput(ToolInput):
     max_hops: Annotated[int, Field(ge=1, le=MAX_HOPS)] = 1
     include_snippet: bool = False
     page_size: Annotated[int, Field(ge=1, le=MAX_PAGE_SIZE)] = DEFAULT_PAGE_SIZE
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 class NeighborShape(ToolOutput):

@@ -10,7 +10,7 @@ from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.kb.excerpt import MAX_EXCERPT_BYTES
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
-from citewell.tools.scope import ShortScope, check_scope
+from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
@@ -22,7 +22,7 @@ class GetSectionTextInput(ToolInput):
 
     section_ids: SectionIds
     max_bytes_per: Annotated[int, Field(ge=100, le=MAX_EXCERPT_BYTES)] = DEFAULT_SECTION_BYTES
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 class SectionTextShape(ToolOutput):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.tools.kb import evidence, retrieve_evidence
-from citewell.tools.kb.arguments import MAX_QUOTES, Question
+from citewell.tools.kb.arguments import MAX_QUOTES, Query
 from citewell.tools.kb.retrieve_evidence import (
     MAX_PASSAGES,
     PassageCount,
@@ -11,7 +11,7 @@ from citewell.tools.kb.retrieve_evidence import (
     RetrieveEvidenceOutput,
 )
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
-from citewell.tools.scope import ShortScope
+from citewell.tools.scope import ScopeInput
 
 LEGACY_TOP_K = 20
 
@@ -19,9 +19,9 @@ LEGACY_TOP_K = 20
 class SearchDocumentationInput(ToolInput):
     """Arguments of `search_documentation`."""
 
-    query: Question
+    query: Query
     top_k: PassageCount = LEGACY_TOP_K
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 async def run(given: SearchDocumentationInput, call: Call) -> RetrieveEvidenceOutput:

@@ -7,11 +7,11 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.tools.kb import search as kb_search
-from citewell.tools.kb.arguments import MAX_TOP_K, Question, SearchOptions, TopK
+from citewell.tools.kb.arguments import MAX_TOP_K, Query, SearchOptions, TopK
 from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS
 from citewell.tools.kb.search import KbSearchInput, KbSearchOutput
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
-from citewell.tools.scope import ShortScope
+from citewell.tools.scope import ScopeInput
 
 LEGACY_TOP_K = 20
 
@@ -19,11 +19,11 @@ LEGACY_TOP_K = 20
 class SearchSectionsInput(ToolInput):
     """Arguments of `search_sections`."""
 
-    query: Question
+    query: Query
     top_k: TopK = LEGACY_TOP_K
     cursor: Annotated[str | None, Field(max_length=MAX_CURSOR_CHARACTERS)] = None
     include_debug: Annotated[bool, Field(description="Scores and offsets of each result.")] = True
-    scope: ShortScope | None = None
+    scope: ScopeInput | None = None
 
 
 async def run(given: SearchSectionsInput, call: Call) -> KbSearchOutput:

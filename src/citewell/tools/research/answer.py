@@ -19,7 +19,7 @@ from citewell.tools.research.arguments import (
     Urls,
 )
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
-from citewell.tools.scope import ShortScope, Version, check_scope
+from citewell.tools.scope import ScopeInput, Version, check_scope
 
 
 class AnswerInput(ToolInput):
@@ -46,8 +46,8 @@ class AnswerInput(ToolInput):
         Field(ge=0, le=20, description="Rounds of link following; 0 = given pages only."),
     ] = None
     version: Version = None
-    detail: DetailArgument = None
-    scope: ShortScope | None = None
+    detail: DetailArgument = "quotes"
+    scope: ScopeInput | None = None
 
 
 async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
@@ -67,7 +67,7 @@ async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
         expansion_budget=given.expansion_budget,
         tags=scope.tags,
         url_prefixes=scope.url_prefixes,
-        detail=given.detail or "quotes",
+        detail=given.detail,
         within=SearchFilter(project=call.caller.project, version=given.version),
     )
     return await call.parts.engine.answer(
@@ -80,11 +80,12 @@ TOOL = Tool(
     toolset="research",
     title="Answer from web pages",
     description=(
-        "Get cited, verbatim evidence from web pages; pages not yet indexed are fetched first.\n"
-        "Use when you need facts from web pages and have their URLs.\n"
-        "Do not use when the pages are already indexed: call search.\n"
-        "Returns at most 7 quotes, each with its source, or says that nothing answers.\n"
-        "If you need more, call search with another question, or answer with another URL.\n"
+        "Answer a question from web pages whose URLs you have: fetches and indexes them, follows "
+        "their links, and returns verbatim, cited evidence.\n"
+        "Use when you have a question and a URL.\n"
+        "Do not use when you have no URL: call search.\n"
+        "Returns at most 7 quotes with their sources, or says that nothing answers.\n"
+        "If you need more, call answer with another URL.\n"
         f"Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters."
     ),
     input_model=AnswerInput,

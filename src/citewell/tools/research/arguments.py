@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from citewell.core.results import Detail
 
@@ -17,12 +17,37 @@ Query = Annotated[
         min_length=1,
         max_length=MAX_QUERY_CHARACTERS,
         pattern=r"\S",
+        validation_alias=AliasChoices("query", "question"),
         description="Question or information need.",
     ),
 ]
 Url = Annotated[str, Field(min_length=1, max_length=4_096)]
 Urls = Annotated[list[Url], Field(min_length=1, max_length=MAX_URLS)]
+
+
+def _as_list(urls: object) -> object:
+    return [urls] if isinstance(urls, str) else urls
+
+
+SourceUrls = Annotated[
+    list[Url] | None,
+    BeforeValidator(_as_list),
+    Field(
+        max_length=100,
+        validation_alias=AliasChoices("source_urls", "source_url", "url", "urls"),
+        description="Only these indexed URLs; https://site/docs/* takes all below.",
+    ),
+]
+"""The one filter for URLs of every tool that searches."""
+
+
+def _current_name(detail: object) -> object:
+    return "brief" if detail == "full" else detail
+
+
 DetailArgument = Annotated[
-    Detail | None,
-    Field(description="full: also blocks, images, trace."),
+    Detail,
+    # What `brief` was called first.
+    BeforeValidator(_current_name),
+    Field(description="passages: the text around the quotes; brief: also images, trace."),
 ]

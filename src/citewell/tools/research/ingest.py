@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from citewell.app.pages import INGEST_NEEDS, ingest_pages
+from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.library import CrawlOptions, WebsiteDraft
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import MAX_URLS, Url, Urls
 from citewell.tools.schemas import ROWS
@@ -19,14 +23,22 @@ if TYPE_CHECKING:
 
     from citewell.ingest.outcome import IngestOutcome
 
+MAX_PAGES = 10_000
+
 
 class IngestInput(ToolInput):
     """Arguments of `ingest`."""
 
     url: Annotated[
         Url | Urls,
-        Field(description="One or more page URLs to fetch and index."),
+        Field(description="One or more; with whole_site, where each site begins."),
     ]
+    whole_site: Annotated[
+        bool, Field(description="Index all pages of the site, as a background job.")
+    ] = False
+    max_pages: Annotated[int | None, Field(ge=1, le=MAX_PAGES, description="Of a whole site.")] = (
+        None
+    )
     force: Annotated[bool, Field(description="Fetch again even when indexed and fresh.")] = False
     tags: Annotated[Tags | None, Field(description="Tags to add to the pages.")] = None
 
@@ -35,9 +47,11 @@ class IngestedShape(ToolOutput):
     """What became of one URL."""
 
     url: PageUrl
-    status: Literal["indexed", "unchanged", "failed"]
+    status: Literal["indexed", "unchanged", "processing", "failed"]
     source_id: int | None = None
     title: PageLabel | None = None
+    pages: int | None = None
+    """Of a whole site, so far."""
     chunks: int | None = None
     tokens: int | None = None
     incomplete: OwnText | None = None
@@ -52,6 +66,8 @@ class IngestOutput(ToolOutput):
     indexed: int
     unchanged: int
     failed: int
+    processing: int | None = None
+    """Whole sites that go on in the background."""
     pages: Annotated[list[IngestedShape], ROWS]
 
 
@@ -63,6 +79,8 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
     """
     urls = [given.url] if isinstance(given.url, str) else given.url
     tags = (*call.settings.scope_tags, *(given.tags or ()))
+    if given.whole_site:
+        return _count([await _add_site(url, given, tags, call) for url in urls])
     outcomes = await ingest_pages(
         call.parts,
         urls,
@@ -79,13 +97,54 @@ async def run(given: IngestInput, call: Call) -> IngestOutput:
 
 def shape_outcomes(outcomes: Sequence[IngestOutcome]) -> IngestOutput:
     """Return what became of each URL, counted."""
-    shapes = [_shape(outcome) for outcome in outcomes]
-    counts = [shape.status for shape in shapes]
+    return _count([_shape(outcome) for outcome in outcomes])
+
+
+def _count(shapes: list[IngestedShape]) -> IngestOutput:
+    counts = Counter(shape.status for shape in shapes)
     return IngestOutput(
-        indexed=counts.count("indexed"),
-        unchanged=counts.count("unchanged"),
-        failed=counts.count("failed"),
+        indexed=counts["indexed"],
+        unchanged=counts["unchanged"],
+        failed=counts["failed"],
+        processing=counts["processing"] or None,
         pages=shapes,
+    )
+
+
+async def _add_site(
+    url: str, given: IngestInput, tags: tuple[str, ...], call: Call
+) -> IngestedShape:
+    """Index a site as far as a call can wait; the rest goes on in the background."""
+    options = CrawlOptions()
+    if given.max_pages is not None:
+        options = replace(options, max_pages=given.max_pages)
+    processed = await process_website(
+        call.parts,
+        WebsiteDraft(url=url, project=call.caller.project, kind="site", tags=tags, options=options),
+        caller="ingest",
+        force=given.force,
+        wait_seconds=call.settings.jobs_patience_seconds,
+        on_progress=call.on_progress,
+    )
+    site = processed.website
+    if processed.error is not None and not processed.is_going_on:
+        raise processed.error
+    status: Literal["indexed", "unchanged", "processing", "failed"] = "indexed"
+    if processed.is_cached:
+        status = "unchanged"
+    elif site.status != "completed":
+        status = "failed" if site.status == "failed" else "processing"
+    return IngestedShape(
+        url=site.url,
+        status=status,
+        source_id=site.source_id,
+        title=site.title or None,
+        pages=site.pages,
+        chunks=site.chunks,
+        error=site.error_message,
+        suggestion=f"Call status with source_url {site.url} to see its progress."
+        if status == "processing"
+        else None,
     )
 
 
@@ -112,8 +171,9 @@ def _shape(outcome: IngestOutcome) -> IngestedShape:
 
 def render(output: IngestOutput, call: Call | None = None) -> str:
     """Return one line for each page."""
+    counts = f"Indexed {output.indexed}, unchanged {output.unchanged}, failed {output.failed}"
     lines = [
-        f"Indexed {output.indexed}, unchanged {output.unchanged}, failed {output.failed}.",
+        f"{counts}, in progress {output.processing}." if output.processing else f"{counts}.",
         NOTE_PLACE,
         enclose("\n".join(_line(page) for page in output.pages)),
     ]
@@ -124,6 +184,10 @@ def _line(page: IngestedShape) -> str:
     if page.status == "failed":
         return f"- failed: {page.url} — {page.error} (suggestion: {page.suggestion})"
     title = page.title or "Untitled"
+    if page.pages is not None:
+        hint = f". {page.suggestion}" if page.suggestion else ""
+        counts = f"source_id {page.source_id}, {page.pages} pages, {page.chunks} chunks"
+        return f"- {page.status}: whole site {title} — {page.url} ({counts}){hint}"
     missing = f"; some of it may be missing: {page.incomplete}" if page.incomplete else ""
     return (
         f"- {page.status}: {title} — {page.url} "
@@ -136,17 +200,17 @@ TOOL = Tool(
     toolset="research",
     title="Index pages",
     description=(
-        "Fetch and index pages without asking anything, so that search finds them at once.\n"
-        "Use when you expect several questions about the same pages.\n"
-        "Do not use when you have one question: answer indexes by itself.\n"
-        "Returns at most one line per URL: title, source_id, chunks, tokens.\n"
-        "If you need more, call search.\n"
-        f"Defaults: pages that are indexed and fresh are kept. Max: {MAX_URLS} URLs."
+        "Add pages or a whole site to the library, so that search finds them.\n"
+        "Use when asked to add, index, remember or refresh pages, or for a whole site.\n"
+        "Do not use when you have one question about a page: call answer.\n"
+        "Returns at most one line per URL.\n"
+        "If you need more, call search; status shows how far a whole site is.\n"
+        f"Defaults: fresh pages are kept. Max: {MAX_URLS} URLs."
     ),
     input_model=IngestInput,
     output_model=IngestOutput,
     annotations=Annotations(read_only=False, open_world=True),
-    needs=INGEST_NEEDS,
+    needs=(*INGEST_NEEDS, *CHANGE_NEEDS),
     run=run,
     shape=as_is,
     render=render,

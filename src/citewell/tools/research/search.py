@@ -9,9 +9,9 @@ from pydantic import Field
 from citewell.core.records import Intent
 from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
-from citewell.tools.research.arguments import DetailArgument, Query, Url
+from citewell.tools.research.arguments import DetailArgument, Query, SourceUrls
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
-from citewell.tools.scope import ShortScope, Version, check_scope, search_filter
+from citewell.tools.scope import ScopeInput, Version, check_scope, search_filter
 
 if TYPE_CHECKING:
     from citewell.core.results import OrchestrationResult
@@ -24,10 +24,7 @@ class SearchInput(ToolInput):
     """Arguments of `search`."""
 
     query: Query
-    source_urls: Annotated[
-        list[Url] | None,
-        Field(max_length=100, description="Search these indexed URLs only."),
-    ] = None
+    source_urls: SourceUrls = None
     intent: Annotated[
         Intent | None, Field(description="Kind of question; inferred when left out.")
     ] = None
@@ -35,8 +32,8 @@ class SearchInput(ToolInput):
         int | None, Field(ge=1, le=MAX_TOP_K, description="Most chunks to quote from.")
     ] = None
     version: Version = None
-    detail: DetailArgument = None
-    scope: ShortScope | None = None
+    detail: DetailArgument = "quotes"
+    scope: ScopeInput | None = None
 
 
 async def run(given: SearchInput, call: Call) -> OrchestrationResult:
@@ -47,7 +44,7 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
         project=call.caller.project,
         intent=given.intent,
         expansion_budget=0,
-        detail=given.detail or "quotes",
+        detail=given.detail,
         within=await search_filter(
             check_scope(given.scope, call), None, call, version=given.version
         ),
@@ -62,11 +59,11 @@ TOOL = Tool(
     toolset="research",
     title="Search indexed pages",
     description=(
-        "Search pages that are already indexed; nothing is fetched.\n"
-        "Use when the content was indexed before and you ask something new.\n"
+        "Search the library, all pages that were indexed before; nothing is fetched.\n"
+        "Use when you have a question and no URL, or its pages are indexed.\n"
         "Do not use when the page was never indexed: call answer with its URL.\n"
-        "Returns at most 7 quotes, in the form of answer.\n"
-        "If you need more, call answer with the URL of a linked page.\n"
+        "Returns at most 7 quotes with their sources, or top_k passages.\n"
+        "If you need more, call again with detail passages, or answer with a URL.\n"
         f"Defaults: top_k {DEFAULT_TOP_K}, all pages. Max: top_k {MAX_TOP_K}."
     ),
     input_model=SearchInput,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from citewell.answer.corpus_status import format_corpus_status
 from citewell.app.corpus_status import (
@@ -18,7 +18,7 @@ from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutp
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
 from citewell.tools.supplied import SuppliedAt, SuppliedBy
-from citewell.tools.untrusted import OwnText, PageLabel, PageUrl
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from citewell.answer.corpus_status import CorpusStatus
@@ -27,7 +27,13 @@ if TYPE_CHECKING:
 class StatusInput(ToolInput):
     """Arguments of `status`."""
 
-    source_url: Annotated[Url | None, Field(description="Report on this URL only.")] = None
+    source_url: Annotated[
+        Url | None,
+        Field(
+            validation_alias=AliasChoices("source_url", "url"),
+            description="Report on this page or site only.",
+        ),
+    ] = None
     include_urls: Annotated[bool, Field(description="List the indexed URLs.")] = True
     cursor: int | None = None
 
@@ -49,6 +55,16 @@ class PageShape(ToolOutput):
     is_stale: bool | None = None
 
 
+class SiteShape(ToolOutput):
+    """A whole site, and how far the work on it is."""
+
+    source_id: int
+    url: PageUrl
+    status: OwnText
+    pages: int
+    message: PageText
+
+
 class StatusOutput(ToolOutput):
     """How much is indexed, and what."""
 
@@ -58,6 +74,8 @@ class StatusOutput(ToolOutput):
     embedded_chunks: int
     pages: Annotated[list[PageShape] | None, ROWS] = None
     next_cursor: int | None = None
+    sites: Annotated[list[SiteShape] | None, ROWS] = None
+    """Those being indexed; of one URL, the site that begins there."""
     note: OwnText | None = None
 
 
@@ -89,8 +107,9 @@ TOOL = Tool(
     toolset="research",
     title="What is indexed",
     description=(
-        "Check what is indexed: counts, URLs with titles and fetch times.\n"
-        "Use when choosing between answer (fetches new pages) and search (indexed pages only).\n"
+        "List what the library holds: counts, URLs with titles and fetch times, and how far the "
+        "indexing of whole sites is.\n"
+        "Use when you need to know whether something is indexed, how old it is, or if it is done.\n"
         "Do not use when you look for content: call search.\n"
         f"Returns at most {MAX_LISTED_PAGES} URLs.\n"
         "If you need more, call status with next_cursor as cursor, or source_url.\n"

@@ -217,8 +217,8 @@ TOOL = Tool(
     toolset="web",
     title="Read a web page",
     description=(
-        "Read a web page as it is now, as Markdown; it is not indexed.\n"
-        "Use when you need the page itself, not evidence for a question.\n"
+        "Read one web page from the top, as it is now, as Markdown; it is not indexed.\n"
+        "Use when you need the page itself: to show, summarise or translate it.\n"
         "Do not use when you have a question: call answer.\n"
         "Returns at most max_tokens.\n"
         "If you need more, call again with next_cursor as cursor.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from citewell.app.search_engines import NOT_CONFIGURED, SUGGESTION
 from citewell.core.boundary import NOTE_PLACE, enclose
@@ -22,7 +22,14 @@ _MAX_SNIPPET_CHARACTERS = 1_000
 class WebSearchInput(ToolInput):
     """Arguments of `web_search`."""
 
-    query: Annotated[str, Field(max_length=_MAX_QUERY_CHARACTERS, description="Search phrase.")]
+    query: Annotated[
+        str,
+        Field(
+            max_length=_MAX_QUERY_CHARACTERS,
+            validation_alias=AliasChoices("query", "question"),
+            description="Search phrase.",
+        ),
+    ]
 
 
 class WebResultShape(ToolOutput):

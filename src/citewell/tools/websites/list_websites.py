@@ -151,4 +151,5 @@ TOOL = Tool(
     render=render,
     example={"content_type": "job_posting", "limit": 20},
     in_default=False,
+    lists_columns=False,
 )

@@ -13,7 +13,6 @@ from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutp
 from citewell.tools.research.arguments import Url
 from citewell.tools.untrusted import FromPage, OwnText, PageUrl
 from citewell.tools.websites.arguments import Stopwatch, with_fetch_details
-from citewell.web.urls import canonical_url
 
 if TYPE_CHECKING:
     from citewell.core.library import Website
@@ -39,7 +38,10 @@ class ProcessInput(ToolInput):
     """Arguments of `rag_process_website`."""
 
     url: Url
-    content_type: Annotated[ContentType, Field(description="Which fields to read.")] = "job_posting"
+    content_type: Annotated[
+        ContentType | Literal["general"],
+        Field(description="Which fields to read; general: none."),
+    ] = "general"
     force_refresh: Annotated[bool, Field(description="Process again what is cached.")] = False
     mode: Annotated[
         Mode, Field(description="page: this URL; site: all its pages, found as it offers them.")
@@ -90,7 +92,7 @@ async def _process(given: ProcessInput, call: Call) -> Processed:
         url=given.url,
         project=call.caller.project,
         kind="page" if given.mode == "page" else "site",
-        content_type=await _content_type(given, call),
+        content_type=given.content_type,
         tags=call.settings.scope_tags,
         options=CrawlOptions(
             discovery=_DISCOVERY.get(given.mode, "auto"),
@@ -109,17 +111,6 @@ async def _process(given: ProcessInput, call: Call) -> Processed:
         wait_seconds=call.settings.jobs_patience_seconds,
         on_progress=call.on_progress,
     )
-
-
-async def _content_type(given: ProcessInput, call: Call) -> ContentType | Literal["general"]:
-    """Return the type asked for; a website that is there keeps its own unless one was named."""
-    if "content_type" in given.model_fields_set:
-        return given.content_type
-    known = await call.parts.store.library.find_website(
-        canonical_url(given.url), project=call.caller.project
-    )
-    keeps = known is not None and known.is_entry and known.content_type != "general"
-    return "general" if keeps else given.content_type
 
 
 def _shape(processed: Processed, *, took_ms: int, incomplete: str) -> ProcessOutput:

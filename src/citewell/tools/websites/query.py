@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AliasChoices, Field, field_validator
 
 from citewell.answer.links import link_to_span
 from citewell.answer.synthesis import citation_text
@@ -42,6 +42,7 @@ class QueryInput(ToolInput):
             min_length=1,
             max_length=MAX_QUERY_CHARACTERS,
             pattern=r"\S",
+            validation_alias=AliasChoices("query", "question"),
             description="Natural language question.",
         ),
     ]
@@ -72,12 +73,13 @@ class QueryInput(ToolInput):
 
 
 class ResultShape(ToolOutput):
-    """A chunk that matched; in each score 0 is best."""
+    """A chunk that matched; `relevance` is 1 at best, each score 0."""
 
     chunk_id: int
     source_id: int
     source_url: PageUrl
     content: PageText
+    relevance: float
     vector_score: float
     fts_score: float | None
     combined_score: float
@@ -184,6 +186,7 @@ def _shape(found: ScoredChunk, pages: Mapping[int, Page]) -> ResultShape:
         source_id=chunk.source_id,
         source_url=chunk.url,
         content=chunk.text,
+        relevance=round(1.0 - found.combined_score, 4),
         vector_score=found.vector_score,
         fts_score=found.fts_score,
         combined_score=found.combined_score,
@@ -202,15 +205,14 @@ def render(output: QueryOutput, call: Call) -> str:
         return "Nothing found. Call rag_list_websites to see what is processed."
     lines = [
         f"{len(output.results)} of {output.total_results} matches, "
-        f"confidence {output.confidence_level} (combined score: 0 is best). {NOTE_PLACE}"
+        f"confidence {output.confidence_level} (relevance: 1 is best). {NOTE_PLACE}"
     ]
     if output.synthesis is not None:
         lines.append(f"Synthesis by {output.synthesis_by}; [n] is result n:")
         lines.append(output.synthesis)
     for number, result in enumerate(output.results, start=1):
         lines.append(
-            f"[{number}] {result.citation} — combined {result.combined_score}, "
-            f"vector {result.vector_score}, words {result.fts_score}, "
+            f"[{number}] {result.citation} — relevance {result.relevance}, "
             f"source_id {result.source_id}, chunk_id {result.chunk_id}"
             + (f", {SUPPLIED}" if result.supplied else "")
         )
@@ -224,11 +226,11 @@ TOOL = Tool(
     toolset="websites",
     title="Search processed websites",
     description=(
-        "Search all processed websites by meaning and by words; results cite their source.\n"
+        "Search all processed websites; results cite their source.\n"
         "Use when a question is about websites of the library.\n"
         "Do not use when the page is not processed yet: call rag_process_website first.\n"
-        "Returns at most max_results chunks with scores (0 is best), header path and citation, "
-        "and confidence_level: high (best < 0.3), medium (to 0.6), low.\n"
+        "Returns at most max_results chunks with relevance (1 is best), header path and citation, "
+        "and confidence_level: high, medium or low.\n"
         "If you need more, call again with source_ids or other words.\n"
         f"Defaults: {DEFAULT_RESULTS} results, no synthesis. Max: {MAX_RESULTS} results."
     ),

@@ -1,0 +1,55 @@
+"""The stored pages that a caller names by URL, one by one or by what their URLs begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from citewell.web.urls import page_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from citewell.core.records import SearchFilter
+    from citewell.store.protocol import Store
+
+_WILDCARD = "*"
+_PAGES_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedPages:
+    """The pages that URLs name, and a note for each URL that names none."""
+
+    source_ids: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+async def find_named_pages(
+    urls: Iterable[str], *, store: Store, within: SearchFilter
+) -> NamedPages:
+    """Return the pages of the project at `urls`; one that ends in * names all that begin so."""
+    source_ids: dict[int, None] = {}
+    notes: list[str] = []
+    for url in urls:
+        if url.endswith(_WILDCARD):
+            named = await _pages_below(url.rstrip(_WILDCARD), store=store, within=within)
+            missing = f"No indexed URL begins with {url.rstrip(_WILDCARD)}; call ingest first."
+        else:
+            assert within.project is not None, "pages are looked up in one project"
+            page = await store.find_page(page_address(url), project=within.project)
+            named = [] if page is None else [page.source_id]
+            missing = f"{url} is not indexed; call answer or ingest with it."
+        source_ids.update(dict.fromkeys(named))
+        notes += [] if named else [missing]
+    return NamedPages(source_ids=tuple(source_ids), notes=tuple(notes))
+
+
+async def _pages_below(prefix: str, *, store: Store, within: SearchFilter) -> list[int]:
+    where = replace(within, url_prefix=prefix)
+    source_ids: list[int] = []
+    after = 0
+    while pages := await store.list_pages(where, limit=_PAGES_AT_ONCE, after_source_id=after):
+        source_ids += [page.source_id for page in pages]
+        after = pages[-1].source_id
+    return source_ids
