@@ -105,7 +105,7 @@ async def test_the_pages_of_a_sitemap_are_read_and_counted_from_the_start() -> N
         )
 
         async with open_shelf(site) as shelf:
-            begun = await shelf.library.process(site_draft(site.url("/docs/")))
+            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=0)
             with anyio.fail_after(60):
                 while begun.website.status in ("pending", "processing"):
                     status = await shelf.library.status(begun.website.source_id, project="default")
@@ -294,7 +294,7 @@ async def test_a_site_whose_robots_txt_cannot_be_read_is_tried_again() -> None:
     with running_site(LINKED) as site:
         site.pages["/robots.txt"] = Response(status=503, body=b"down")
         async with open_shelf(site) as shelf:
-            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=60)
+            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=0)
             assert begun.job is not None
             with anyio.fail_after(60):
                 ended = await shelf.library.wait_for(begun.job.job_id)
@@ -380,7 +380,7 @@ async def test_a_cancelled_site_stops_and_keeps_what_was_read() -> None:
     )
     with running_site({"/docs/": prose("Docs", links=("slow",)), "/docs/slow": slow}) as site:
         async with open_shelf(site, pace=QUICK) as shelf:
-            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=60)
+            begun = await shelf.library.process(site_draft(site.url("/docs/")), wait_seconds=0)
             assert begun.job is not None
             await to_thread.run_sync(wait_until, lambda: "/docs/slow" in site.paths())
             with anyio.fail_after(60):

@@ -259,7 +259,7 @@ async def test_short_pages_are_shown_whole(tmp_path: Path) -> None:
                 site.url("/heron"),
                 query="What does the grey heron eat?",
                 expansion_budget=0,
-                detail="full",
+                detail="brief",
             )
     brief = format_brief(result, token_budget=2_000)
 

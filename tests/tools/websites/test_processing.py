@@ -88,7 +88,7 @@ async def test_a_site_goes_on_in_the_background_and_tells_how_far_it_is() -> Non
         **PAGES,
         "/": "<main><p>All the positions that are open with us at the moment.</p></main>",
     }
-    async with open_websites(pages) as websites:
+    async with open_websites(pages, jobs_patience_seconds=0.0) as websites:
         sitemap = pages["/sitemap.xml"]
         assert isinstance(sitemap, Response)
         base = websites.site.url("").rstrip("/").encode()
