@@ -56,7 +56,7 @@ def asked_terms(query: str) -> tuple[str, ...]:
     is_short = len(query) <= _LONGEST_QUESTION
     found = (_ASKS_WHAT.match(query) if is_short else None) or _ASKS_WHAT_IN_JAPANESE.match(query)
     term = found["term"] if found else query
-    is_name = len(content_words(term)) <= _MAX_TERM_WORDS
+    is_name = " " not in term.strip() or len(content_words(term)) <= _MAX_TERM_WORDS
     symbols = _symbols(term) if is_name or not found else []
     plain = [_plain(name) for name in (*symbols, *([term] if is_name else []))]
     return tuple(dict.fromkeys(name for name in plain if name))

@@ -316,6 +316,7 @@ class RankedChunk:
     vector_score: float | None = None
     """Cosine to the query; None where it is not known."""
     fused_score: float = 0.0
+    defines_at: int | None = None  # where the symbol that the query is about is defined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from citewell.answer.definition_quote import quote_definition
 from citewell.answer.quote import choose_quotes, quote_chunk
 from citewell.answer.spans import PassageText, rank_spans, split_units
 from citewell.core.errors import InferenceError
@@ -91,8 +92,18 @@ async def quote_evidence(
             limits=limits,
             embedder=embedder,
         )
+        spans = [*_quote_definitions(chunks, limits=limits), *spans]
         lists.append(_weigh(part, spans, chunks, support.get(part)))
     return _in_turn(lists, limit=limits.max_quotes)
+
+
+def _quote_definitions(chunks: Sequence[RankedChunk], *, limits: QuoteLimits) -> list[QuotedSpan]:
+    """Return the signature and first sentence of the symbols that the question is about."""
+    return [
+        quote_definition(each.chunk.text, at=each.defines_at, passage=place, limits=limits)
+        for place, each in enumerate(chunks)
+        if each.defines_at is not None
+    ]
 
 
 async def quote_passages(

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from citewell.core.asking import without_asking
+from citewell.core.definitions import asked_terms
 from citewell.core.language import has_cjk
 from citewell.core.text import one_line
 from citewell.core.words import as_symbol, content_words, words
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 SUPPORTED = 0.48
 # … and these on bench/link_following.py.
 _SETTLED = 0.9
+# A question that asks what a symbol is, and its definition.
+_DEFINED = 0.9
 _MOST_MISSING = 0.2
 # The model whose cosines the fit knows; those of another lie on another scale.
 KNOWN_MODEL = "granite-30m-en-int8"
@@ -129,6 +132,8 @@ def judge(query: str, chunks: Sequence[RankedChunk], *, cosine: float | None) ->
     if row is not None and is_near and not _lacks_every_symbol(asked, found[:_CANDIDATES]):
         support = _probability(row, knows_cosine=cosine is not None)
         support = _with_names_and_rank(query, support, chunks[:_CANDIDATES])
+    if chunks and chunks[0].defines_at is not None and asked_terms(query):
+        support = max(support, _DEFINED)
     return Judgement(
         support=support,
         missing=_missing(asked.worth, held),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
@@ -11,7 +11,7 @@ from citewell.core.errors import InferenceError
 from citewell.retrieve.fuse import fuse_by_reciprocal_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -47,6 +47,17 @@ class FoundChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Definitions:
+    """The chunks that define what a question names, the nearest name first."""
+
+    chunks: tuple[StoredChunk, ...] = ()
+    starts: Mapping[int, int] = field(default_factory=dict)
+    """Where in its chunk, by id, each definition begins."""
+    come_first: bool = False
+    """Whether the question is about the symbol itself, not about something done with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
     """The candidates of one query, best fused score first, and what went wrong on the way."""
 
@@ -54,6 +65,7 @@ class Candidates:
     chunks_matched: int
     """How many chunks words or vectors named, before the cut."""
     notes: tuple[str, ...] = ()
+    definitions: Definitions = Definitions()
 
 
 class _VectorSide:

@@ -22,6 +22,7 @@ from citewell.retrieve.locality import add_locality
 from citewell.retrieve.releases import choose_releases
 from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
 from citewell.retrieve.spelling import apply_corrections, correct_words
+from citewell.retrieve.symbols import find_definitions, mark_definitions, with_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -138,7 +139,7 @@ async def retrieve(
         gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     retrieval_ms = clock.lap_ms()
     rankings = [
-        await _rank(query, candidates.found, models=models, options=options)
+        await _rank(query, candidates, models=models, options=options)
         for query, candidates in zip(asked, gathered, strict=True)
     ]
     ranking = merge_rankings(rankings)
@@ -225,6 +226,12 @@ async def _find_all(
             depth=depth,
             query_vector=options.query_vector,
         )
+        definitions = await find_definitions(asked[at], store=store, where=where)
+        found[at] = replace(
+            found[at],
+            found=with_definitions(found[at].found, definitions),
+            definitions=definitions,
+        )
         if options.further is not None:
             further = await options.further(found[at].found)
             found[at] = replace(found[at], found=(*found[at].found, *further))
@@ -236,8 +243,9 @@ async def _find_all(
 
 
 async def _rank(
-    query: Query, found: Sequence[FoundChunk], *, models: Models, options: Options
+    query: Query, candidates: Candidates, *, models: Models, options: Options
 ) -> Ranking:
+    found = candidates.found
     if options.mode == "vectors":
         return rank_by_cosine(query, found)
     ranking = await rank(query, found, reranker=models.reranker)
@@ -249,7 +257,8 @@ async def _rank(
         [each.chunk.text for each in chunks],
         asked_terms(query.text),
     )
-    return replace(ranking, chunks=_with_relevance(chunks, raised))
+    chunks = mark_definitions(_with_relevance(chunks, raised), candidates.definitions)
+    return replace(ranking, chunks=chunks)
 
 
 def _with_relevance(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from citewell.store.renders import RenderStore
     from citewell.store.responses import ResponseStore
     from citewell.store.session import Database
+    from citewell.store.symbols import SymbolStore
 
 
 class Nouns:
@@ -87,3 +88,10 @@ class Nouns:
         from citewell.store.releases import ReleaseStore
 
         return ReleaseStore(self.__database, delete_page=self.__delete_page)
+
+    @cached_property
+    def symbols(self) -> SymbolStore:
+        """The symbols that pages define."""
+        from citewell.store.symbols import SymbolStore
+
+        return SymbolStore(self.__database)

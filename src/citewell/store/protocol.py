@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from citewell.store.releases import ReleaseStore
     from citewell.store.renders import RenderStore
     from citewell.store.responses import ResponseStore
+    from citewell.store.symbols import SymbolStore
 
 
 class Store(GraphStore, Protocol):
@@ -80,6 +81,10 @@ class Store(GraphStore, Protocol):
     @property
     def releases(self) -> ReleaseStore:
         """Products and their versions."""
+
+    @property
+    def symbols(self) -> SymbolStore:
+        """The symbols that pages define."""
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page with all its rows in one transaction, replacing its previous version.

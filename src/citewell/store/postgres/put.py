@@ -12,6 +12,7 @@ from citewell.core.storage import PutResult
 from citewell.store.postgres.mentions import put_mentions
 from citewell.store.postgres.statements import SQL
 from citewell.store.releases import release_values
+from citewell.store.symbols import symbol_rows
 from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ async def put_page(
     text_hash = content_hash(draft.extracted.text)
     put = await _put_page_row(connection, draft, text_hash=text_hash)
     await _put_parts(connection, draft, put=put)
+    await _put_symbols(connection, draft, put=put)
     if response is not None:
         await connection.execute(SQL["put_response"], response | {"source_id": put.source_id})
     index = WordIndex(draft.extracted.title)
@@ -153,6 +155,15 @@ async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> 
         "text": extracted.text,
     }
     await connection.execute(SQL["add_parts"], values)
+
+
+async def _put_symbols(connection: Session, draft: PageDraft, *, put: _PutRow) -> None:
+    if not put.created:
+        await connection.execute(SQL["remove_symbols"], {"source_id": put.source_id})
+    rows = symbol_rows(draft, put.source_id)
+    if rows:
+        async with connection.cursor() as cursor:
+            await cursor.executemany(SQL["add_symbol"], rows)
 
 
 async def _keep_chunks(

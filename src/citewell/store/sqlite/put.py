@@ -12,6 +12,7 @@ from citewell.core.storage import PutResult
 from citewell.store.releases import release_values
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.session import SQL, adapt_values, timestamp
+from citewell.store.symbols import symbol_rows
 from citewell.store.word_index import WordIndex, check_slices
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ def put_page(
     source_id = _put_page_row(connection, draft, text_hash=text_hash)
     _put_parts(connection, draft, source_id=source_id)
     _put_response(connection, response, source_id=source_id)
+    connection.execute(SQL["remove_symbols"], {"source_id": source_id})
+    connection.executemany(SQL["add_symbol"], symbol_rows(draft, source_id))
     put_mentions(connection, draft, source_id=source_id)
     same_title = before is not None and before["title"] == draft.extracted.title
     kept = _put_chunks(connection, draft, source_id=source_id, same_title=same_title)

@@ -1,0 +1,129 @@
+"""The symbols that a page defines: each with the section that is its definition.
+
+Documentation generators mark them by an anchor and by how the section begins: Sphinx with the
+signature in bold, pages of packages and mkdocstrings with a name in code above a signature, rustdoc
+and godoc with a declaration as the heading.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from citewell.core.records import ExtractedPage, Section
+
+_MOST_SYMBOLS = 5_000
+_MAX_NAME_CHARACTERS = 200
+_NAME = re.compile(r"(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|-)[A-Za-z_$][\w$]*)*")
+_JOINT = re.compile(r"::|#|->")
+_CALL = re.compile(r"[(\[<{].*", re.DOTALL)
+_BOLD_SIGNATURE = re.compile(r"(?:> ?)*\*\*[^*\n]|(?:> ?)*```")
+_CODE_HEADING = re.compile(r"#{1,6} `[^`\n]+`(?: \{#[^}\n]*\})?\s*\n+(?:```|\*\*)")
+# The anchors of rustdoc for what belongs to the item of the page.
+_RUST_MEMBER = re.compile(
+    r"(?:method|tymethod|variant|structfield|associatedconstant|associatedtype)\.(\w+)"
+)
+_RUST_ITEM = re.compile(
+    r"(?:Struct|Enum|Trait|Function|Macro|Union|Constant|Static|Type(?: Alias| Definition)?"
+    r"|Primitive Type|Attribute Macro|Derive Macro|Module|Crate|Keyword)\s+([\w:]+!?)"
+)
+_DECLARATION = re.compile(
+    r"(?:pub |export |async |unsafe |const |static )*"
+    r"(?:func|fn|type|class|interface|function|struct|enum|trait|method|const|var|def)\s+"
+    r"(?:\([^()]*\)\s*)?([A-Za-z_$][\w$.]*)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefinedSymbol:
+    """A name and the section that defines it."""
+
+    section: int
+    full_name: str
+    """With its module and class where the page says them, joined by dots, as written."""
+
+    @property
+    def last_name(self) -> str:
+        """Its last part in lower case: what a question is sure to name."""
+        return last_part(self.full_name)
+
+
+def find_symbols(page: ExtractedPage) -> list[DefinedSymbol]:
+    """Return the symbols that the sections of a page define, in order, each once a section."""
+    symbols: dict[tuple[int, str], DefinedSymbol] = {}
+    item = ""
+    for section in page.sections:
+        text = page.text[section.start : section.end]
+        item = item or _rust_item(section)
+        for name in _names_of(section, text, item):
+            full_name = _JOINT.sub(".", name).strip(".")
+            if full_name and len(full_name) <= _MAX_NAME_CHARACTERS:
+                symbol = DefinedSymbol(section=section.ordinal, full_name=full_name)
+                symbols.setdefault((section.ordinal, full_name.lower()), symbol)
+        if len(symbols) >= _MOST_SYMBOLS:
+            break
+    return list(symbols.values())
+
+
+def last_part(name: str) -> str:
+    """Return the last part of a symbol in lower case: `Path::join` → `join`."""
+    return _JOINT.sub(".", name).rpartition(".")[2].lower()
+
+
+def shared_parts(full_name: str, asked: str) -> int:
+    """Return how many parts two names share, counted from their ends, in any case."""
+    own, other = (_JOINT.sub(".", name).lower().split(".") for name in (full_name, asked))
+    shared = 0
+    for mine, theirs in zip(reversed(own), reversed(other), strict=False):
+        if mine != theirs:
+            break
+        shared += 1
+    return shared
+
+
+def _names_of(section: Section, text: str, item: str) -> Iterator[str]:
+    heading = section.heading.replace("`", "").strip()
+    anchor = section.anchor or ""
+    if section.level == 1 and _rust_item(section):
+        yield item
+        return
+    if not heading or not anchor:
+        return
+    if member := _RUST_MEMBER.match(anchor):
+        yield f"{item}.{member[1]}" if item else member[1]
+        return
+    is_entry = bool(_BOLD_SIGNATURE.match(text) or _CODE_HEADING.match(text))
+    if is_entry:
+        yield from _entry_names(heading, anchor)
+        return
+    declared = _DECLARATION.match(heading)
+    if declared is not None:
+        yield _more_qualified(declared[1], anchor)
+    elif "." in anchor and _NAME.fullmatch(anchor):
+        name = _CALL.sub("", heading).strip()
+        if last_part(name) == last_part(anchor):
+            yield anchor
+
+
+def _entry_names(heading: str, anchor: str) -> Iterator[str]:
+    for part in heading.split(", "):
+        name = _CALL.sub("", part).strip().rstrip(":=")
+        if _NAME.fullmatch(name):
+            yield _more_qualified(name, anchor)
+
+
+def _more_qualified(name: str, anchor: str) -> str:
+    """Return the anchor where it is the same name with more before it."""
+    is_same = bool(_NAME.fullmatch(anchor)) and anchor.lower().endswith(f".{name.lower()}")
+    return anchor if is_same else name
+
+
+def _rust_item(section: Section) -> str:
+    if section.level != 1:
+        return ""
+    match = _RUST_ITEM.match(section.heading.replace("`", "").strip())
+    return match[1].rstrip("!") if match else ""

@@ -1,0 +1,128 @@
+"""Definitions of the symbols that a question names: they come before what mentions them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from citewell.core.definitions import asked_terms
+from citewell.core.symbols import last_part, shared_parts
+from citewell.core.words import STOP_WORDS, as_symbol
+from citewell.retrieve.candidates import Definitions, FoundChunk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.question import Query
+    from citewell.core.records import RankedChunk, SearchFilter
+    from citewell.store.protocol import Store
+    from citewell.store.symbols import StoredSymbol
+
+_TOKEN = re.compile(
+    r"`(?P<code>[^`\n]{1,200})`"
+    r"|(?P<name>(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?)"
+)
+_ASKS_SIGNATURE = re.compile(
+    r"\b(?:signature|parameters?|arguments?|args|defaults?|returns?|return type|raises?|type of"
+    r"|declaration|definition|documentation)\b",
+    re.IGNORECASE,
+)
+_LONGEST_ASK = 300
+_MOST_NAMES = 6
+_MOST_LOOKED_UP = 400
+# A bare word that this many sections define is a common name, which only ranking can choose from.
+_COMMON = 40
+_MOST_DEFINITIONS = 2
+
+
+async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -> Definitions:
+    """Return the definitions of the symbols that the query names, in any case, whole or in part."""
+    names = _names_in(query)
+    if not names or not query.words:
+        return Definitions()
+    last_names = list(dict.fromkeys(last_part(name) for name in names))
+    symbols = await store.symbols.symbols_named(last_names, where=where, limit=_MOST_LOOKED_UP)
+    chosen: list[StoredSymbol] = []
+    for name in names:
+        chosen += _best_matches(name, symbols)
+    places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
+    chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
+    starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
+    is_about = bool(asked_terms(query.text) or _ASKS_SIGNATURE.search(query.ask))
+    return Definitions(chunks=tuple(chunks), starts=starts, come_first=is_about)
+
+
+def with_definitions(
+    found: Sequence[FoundChunk], definitions: Definitions
+) -> tuple[FoundChunk, ...]:
+    """Return the candidates with the definitions that search did not find among them."""
+    known = {each.chunk.chunk_id for each in found}
+    added = [
+        FoundChunk(
+            chunk=chunk, word_score=0.0, vector_score=None, fused_score=0.0, matched_by="words"
+        )
+        for chunk in definitions.chunks
+        if chunk.chunk_id not in known
+    ]
+    return (*found, *added)
+
+
+def mark_definitions(
+    ranked: Sequence[RankedChunk], definitions: Definitions
+) -> tuple[RankedChunk, ...]:
+    """Return the chunks with the best definitions at their head, if they come first."""
+    if not definitions.come_first or not ranked:
+        return tuple(ranked)
+    own = [each for each in ranked if each.chunk.chunk_id in definitions.starts]
+    best = own[:_MOST_DEFINITIONS]
+    top = ranked[0].relevance
+    first = [
+        replace(
+            each,
+            relevance=max(top, each.relevance),
+            defines_at=definitions.starts[each.chunk.chunk_id],
+        )
+        for each in best
+    ]
+    return (*first, *(each for each in ranked if each not in best))
+
+
+def _names_in(query: Query) -> list[str]:
+    """Return what may be symbols: code by its look, and any word of a query that is only a name."""
+    text = query.ask if len(query.ask) <= _LONGEST_ASK else ""
+    terms = asked_terms(query.text)
+    bare = {term.lower() for term in terms if " " not in term}
+    names: list[str] = []
+    for match in _TOKEN.finditer(text):
+        token = (match["code"] or match["name"]).strip()
+        name = re.sub(r"\(.*", "", token).rstrip(".:")
+        is_code = match["code"] is not None or as_symbol(token) is not None
+        is_code = is_code or token.startswith("-") or name.lower() in bare
+        if is_code and name and " " not in name and name.lower() not in STOP_WORDS:
+            names.append(name)
+    return list(dict.fromkeys(names))[:_MOST_NAMES]
+
+
+def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymbol]:
+    """Return the symbols that share most with `name`, those written like it before others."""
+    shares = [(shared_parts(symbol.full_name, name), symbol) for symbol in symbols]
+    most = max((share for share, _ in shares), default=0)
+    parts = len(re.split(r"\.|::|#|->", name))
+    if most == 0:
+        return []
+    best = [symbol for share, symbol in shares if share == most]
+    # `obj.save` names some object of the asker's; its last part alone must be telling.
+    if most < parts and most == 1 and len(best) > _MOST_DEFINITIONS:
+        return []
+    if len(best) > _COMMON:
+        return []
+    last = re.split(r"\.|::|#|->", name)[-1]
+    return sorted(
+        best,
+        key=lambda symbol: (
+            not symbol.full_name.endswith(last),
+            symbol.full_name.count("."),
+            len(symbol.full_name),
+        ),
+    )

@@ -1,0 +1,27 @@
+-- The symbols that pages define.
+
+-- name: symbols_named
+SELECT
+    symbol.source_id, symbol.full_name, symbol.start_offset,
+    (
+        SELECT min(chunk.chunk_id) FROM chunk
+        WHERE chunk.source_id = symbol.source_id
+            AND chunk.start_offset <= symbol.start_offset AND chunk.end_offset > symbol.start_offset
+    ) AS chunk_id
+FROM symbol
+JOIN page ON page.source_id = symbol.source_id
+-- sqlite: WHERE symbol.last_name IN (SELECT value FROM json_each(:last_names))
+-- postgres: WHERE symbol.last_name = ANY (:last_names)
+    AND (CAST(:project AS text) IS NULL OR page.project = :project)
+    -- sqlite: AND (:source_ids IS NULL OR page.source_id IN (SELECT value FROM json_each(:source_ids)))
+    -- postgres: AND (:source_ids::bigint[] IS NULL OR page.source_id = ANY (:source_ids))
+ORDER BY symbol.source_id, symbol.section
+LIMIT :limit;
+
+-- name: remove_symbols
+DELETE FROM symbol WHERE source_id = :source_id;
+
+-- name: add_symbol
+INSERT INTO symbol (source_id, section, last_name, full_name, start_offset)
+VALUES (:source_id, :section, :last_name, :full_name, :start_offset)
+ON CONFLICT DO NOTHING;

@@ -1,0 +1,93 @@
+"""The symbols that pages of documentation generators define."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from citewell.core.records import FetchedPage, PageKind
+from citewell.core.symbols import find_symbols
+from citewell.ingest.extract.extract import extract_page
+
+SPHINX = """<html><head><title>Birds</title></head><body><main><h1 id="birds">Birds</h1>
+<p>All about birds that wade, and how to watch them from the shore.</p>
+<dl class="py class"><dt class="sig sig-object py" id="birds.Heron"><em>class </em>
+<span class="sig-prename descclassname">birds.</span><span class="sig-name descname">Heron</span>
+<span class="sig-paren">(</span>name<span class="sig-paren">)</span></dt>
+<dd><p>A grey heron, which stands still until its prey comes near.</p>
+<dl class="py method"><dt class="sig sig-object py" id="birds.Heron.wade">
+<span class="sig-name descname">wade</span><span class="sig-paren">(</span>depth
+<span class="sig-paren">)</span></dt><dd><p>Walk into water.</p></dd></dl></dd></dl>
+<h2 id="overview">Overview</h2><p>Herons are found by water.</p></main></body></html>"""
+RUSTDOC = """<html><head><title>Heron in birds</title></head><body><main>
+<h1>Struct birds::Heron</h1><pre class="rust item-decl"><code>pub struct Heron { }</code></pre>
+<p>A grey heron, which stands still until its prey comes near and then strikes.</p>
+<h2 id="implementations">Implementations</h2>
+<section id="method.wade"><h4 class="code-header" id="method.wade">pub fn wade(&amp;self, depth: f64)</h4></section>
+<p>Walks into water of this depth, in metres, without a splash.</p></main></body></html>"""
+PACKAGE = """# birds (heron-watch)
+
+Watching birds.
+
+## `birds.Heron` {#Heron}
+
+```python
+class Heron(Bird)
+```
+
+A grey heron.
+
+### `birds.Heron.wade` {#Heron.wade}
+
+```python
+def wade(depth: float) -> None
+```
+
+Walk into water.
+
+## Overview {#overview}
+
+Herons are found by water.
+"""
+GODOC = """<html><head><title>net</title></head><body><main><h1>Package net</h1>
+<p>Package net provides a portable interface for network I/O of all sorts.</p>
+<h3 id="Dial">func Dial</h3><pre>func Dial(network, address string) (Conn, error)</pre>
+<p>Dial connects to the address on the named network.</p>
+<h4 id="Dialer.DialContext">func (*Dialer) DialContext</h4>
+<pre>func (d *Dialer) DialContext(ctx context.Context) (Conn, error)</pre>
+<p>DialContext connects to the address using the provided context.</p></main></body></html>"""
+
+
+def symbols(text: str, kind: PageKind = "html") -> list[str]:
+    url = "https://docs.example/birds"
+    fetched = FetchedPage(
+        url=url,
+        final_url=url,
+        status=200,
+        kind=kind,
+        body=text.encode(),
+        text=text,
+        fetched_at=datetime(2026, 3, 14, tzinfo=UTC),
+    )
+    return [symbol.full_name for symbol in find_symbols(extract_page(fetched))]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "expected"),
+    [
+        (SPHINX, "html", ["birds.Heron", "birds.Heron.wade"]),
+        (RUSTDOC, "html", ["birds.Heron", "birds.Heron.wade"]),
+        (PACKAGE, "markdown", ["birds.Heron", "birds.Heron.wade"]),
+        (GODOC, "html", ["Dial", "Dialer.DialContext"]),
+    ],
+    ids=["sphinx", "rustdoc", "package", "godoc"],
+)
+def test_every_entry_is_a_symbol_and_no_other_heading_is(
+    text: str, kind: PageKind, expected: list[str]
+) -> None:
+    assert symbols(text, kind) == expected
+
+
+def test_prose_defines_no_symbols() -> None:
+    assert symbols("# Guide\n\n## Use `wade` well\n\nCall it.\n\n## Type safety\n\nGood.\n") == []

@@ -1,0 +1,92 @@
+"""A question that names a symbol gets its definition first."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.drafts import draft
+from tests.store.backends import BACKENDS, empty_store
+
+from citewell.answer.quote import QuoteLimits
+from citewell.core.records import SearchFilter
+from citewell.research.read_path import judge_parts, quote_evidence
+from citewell.retrieve.pipeline import Models, Options, retrieve
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+ALL = SearchFilter(project="default")
+MENTIONS = "Call Heron.wade in shallow water: wade, then wade again, and Heron.wade once more."
+
+
+@pytest.fixture(params=BACKENDS)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store(request.param, tmp_path) as opened:
+        for number in range(3):
+            await opened.put_page(draft(f"https://birds.example/{number}", f"{MENTIONS} {number}."))
+        await opened.put_page(
+            draft(
+                "https://birds.example/api",
+                "**wade(depth: float = 0.5)**\n\nWalk into the pond. It is cold there.",
+                heading="birds.Heron.wade",
+            )
+        )
+        await opened.put_page(
+            draft("https://birds.example/cli", "**--depth**\n\nIn metres.", heading="--depth")
+        )
+        yield opened
+
+
+async def first_quote(store: Store, question: str) -> tuple[str, bool]:
+    models = Models(embedder=None, reranker=None)
+    found = await retrieve(
+        question, store=store, models=models, where=ALL, options=Options(limit=9)
+    )
+    judged = judge_parts(found, (question,), embedder=None)
+    quotes = await quote_evidence(
+        found, (question,), support=judged, limits=QuoteLimits(), embedder=None
+    )
+    return quotes[0].text, judged[question].is_supported
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "birds.Heron.wade",
+        "Heron.wade",
+        "heron.WADE()",
+        "wade",
+        "What does Heron.wade do?",
+        "What is birds::Heron::wade?",
+        "What are the parameters of `wade`?",
+    ],
+)
+async def test_the_definition_is_the_first_quote(store: Store, question: str) -> None:
+    quote, is_supported = await first_quote(store, question)
+
+    assert quote == "**wade(depth: float = 0.5)**\n\nWalk into the pond."
+    assert is_supported
+
+
+async def test_an_option_is_a_symbol(store: Store) -> None:
+    assert (await first_quote(store, "--depth"))[0] == "**--depth**\n\nIn metres."
+
+
+async def test_a_page_that_is_read_again_keeps_only_its_present_symbols(store: Store) -> None:
+    await store.put_page(
+        draft("https://birds.example/api", "**fly(height)**\n\nRise.", heading="birds.Heron.fly")
+    )
+
+    wading = await store.symbols.symbols_named(["wade"], where=ALL, limit=9)
+    [flying] = await store.symbols.symbols_named(["fly"], where=ALL, limit=9)
+
+    assert wading == []
+    assert (flying.full_name, flying.start) == ("birds.Heron.fly", 0)
+
+
+async def test_symbols_outside_the_filter_are_not_found(store: Store) -> None:
+    where = SearchFilter(project="default", url_prefix="https://birds.example/cli")
+
+    assert await store.symbols.symbols_named(["wade"], where=where, limit=9) == []
