@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 TOOLSETS = {
     "research": "Ask of web pages, fetched when they are not indexed yet.",
     "kb": "Read exactly as much of the indexed pages as is needed, step by step.",
+    "evidence": "Prove quotes, and check what was cited; see [Evidence](evidence.md).",
     "graph": "Walk from page to page, section to section and name to name.",
     "websites": "Keep a library of whole sites and ask of it.",
     "web": "Fetch and search the web itself.",

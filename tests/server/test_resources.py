@@ -98,13 +98,14 @@ async def test_a_large_library_is_listed_in_part() -> None:
 
 
 @in_both_eras
-async def test_both_kinds_of_uri_are_announced(mode: str) -> None:
+async def test_every_kind_of_uri_is_announced(mode: str) -> None:
     async with connected(Shelf(), mode) as client:
         templates = (await client.list_resource_templates()).resource_templates
 
     assert [(each.uri_template, each.mime_type) for each in templates] == [
         ("citewell://page/{source_id}", "text/markdown"),
         ("citewell://scratch/{session}/{passage}", "text/plain"),
+        ("citewell://receipt/{citations}", "application/wacz"),
     ]
     assert templates[1].annotations == types.Annotations(audience=["assistant"], priority=0.1)
 

@@ -13,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.site import Response, running_site
 from tests.tools.library import ME, Library, open_library
+from tests.tools.provable_page import QUOTE, cite, provable
 from tests.web.search_apis import running_search_apis
 
 from citewell.core.errors import SettingsError
@@ -144,6 +145,10 @@ async def greedy_arguments(
             "data_create_website_source", url="https://made.example/", content_type="blog_article"
         )
         arguments["source_id"] = made["source_id"]
+    if tool.name == "make_receipt":
+        await library.put(provable(f"<p>{QUOTE} {_TEXT}</p>"))
+        lengths = range(20_000, 20_010)
+        arguments["citation_ids"] = [await cite(library, length=length) for length in lengths]
     return arguments
 
 

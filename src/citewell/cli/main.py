@@ -38,6 +38,8 @@ COMMANDS = {
     "docs": "serve a folder of Markdown as a website and as MCP tools",
     "keys": "make and revoke the keys of the HTTP server's clients",
     "usage": "show what each key has used",
+    "receipt": "write a file that proves quotes to anyone",
+    "verify": "check a receipt, offline",
     "reindex": "read stored pages again with this version's extractor",
     "export": "write the library into one file",
     "import": "read a library from a file",
@@ -47,7 +49,7 @@ COMMANDS = {
     "config": "add Citewell to an MCP client, or print what to paste",
 }
 """Each name is also the name of the command's module in this package."""
-NEED_NO_DATABASE = frozenset({"config", "docs", "completion"})
+NEED_NO_DATABASE = frozenset({"config", "docs", "completion", "verify"})
 READ_DATABASE = frozenset(
     {
         "search",
@@ -58,6 +60,7 @@ READ_DATABASE = frozenset(
         "jobs",
         "keys",
         "usage",
+        "receipt",
         "reindex",
         "export",
     }

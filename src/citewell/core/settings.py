@@ -163,6 +163,9 @@ class Settings:
         "Most bytes of responses kept beside their pages, compressed; 0 keeps none.",
         at_least=0,
     )
+    receipt_keys: tuple[str, ...] = _setting(
+        (), "Fingerprints of the libraries whose receipts `citewell verify` trusts."
+    )
     project: str = _setting("default", "Project whose pages this server reads and writes.")
     scope_environment: Environment = _setting(
         "prod", "Environment this server is; a call whose `scope` names another is refused."

@@ -1,13 +1,20 @@
-"""`resources/*` of the protocol: the stored pages, and the passages of the caller."""
+"""`resources/*` of the protocol: stored pages, passages of the caller, and receipts."""
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
 from citewell.server.calls import RESOURCE_NOT_FOUND, is_handshake_era
-from citewell.tools.resources import RESOURCE_NEEDS, TEMPLATES, list_resources, read_resource
+from citewell.tools.resources import (
+    RESOURCE_NEEDS,
+    TEMPLATES,
+    ResourceFile,
+    list_resources,
+    read_resource,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +36,7 @@ class ResourceHandlers:
     async def list_templates(
         self, context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """Return the two kinds of URI."""
+        """Return the kinds of URI."""
         templates = [_shape_template(template) for template in TEMPLATES]
         return types.ListResourceTemplatesResult(resource_templates=templates)
 
@@ -46,12 +53,18 @@ class ResourceHandlers:
     async def read(
         self, context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        """Return the text of a page or passage; what the caller may not see is not found."""
+        """Return a page, a passage or a receipt; what the caller may not see is not found."""
         not_found = RESOURCE_NOT_FOUND if is_handshake_era(context) else types.INVALID_PARAMS
         with self._calls.answering(context, not_found=not_found):
             found = await read_resource(
                 params.uri, await self._calls.open(context, *RESOURCE_NEEDS)
             )
+        if isinstance(found, ResourceFile):
+            encoded = base64.b64encode(found.data).decode()
+            blob = types.BlobResourceContents(
+                uri=params.uri, mime_type=found.mime_type, blob=encoded
+            )
+            return types.ReadResourceResult(contents=[blob])
         text = types.TextResourceContents(
             uri=params.uri, mime_type=found.mime_type, text=found.text
         )

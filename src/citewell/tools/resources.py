@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
 from citewell.core.boundary import Boundary, label, mark, path_label
-from citewell.core.errors import NotFound, ScopeViolation
+from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.records import SearchFilter
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.kb.passages import open_passage
+from citewell.tools.receipts import RECEIPT_SCHEME, receipt_for
 from citewell.tools.scope import check_scope
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ SCRATCH_TEMPLATE = f"{URI_SCHEME}{{session}}/{{passage}}"
 _CHARACTERS_PER_TOKEN = 12
 _PAGES_AT_ONCE = 1_000
 
-RESOURCE_NEEDS: tuple[PartName, ...] = ("store", "scratch")
+_MAX_RECEIPT_URI_CHARACTERS = 1_000
+
+RESOURCE_NEEDS: tuple[PartName, ...] = ("store", "scratch", "secret")
 _PAGE_URI = re.compile(re.escape(PAGE_SCHEME) + r"([1-9][0-9]{0,14})")
 
 
@@ -74,6 +77,14 @@ class ResourceText:
     mime_type: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceFile:
+    """What a resource that is no text holds."""
+
+    data: bytes
+    mime_type: str
+
+
 PAGES = ResourceTemplate(
     name="page",
     title="An indexed page",
@@ -90,7 +101,15 @@ PASSAGES = ResourceTemplate(
     mime_type="text/plain",
     priority=0.1,
 )
-TEMPLATES = (PAGES, PASSAGES)
+RECEIPTS = ResourceTemplate(
+    name="receipt",
+    title="A receipt of quotes",
+    uri_template=f"{RECEIPT_SCHEME}{{citations}}",
+    description="A signed WACZ file that proves quotes, by citation ids with commas between them.",
+    mime_type="application/wacz",
+    priority=0.1,
+)
+TEMPLATES = (PAGES, PASSAGES, RECEIPTS)
 
 
 async def list_resources(call: Call) -> list[Resource]:
@@ -102,8 +121,8 @@ async def list_resources(call: Call) -> list[Resource]:
     return [_page_resource(page) for page in newest]
 
 
-async def read_resource(uri: str, call: Call) -> ResourceText:
-    """Return what a URI stands for, cut to the server's limit of one answer.
+async def read_resource(uri: str, call: Call) -> ResourceText | ResourceFile:
+    """Return what a URI stands for; text is cut to the server's limit of one answer.
 
     Raises:
         NotFound: it is not one of our URIs, or names nothing that the caller may see.
@@ -112,6 +131,8 @@ async def read_resource(uri: str, call: Call) -> ResourceText:
     if page is not None:
         text = await _read_page(int(page[1]), call)
         return ResourceText(text=_quoted(text, call), mime_type=PAGES.mime_type)
+    if uri.startswith(RECEIPT_SCHEME) and len(uri) <= _MAX_RECEIPT_URI_CHARACTERS:
+        return await _read_receipt(uri, call)
     if len(uri) > MAX_URI_CHARACTERS or parse_scratch_uri(uri) is None:
         raise _not_found(uri)
     try:
@@ -119,6 +140,14 @@ async def read_resource(uri: str, call: Call) -> ResourceText:
     except ScopeViolation as error:
         raise _not_found(uri) from error
     return ResourceText(text=_quoted(passage.text, call), mime_type=PASSAGES.mime_type)
+
+
+async def _read_receipt(uri: str, call: Call) -> ResourceFile:
+    try:
+        receipt = await receipt_for(uri.removeprefix(RECEIPT_SCHEME).split(","), call)
+    except InvalidArgument as error:
+        raise _not_found(uri) from error
+    return ResourceFile(data=receipt.data, mime_type=RECEIPTS.mime_type)
 
 
 def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Toolset = Literal[
     "research",
     "kb",
+    "evidence",
     "graph",
     "websites",
     "web",
