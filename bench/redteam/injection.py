@@ -37,7 +37,13 @@ from tests.web.search_apis import SearchApis, running_search_apis
 from citewell.app.call import Call
 from citewell.core.progress import Progress
 from citewell.tools.catalog import ALL_TOOLS, open_registry
-from citewell.tools.resources import Resource, find_links, list_resources, read_resource
+from citewell.tools.resources import (
+    Resource,
+    ResourceText,
+    find_links,
+    list_resources,
+    read_resource,
+)
 from citewell.tools.results import ToolResult
 from citewell.tools.untrusted import UNTRUSTED_KEY
 
@@ -245,8 +251,9 @@ class Attacker:
             self._score_resource("resources/list", resource)
         listed = await list_resources(call)
         for resource in listed[:1]:
-            text = (await read_resource(resource.uri, call)).text
-            self._score_text("resources/read", text, {})
+            page = await read_resource(resource.uri, call)
+            assert isinstance(page, ResourceText), "pages are read as text"
+            self._score_text("resources/read", page.text, {})
 
     def _score_resource(self, name: str, resource: Resource) -> None:
         self._score_text(name, _explained(f"{resource.name} {resource.description}"), {})
