@@ -95,6 +95,7 @@ def test_versions_are_listed_asked_for_and_dropped(tmp_path: Path) -> None:
 
 
 def test_dropping_what_is_not_indexed_is_an_error(tmp_path: Path) -> None:
+    run_citewell(tmp_path, "keys", "create", "ann", **WORDS_ONLY)
     refused = run_citewell(tmp_path, "packages", "drop", "stork@1", **WORDS_ONLY)
 
     assert refused.returncode != 0
