@@ -44,6 +44,16 @@ def tool_table() -> str:
     return table(("tool", "what it does", "toolset"), rows)
 
 
+def default_tool_table() -> str:
+    """One line for each tool that a client sees by default."""
+    rows = (
+        (f"`{tool.underscored_name}`", _first_sentence(tool.description))
+        for tool in ALL_TOOLS
+        if tool.in_default
+    )
+    return table(("tool", "what it does"), rows)
+
+
 def prompt_table() -> str:
     """One line for each prompt with its arguments."""
     rows = (
@@ -118,6 +128,7 @@ def error_table() -> str:
 
 TABLES: Mapping[str, Callable[[], str]] = {
     "tools": tool_table,
+    "default-tools": default_tool_table,
     "tool-contracts": tool_contracts,
     "prompts": prompt_table,
     "resources": resource_table,

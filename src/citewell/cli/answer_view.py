@@ -40,7 +40,7 @@ _HTML_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _OTHER_LINK = re.compile(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\s]*\)")
 _BOLD = Style(bold=True)
 # Rich's own style has a black background, which is a blot on a white terminal.
-_THEME = Theme({"markdown.code": "cyan", "markdown.link_url": "none", "markdown.link": "none"})
+THEME = Theme({"markdown.code": "cyan", "markdown.link_url": "none", "markdown.link": "none"})
 _MARK_WIDTH = 4
 _BETWEEN = " · "
 _LEVEL = " › "
@@ -48,7 +48,7 @@ _LEVEL = " › "
 
 def print_answer(result: Shape, *, question: str, is_full: bool) -> None:
     """Print the best quotes of a research result, or everything that was quoted when `is_full`."""
-    console = Console(highlight=False, theme=_THEME)
+    console = Console(highlight=False, theme=THEME)
     console.print(AnswerView(result=result, question=question, is_full=is_full))
 
 
@@ -221,7 +221,7 @@ class _SourceLine:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the section and the address, both shortened where the line is too short."""
         anchor = self.quote.get("anchor")
-        url = self.source["url"] + (f"#{anchor}" if anchor else "")
+        url = self.quote.get("link") or self.source["url"] + (f"#{anchor}" if anchor else "")
         section = show_controls(self.quote["section"]) or _title(self.source)
         address, room = _short_address(self.source["url"]), options.max_width - len(_BETWEEN)
         if cell_len(section) + cell_len(address) > room:

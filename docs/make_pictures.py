@@ -1,0 +1,114 @@
+"""Makes the pictures of the README from the real program.
+
+    python docs/make_pictures.py PAGE        PAGE is a URL or a file: Python's asyncio-task.html
+
+Asks the page in a database of its own, draws the answer as a terminal shows it
+(docs/pictures/ask.svg), and takes a picture of the same question in the web app, in Chromium
+(docs/pictures/web.png).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+from citewell.cli.answer_view import THEME, AnswerView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PICTURES = Path(__file__).resolve().parent / "pictures"
+QUESTION = "How do I cancel a task?"
+PAGE = "https://docs.python.org/3/library/asyncio-task.html"
+_FONT_OF_THE_WEB = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+def main() -> int:
+    """Make both pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("page", metavar="PAGE", nargs="?", default=PAGE, help="URL or file")
+    parser.add_argument("--no-browser", action="store_true", help="only the terminal")
+    arguments = parser.parse_args()
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        database = f"sqlite:///{folder}/pictures.db"
+        draw_terminal(arguments.page, database)
+        if not arguments.no_browser:
+            photograph_web_app(database)
+    return 0
+
+
+def draw_terminal(page: str, database: str) -> None:
+    """Draw what `citewell ask` prints on a terminal of 92 columns."""
+    command = ["ask", page, QUESTION]
+    run_citewell(*command, "--json", "--database", database)
+    # Again, so that the time is that of a question to a page which is there.
+    answer = json.loads(run_citewell(*command, "--json", "--database", database))
+    console = Console(
+        record=True, width=92, file=io.StringIO(), highlight=False, theme=THEME, color_system="256"
+    )
+    shown = Text.assemble(("$ ", "dim"), (f'citewell ask {Path(page).name} "{QUESTION}"', "bold"))
+    console.print(shown, Text(), sep="\n")
+    console.print(AnswerView(result=answer, question=QUESTION))
+    svg = console.export_svg(title="citewell", theme=MONOKAI)
+    # A picture in a README loads nothing from elsewhere.
+    plain = _FONT_OF_THE_WEB.sub("", svg).replace("Fira Code", "ui-monospace, Menlo, Consolas")
+    (PICTURES / "ask.svg").write_text(plain, encoding="utf-8")
+
+
+def photograph_web_app(database: str) -> None:
+    """Photograph the web app of a server that runs on this database, after a question."""
+    from playwright.sync_api import sync_playwright
+
+    with running_server(database) as address, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1100, "height": 700})
+        tab.goto(address)
+        tab.fill("#question", QUESTION)
+        tab.press("#question", "Enter")
+        tab.get_by_text("To cancel a running Task").first.wait_for(timeout=120_000)
+        tab.screenshot(path=str(PICTURES / "web.png"))
+        browser.close()
+
+
+@contextmanager
+def running_server(database: str) -> Iterator[str]:
+    """Run the HTTP server until the block ends, and give its address."""
+    options = ["--transport", "streamable-http", "--port", "8799", "--database", database]
+    with subprocess.Popen(
+        [sys.executable, "-m", "citewell", "serve", *options],
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as server:
+        assert server.stderr is not None
+        for line in server.stderr:
+            if "8799" in line:
+                break
+        yield "http://127.0.0.1:8799"
+        server.terminate()
+
+
+def run_citewell(*arguments: str) -> str:
+    """Return what the command prints on stdout."""
+    return subprocess.run(
+        [sys.executable, "-m", "citewell", *arguments],
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
