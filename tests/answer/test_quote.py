@@ -185,14 +185,14 @@ def test_without_a_word_in_common_the_best_passage_speaks() -> None:
     assert picked("zzz") == []
 
 
-def test_a_preview_is_a_slice_of_the_passage_within_its_length() -> None:
+def test_a_preview_is_a_slice_of_the_passage_and_shows_where_it_is_cut() -> None:
     text = "Owls hunt at night. The heron eats fish. It nests in trees. Rain fell."
 
     passage = PassageText(text=text)
     query = read_query("what does a heron eat")
 
     assert "The heron eats fish." in cut_preview(query, passage, max_characters=60)
-    assert cut_preview(query, passage, max_characters=12) == "The heron"
+    assert cut_preview(query, passage, max_characters=12) == "The heron…"
 
 
 @given(

@@ -56,6 +56,7 @@ async def test_the_quotes_keep_to_their_number_and_tokens() -> None:
     assert len(fewer["quotes"]) == 2
     assert all(count_tokens(quote["quote"]) <= 80 for quote in found["quotes"])
     assert count_tokens(json.dumps(found)) <= 1_200
+    assert all(quote["is_cut"] for quote in found["quotes"])
 
 
 async def test_long_urls_cost_quotes_not_the_budget() -> None:

@@ -112,15 +112,18 @@ def cut_preview(query: Query, passage: PassageText, *, max_characters: int) -> s
     limits = QuoteLimits(max_quotes=1, first_tokens=max_characters // 4)
     spans = choose_quotes(query, [passage], limits=limits)
     start, end = (spans[0].start, spans[0].end) if spans else (0, len(passage.text))
-    return clip(passage.text[start:end].strip(), max_characters)
+    is_cut = bool(spans) and spans[0].is_cut
+    preview = clip(passage.text[start:end].strip(), max_characters - is_cut)
+    return preview + "…" if is_cut and not preview.endswith("…") else preview
 
 
 def clip(text: str, max_characters: int) -> str:
-    """Return the beginning of `text`, cut between words where there are any."""
+    """Return the beginning of `text`; "…" ends it where it is cut, between words if it has any."""
     if len(text) <= max_characters:
         return text
-    cut = max(text.rfind(" ", 0, max_characters + 1), text.rfind("\n", 0, max_characters + 1))
-    return text[: cut if cut > max_characters // 2 else max_characters].rstrip()
+    most = max_characters - 1
+    cut = max(text.rfind(" ", 0, most + 1), text.rfind("\n", 0, most + 1))
+    return text[: cut if cut > most // 2 else most].rstrip() + "…"
 
 
 def quote_chunk(chunk: StoredChunk | Block, span: QuotedSpan, *, confidence: float | None) -> Quote:

@@ -78,7 +78,10 @@ def join_quotes(query: str, excerpts: Sequence[RankedChunk]) -> str:
         chunk = excerpt.chunk
         passage = PassageText(text=chunk.text, path=(chunk.title, *chunk.heading_path))
         spans = choose_quotes(asked, [passage], limits=_ONE_QUOTE)
-        lines += [f"“{chunk.text[span.start : span.end]}” [{number}]" for span in spans]
+        lines += [
+            f"“{chunk.text[span.start : span.end]}{'…' if span.is_cut else ''}” [{number}]"
+            for span in spans
+        ]
     return "\n".join(lines)
 
 

@@ -80,6 +80,8 @@ class AnswerView:
         body: list[RenderableType] = [_Emphasised(_as_markdown(text), asked)]
         if omitted:
             body.append(Text(f"… {_count(omitted, 'more line')}", style="dim"))
+        elif quote.get("is_cut"):
+            body.append(Text("… cut here", style="dim"))
         body.append(_SourceLine(quote, source))
         if self.is_full and quote.get("id"):
             sure = quote.get("confidence") or quote["relevance"]

@@ -102,6 +102,20 @@ def test_call_outs_of_every_generator_are_labelled(html: str, text: str) -> None
     assert body(html) == text + "\n"
 
 
+def test_no_cell_of_a_huge_table_is_left_out() -> None:
+    wide = "".join(f"<td>c{n}</td>" for n in range(90))
+    rows = "".join(f"<tr><td>r{n}</td>{'<td>x</td>' * 20}</tr>" for n in range(3_500))
+    spans = "<tr><td rowspan=9 colspan=9>wide</td><td>after</td></tr>"
+
+    text = body(f"<table><tr>{wide}</tr>{rows}{spans}<tr><td>last</td></tr></table>")
+
+    lost = [f"| c{n} " for n in range(90) if f"| c{n} " not in text]
+    lost += [f"| r{n} " for n in range(3_500) if f"| r{n} " not in text]
+    assert lost == []
+    assert "| after" in text
+    assert "| last" in text
+
+
 def test_spans_of_tables_are_flattened() -> None:
     html = """<table><thead><tr><th>Bird</th><th colspan="2">Pairs</th></tr></thead>
     <tr><td rowspan="2">Heron</td><td>1</td><td>2</td></tr><tr><td colspan="2">none | few</td></tr></table>"""

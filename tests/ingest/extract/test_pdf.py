@@ -191,3 +191,13 @@ def test_a_word_that_was_cut_at_the_end_of_a_line_is_whole() -> None:
         "in shallow water before it strikes at a well- Known fish."
         in extracted(paper.bytes(), "pdf").text
     )
+
+
+def test_a_page_with_more_text_than_is_read_says_so() -> None:
+    paper = Paper()
+    for number in range(500):
+        paper.line(f"{number}: " + "The heron waits for a fish. " * 6, size=1)
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert "[cut here: page 1 goes on for" in text

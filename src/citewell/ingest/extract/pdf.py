@@ -20,7 +20,7 @@ from citewell.ingest.extract.pdf_layout.blocks import (
     without_furniture,
 )
 from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
-from citewell.ingest.extract.pdf_layout.words import read_words
+from citewell.ingest.extract.pdf_layout.words import characters_beyond, read_words
 from citewell.ingest.extract.text import name_of
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def extract_pdf(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: it holds no text, as when its pages are scans.
     """
     with _pdfium:
-        title, pages, outline = _read(fetched)
+        title, pages, outline, left_out = _read(fetched)
     if not any(pages):
         raise EmptyPage(
             f"{fetched.final_url} holds no text",
@@ -52,7 +52,7 @@ def extract_pdf(fetched: FetchedPage) -> ExtractedPage:
         )
     blocks = blocks_of(without_furniture(pages), outline)
     writer = CanonicalWriter()
-    canonical = writer.finish(join_blocks(_rendered(blocks, writer)))
+    canonical = writer.finish(join_blocks([*_rendered(blocks, writer), *left_out]))
     first = next((block.text for block in blocks if block.kind == "heading"), "")
     return ExtractedPage(
         title=title or first[:_MAX_TITLE_CHARACTERS] or name_of(fetched.final_url),
@@ -82,8 +82,10 @@ def _rendered(blocks: list[Block], writer: CanonicalWriter) -> list[str]:
     return rendered
 
 
-def _read(fetched: FetchedPage) -> tuple[str, list[list[Line]], dict[tuple[int, str], int]]:
-    """Return the title that a PDF says it has, the lines of its pages and its outline."""
+def _read(
+    fetched: FetchedPage,
+) -> tuple[str, list[list[Line]], dict[tuple[int, str], int], list[str]]:
+    """Return a PDF's own title, the lines of its pages, its outline, and what was left out."""
     try:
         document = pypdfium2.PdfDocument(fetched.body)
     except pypdfium2.PdfiumError as error:
@@ -94,17 +96,22 @@ def _read(fetched: FetchedPage) -> tuple[str, list[list[Line]], dict[tuple[int, 
         title = collapse_spaces(clean_plain_text(document.get_metadata_dict().get("Title", "")))
         title = "" if title.strip("()").lower() in _NO_TITLES else title
         count = min(len(document), MAX_PDF_PAGES)
-        pages = [_page_lines(document[i], number=i + 1) for i in range(count)]
-        return title, pages, _outline(document)
+        left_out: list[str] = []
+        pages = [_page_lines(document[i], i + 1, left_out) for i in range(count)]
+        if count < len(document):
+            left_out.append(f"[cut here: the PDF goes on for {len(document) - count:,} pages]")
+        return title, pages, _outline(document), left_out
     except pypdfium2.PdfiumError as error:
         raise ExtractionError(f"{fetched.final_url} is a damaged PDF") from error
     finally:
         document.close()
 
 
-def _page_lines(page: pypdfium2.PdfPage, *, number: int) -> list[Line]:
+def _page_lines(page: pypdfium2.PdfPage, number: int, left_out: list[str]) -> list[Line]:
     text_page = page.get_textpage()
     try:
+        if more := characters_beyond(text_page):
+            left_out.append(f"[cut here: page {number} goes on for {more:,} characters]")
         return lines_in_order(read_words(text_page), page=number)
     finally:
         text_page.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic.json_schema import SkipJsonSchema
 
 from citewell.answer.links import link_to_span
 from citewell.answer.spans import PassageText
@@ -44,6 +46,8 @@ class QuoteShape(ToolOutput):
     """Opens the page at the quote."""
     version: ReleaseLabel = None
     confidence: float
+    is_cut: Annotated[bool | None, SkipJsonSchema()] = None
+    """Whether the sentence, row or program goes on after the quote."""
     supplied: Supplied = None
 
 
@@ -62,6 +66,7 @@ class PassageQuote:
     start: int
     end: int
     confidence: float
+    is_cut: bool = False
 
 
 async def shape_quotes(
@@ -106,6 +111,7 @@ def _shape(quote: PassageQuote, page: PageTextRecord | None) -> QuoteShape:
         link=link_into(passage, page, start=quote.start, end=quote.end),
         version=shape_release(place.release),
         confidence=round(quote.confidence, 2),
+        is_cut=True if quote.is_cut else None,
         supplied=is_supplied(place.origin),
     )
 
@@ -119,7 +125,7 @@ def render(output: EvidenceOutput, call: Call) -> str:
     for number, quote in enumerate(output.quotes, start=1):
         ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
         ids += f", {SUPPLIED}" if quote.supplied else ""
-        lines.append(f"[{number}] {quote.quote}")
+        lines.append(f"[{number}] {quote.quote}" + (" [cut here]" if quote.is_cut else ""))
         version = f", {quote.version}" if quote.version else ""
         where = enclose(f"{quote.title or 'Untitled'}{version}, {quote.link}")
         lines.append(f"    — {where} ({ids})")

@@ -73,7 +73,11 @@ async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
     )
     quoted = [
         PassageQuote(
-            passage=passages[span.passage], start=span.start, end=span.end, confidence=span.share
+            passage=passages[span.passage],
+            start=span.start,
+            end=span.end,
+            confidence=span.share,
+            is_cut=span.is_cut,
         )
         for span in spans
     ]

@@ -110,6 +110,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
                 start=each.span.start,
                 end=each.span.end,
                 confidence=each.confidence or 0.0,
+                is_cut=each.span.is_cut,
             )
             for each in chosen
         ],

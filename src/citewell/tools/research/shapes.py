@@ -72,6 +72,7 @@ class CitationShape(ToolOutput):
     start: int
     end: int
     link: PageUrl | None = None
+    is_cut: bool | None = None
 
 
 class ImageShape(ToolOutput):
@@ -191,6 +192,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
                 start=quote.start,
                 end=quote.end,
                 link=quote.link or None,
+                is_cut=True if quote.is_cut else None,
             )
             for quote in result.quotes
             if blocks

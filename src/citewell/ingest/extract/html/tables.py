@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Wider cells are written out but not padded to: one long cell would fill every row with spaces.
 _MAX_PADDING = 40
+# Beyond these a cell is written once instead of into every row or column that it spans, and short
+# rows are not filled up: a few spans would make millions of cells. No cell is left out.
 _MAX_COLUMNS = 60
 _MAX_CELLS = 60_000
 _BLOCKS_OF_LAYOUT = frozenset({"table", "h1", "h2", "h3", "form", "article", "section", "nav"})
@@ -62,7 +64,11 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
     if not rows:
         return []
     leading = 0
-    while leading < len(rows) and rows[leading].is_header:
+    while (
+        leading < len(rows)
+        and rows[leading].is_header
+        and len(rows[leading].cells) == len(rows[0].cells)
+    ):
         leading += 1
     head = _merge_headers(rows[:leading]) if leading else [""] * len(rows[0].cells)
     blocks = [pipe_table(head, [row.cells for row in rows[leading:]])]
@@ -72,8 +78,8 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
 
 
 def pipe_table(head: list[str], body: list[list[str]]) -> str:
-    """Return rows of equal length as an aligned pipe table."""
-    widths = [3] * len(head)
+    """Return rows as an aligned pipe table."""
+    widths = [3] * max(len(row) for row in (head, *body))
     for row in (head, *body):
         for column, cell in enumerate(row):
             widths[column] = max(widths[column], min(_width(cell), _MAX_PADDING))
@@ -84,7 +90,8 @@ def pipe_table(head: list[str], body: list[list[str]]) -> str:
 
 def _line(cells: list[str], widths: list[int]) -> str:
     padded = [
-        cell + " " * max(width - _width(cell), 0) for cell, width in zip(cells, widths, strict=True)
+        cell + " " * max(width - _width(cell), 0)
+        for cell, width in zip(cells, widths, strict=False)
     ]
     return "| " + " | ".join(padded) + " |"
 
@@ -116,13 +123,13 @@ def _grid(rows: list[Element], cell_text: Callable[[Element], str]) -> list[_Row
         for cell in own:
             while column in cells:
                 column += 1
-            if column >= _MAX_COLUMNS:
-                break
             text = cell_text(cell).replace("|", "\\|").replace("\n", " ")
-            for step in range(min(_span(cell, "colspan"), _MAX_COLUMNS - column)):
+            is_spread = count <= _MAX_CELLS and column < _MAX_COLUMNS
+            width = min(_span(cell, "colspan"), _MAX_COLUMNS - column) if is_spread else 1
+            for step in range(width):
                 shown = text if step == 0 or cell.tag == "th" else ""
                 cells[column] = shown
-                if _span(cell, "rowspan") > 1:
+                if is_spread and _span(cell, "rowspan") > 1:
                     reaching_down[column] = (_span(cell, "rowspan") - 1, shown)
                 column += 1
         in_head = row.parent is not None and row.parent.tag == "thead"
@@ -131,8 +138,10 @@ def _grid(rows: list[Element], cell_text: Callable[[Element], str]) -> list[_Row
         grid.append(_Row([cells.get(at, "") for at in range(width)], is_header))
         count += width
         if count > _MAX_CELLS:
-            break
+            reaching_down.clear()
     width = max((len(row.cells) for row in grid), default=0)
+    if width * len(grid) > 2 * max(count, _MAX_CELLS):
+        return grid
     return [_Row(row.cells + [""] * (width - len(row.cells)), row.is_header) for row in grid]
 
 

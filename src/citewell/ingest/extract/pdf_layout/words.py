@@ -35,6 +35,12 @@ class Word:
     is_bold: bool
 
 
+def characters_beyond(text_page: pypdfium2.PdfTextPage) -> int:
+    """Return how many characters of a page are too many to be read."""
+    count: int = text_page.count_chars()
+    return max(count - _MAX_CHARACTERS, 0)
+
+
 def read_words(text_page: pypdfium2.PdfTextPage) -> list[Word]:
     """Return the words of a page in the order in which the file draws them."""
     reader = _WordReader(text_page)
