@@ -114,6 +114,7 @@ def _format_evidence(
 ) -> str:
     cautions = [f"Caution: {caution}" for caution in result.cautions]
     lines = ["\n".join(["[EVIDENCE]", *cautions]), *shown]
+    total += result.omitted
     if len(shown) < total:
         lines.append(
             f"... (showing {len(shown)} of {total} {what} — remaining {total - len(shown)} omitted "

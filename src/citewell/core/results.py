@@ -125,7 +125,9 @@ class OrchestrationResult:
     quotes: tuple[Quote, ...]
     """Best first."""
     blocks: tuple[Block, ...] = ()
-    """Best first; only where the question asks for full detail."""
+    """Best first; only where the question asks for the whole brief."""
+    omitted: int = 0
+    """Pieces of evidence that were left out to fit a budget."""
     seeds: tuple[str, ...] = ()
     """The given pages that were read, by the URL they ended at."""
     steps: tuple[ExpansionStep, ...] = ()

@@ -26,6 +26,7 @@ from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers, shape_links
 from citewell.tools.instructions import compose_instructions
+from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.resources import find_links
 from citewell.tools.results import ToolResult, error_result, outcome_of
 from citewell.tools.toolsets import has_scopes, spell_name
@@ -52,6 +53,9 @@ logger = logging.getLogger(__name__)
 SERVER_NAME = "citewell"
 # What a client of each era sends first; the answer says how to use this server.
 _OPENINGS = ("initialize", "server/discover")
+# Claude Code shows a model only the first 2 kB of a result of more than some 50,000 characters,
+# unless the tool names a higher limit. Every result is bounded here already.
+_SIZE_HINT = {"anthropic/maxResultSizeChars": MAX_RESPONSE_BYTES}
 
 
 def build_server(
@@ -204,6 +208,7 @@ def _list_tool(tool: Tool[Any, Any, Any], settings: Settings) -> types.Tool:
         description=tool.description,
         input_schema=tool.input_schema(with_scope=has_scopes(settings)),
         output_schema=tool.output_schema() if settings.mcp_structured_output_enabled else None,
+        _meta=_SIZE_HINT,
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.annotations.read_only,

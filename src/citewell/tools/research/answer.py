@@ -18,6 +18,7 @@ from citewell.tools.research.arguments import (
     Url,
     Urls,
 )
+from citewell.tools.research.budget import fit_budget
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
 from citewell.tools.scope import ScopeInput, Version, check_scope
 
@@ -70,9 +71,10 @@ async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
         detail=given.detail,
         within=SearchFilter(project=call.caller.project, version=given.version),
     )
-    return await call.parts.engine.answer(
+    result = await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress
     )
+    return fit_budget(result, call)
 
 
 TOOL = Tool(

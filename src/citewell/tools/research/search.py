@@ -10,6 +10,7 @@ from citewell.core.records import Intent
 from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import DetailArgument, Query, SourceUrls
+from citewell.tools.research.budget import fit_budget
 from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
 from citewell.tools.scope import ScopeInput, Version, check_scope, search_filter
 
@@ -49,9 +50,10 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
             check_scope(given.scope, call), None, call, version=given.version
         ),
     )
-    return await call.parts.engine.search(
+    result = await call.parts.engine.search(
         question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
     )
+    return fit_budget(result, call)
 
 
 TOOL = Tool(

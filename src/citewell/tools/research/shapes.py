@@ -159,8 +159,8 @@ def shape_for_connectors(result: OrchestrationResult, call: Call) -> ResearchOut
 
 
 def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
-    """Return the structured form of `result`, its evidence cut to the token budget."""
-    blocks = _within_budget(result.blocks, call.settings.mcp_response_token_budget)
+    """Return the structured form of `result`."""
+    blocks = result.blocks
     shown: Sequence[Block | Quote] = (*result.blocks, *result.quotes)
     numbers = number_sources(shown)
     seen = {each.source_id: each for each in reversed(shown)}
@@ -218,18 +218,8 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
             PageLinkShape(title=link.text, url=link.url) for link in result.open_links
         ]
         or None,
-        stats=_shape_stats(result, omitted_blocks=len(result.blocks) - len(blocks)),
+        stats=_shape_stats(result),
     )
-
-
-def _within_budget(blocks: Sequence[Block], max_tokens: int) -> Sequence[Block]:
-    """Return the first blocks that fit together, at least one."""
-    tokens = 0
-    for kept, block in enumerate(blocks):
-        tokens += block.tokens
-        if kept and tokens > max_tokens:
-            return blocks[:kept]
-    return blocks
 
 
 def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) -> EvidenceShape:
@@ -262,7 +252,7 @@ def _shape_block(block: Block, numbers: Mapping[int, int], *, is_split: bool) ->
     )
 
 
-def _shape_stats(result: OrchestrationResult, *, omitted_blocks: int) -> StatsShape:
+def _shape_stats(result: OrchestrationResult) -> StatsShape:
     return StatsShape(
         mode=result.mode,
         documents_searched=result.documents_searched,
@@ -272,7 +262,7 @@ def _shape_stats(result: OrchestrationResult, *, omitted_blocks: int) -> StatsSh
         urls_ingested=result.urls_ingested,
         stop_reason=result.stop_reason,
         total_ms=round(result.timing.total_ms),
-        omitted_blocks=omitted_blocks or None,
+        omitted_blocks=result.omitted or None,
         notes=reader_notes(result) or None,
     )
 
