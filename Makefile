@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 JOBS   ?= 2
 SUDO   := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: demo test quick check serve bench format lock wheel clean
+.PHONY: demo test quick check serve bench format lock wheel bundle pictures clean
 
 # The versions that this code was tested with. `make CONSTRAINTS= …` takes the newest allowed ones.
 CONSTRAINTS ?= constraints.txt
@@ -97,6 +97,16 @@ wheel: $(VENV)/.installed-dev  ## build the wheel and try it in an environment o
 	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	cd dist && ../$(VENV)-wheel/bin/python ../tests/installed_wheel.py
 	rm -rf $(VENV)-wheel
+
+bundle:  ## the bundle for Claude Desktop, validated by the tool of its makers
+	rm -rf dist && mkdir -p dist
+	$(PYTHON) -m pip wheel --quiet --no-deps --wheel-dir dist .
+	npx --yes @anthropic-ai/mcpb@2 validate deploy/mcpb/manifest.json
+	$(PYTHON) deploy/mcpb/build.py dist/*.whl
+	npx --yes @anthropic-ai/mcpb@2 info dist/*.mcpb
+
+pictures: $(VENV)/.installed-dev $(VENV)/.browser  ## the pictures of the README, from the program
+	$(BIN)/python docs/make_pictures.py
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
