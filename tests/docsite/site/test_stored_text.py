@@ -17,6 +17,7 @@ PAGE = """\
 # Herons
 
 The grey **heron** eats `fish`. It [stands](https://birds.example/still) still.
+It [wades](file:///srv/birds.html#wading) too.
 
 - In the reeds. For hours.
 - In the water
@@ -55,6 +56,7 @@ def marked_text(tree: LexborHTMLParser) -> str:
         ("The grey **heron** eats `fish`.", "The grey heron eats fish."),
         ("**heron** eats", "heron eats"),
         ("It [stands](https://birds.example/still) still.", "It stands still."),
+        ("It [wades](file:///srv/birds.html#wading) too.", "It wades too."),
         ("- In the reeds. For hours.", "In the reeds. For hours."),
         ("In the reeds.", "In the reeds."),
         ("| reeds | reeds |", "reedsreeds"),

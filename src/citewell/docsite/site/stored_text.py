@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+from typing_extensions import override
 
 from citewell.core.words import words
 from citewell.docsite.site.code_blocks import FenceInfo, code_block_html, read_fence_info
@@ -145,9 +146,17 @@ class _Rendering:
         return f' id="{escape(mark_id)}"'
 
 
+class _Parser(MarkdownIt):
+    """Parses every link: `_set_address` decides which of them lead anywhere."""
+
+    @override
+    def validateLink(self, url: str) -> bool:
+        return True
+
+
 @cache
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    parser = _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     # What looks like HTML is text, and entities were decoded when the page was read.
     parser.disable(["html_block", "html_inline", "entity"])
