@@ -38,6 +38,7 @@ COMMANDS = {
     "docs": "serve a folder of Markdown as a website and as MCP tools",
     "keys": "make and revoke the keys of the HTTP server's clients",
     "usage": "show what each key has used",
+    "check": "check the quotes and links of documents",
     "receipt": "write a file that proves quotes to anyone",
     "verify": "check a receipt, offline",
     "reindex": "read stored pages again with this version's extractor",

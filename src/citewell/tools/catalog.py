@@ -16,7 +16,7 @@ from citewell.tools.data import (
     update_status,
 )
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
-from citewell.tools.evidence import make_receipt
+from citewell.tools.evidence import check_citations, make_receipt
 from citewell.tools.graph import (
     children,
     describe,
@@ -70,6 +70,7 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     expand_excerpt.TOOL,
     extract_evidence.TOOL,
     verify_quote.TOOL,
+    check_citations.TOOL,
     make_receipt.TOOL,
     describe.TOOL,
     expand.TOOL,

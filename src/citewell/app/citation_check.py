@@ -1,0 +1,166 @@
+"""Checking what a document cites: every quote and link, against the library or the web."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from anyio import to_thread
+
+from citewell.answer.verify import verify_quote
+from citewell.app.stored_pages import find_stored_page
+from citewell.core.cited_document import read_references
+from citewell.core.errors import CitewellError, FetchError
+from citewell.core.folding import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from citewell.core.cited_document import Reference
+    from citewell.core.records import FetchedPage, PageInfo
+    from citewell.ingest.pipeline import Ingester
+    from citewell.store.protocol import Store
+
+CheckedAgainst = Literal["auto", "library", "live"]
+"""The library and the web for what is not in it; the library alone; the web alone."""
+
+ReferenceVerdict = Literal[
+    "exact", "changed", "gone", "found", "unreachable", "not_indexed", "unsourced"
+]
+FAILURES: frozenset[ReferenceVerdict] = frozenset({"changed", "gone", "unreachable"})
+
+MAX_REFERENCES = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedReference:
+    """What became of a quote or a link of a document.
+
+    A link is `found` where its page is; a quote is `exact`, `changed` or `gone`.
+    """
+
+    reference: Reference
+    verdict: ReferenceVerdict
+    explanation: str
+    difference: str | None = None
+    is_live: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A page that was read once for all that cites it."""
+
+    text: str
+    whole: PageInfo | FetchedPage
+    is_live: bool
+
+
+class CitationChecker:
+    """Checks the references of documents; each page is read once, so that all see the same."""
+
+    def __init__(
+        self,
+        store: Store,
+        ingester: Ingester,
+        *,
+        project: str,
+        against: CheckedAgainst = "auto",
+        may_see: Callable[[PageInfo], bool] = lambda page: True,
+    ) -> None:
+        self._store = store
+        self._ingester = ingester
+        self._project = project
+        self._against = against
+        self._may_see = may_see
+        self._sources: dict[str, _Source | CitewellError | None] = {}
+
+    async def check(self, document: str) -> list[CheckedReference]:
+        """Return what became of every quote and link of a document, in its order."""
+        references = read_references(document)[:MAX_REFERENCES]
+        return [await self._check(reference) for reference in references]
+
+    async def _check(self, reference: Reference) -> CheckedReference:
+        if reference.url is None:
+            said = "No address stands near this quote."
+            return CheckedReference(reference=reference, verdict="unsourced", explanation=said)
+        source = await self._source(reference.url.partition("#")[0])
+        if isinstance(source, CitewellError):
+            return CheckedReference(
+                reference=reference, verdict="unreachable", explanation=source.message
+            )
+        if source is None:
+            said = "The page is not in the library."
+            return CheckedReference(reference=reference, verdict="not_indexed", explanation=said)
+        if reference.quote is not None:
+            return await self._check_quote(reference, reference.quote, source)
+        if reference.ends is not None:
+            return _check_ends(reference, reference.ends, source)
+        return CheckedReference(
+            reference=reference,
+            verdict="found",
+            explanation="The page is there.",
+            is_live=source.is_live,
+        )
+
+    async def _check_quote(
+        self, reference: Reference, quote: str, source: _Source
+    ) -> CheckedReference:
+        # Looking for the nearest text of a long page takes a while.
+        result = await to_thread.run_sync(verify_quote, quote, source.text)
+        if result.verdict in ("changed", "gone"):
+            whole = await self._ingester.read_whole_text(source.whole)
+            outside = (
+                None if whole is None else await to_thread.run_sync(verify_quote, quote, whole)
+            )
+            if outside is not None and outside.likeness > result.likeness:
+                result = outside
+        verdict: ReferenceVerdict = "exact" if result.verdict == "moved" else result.verdict
+        explanations = {
+            "exact": "The page says so, word for word.",
+            "changed": "The page says something else there.",
+            "gone": "Nothing like it is on the page.",
+        }
+        return CheckedReference(
+            reference=reference,
+            verdict=verdict,
+            explanation=explanations[verdict],
+            difference=result.difference,
+            is_live=source.is_live,
+        )
+
+    async def _source(self, url: str) -> _Source | CitewellError | None:
+        if url not in self._sources:
+            self._sources[url] = await self._read(url)
+        return self._sources[url]
+
+    async def _read(self, url: str) -> _Source | CitewellError | None:
+        try:
+            stored = None if self._against == "live" else await self._find(url)
+            if stored is not None or self._against == "library":
+                return stored
+            fetched, extracted = await self._ingester.read_live(url)
+        except FetchError as error:
+            return error
+        return _Source(text=extracted.text, whole=fetched, is_live=True)
+
+    async def _find(self, url: str) -> _Source | None:
+        info = await find_stored_page(self._store, url, project=self._project)
+        # Text that a caller supplied is no evidence of what the site says.
+        if info is None or info.origin == "supplied" or not self._may_see(info):
+            return None
+        page = await self._store.get_page(info.source_id)
+        return None if page is None else _Source(text=page.text, whole=page.info, is_live=False)
+
+
+def _check_ends(reference: Reference, ends: tuple[str, str], source: _Source) -> CheckedReference:
+    """Return whether the words that a text fragment names still stand on the page, in order."""
+    text = fold(source.text).text.casefold()
+    start = text.find(fold(ends[0]).text.strip().casefold())
+    is_there = start >= 0 and text.find(fold(ends[1]).text.strip().casefold(), start) >= 0
+    said = "The words that the link names are on the page."
+    return CheckedReference(
+        reference=reference,
+        verdict="exact" if is_there else "gone",
+        explanation=said if is_there else "The words that the link names are not on the page.",
+        is_live=source.is_live,
+    )

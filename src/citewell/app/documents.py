@@ -1,0 +1,37 @@
+"""Documents that a caller wrote, as text that can be searched for what it cites and claims."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from citewell.core.records import FetchedPage
+from citewell.ingest.reading import PageReader
+
+if TYPE_CHECKING:
+    from citewell.web.sandbox import Sandbox
+
+_PLACE = "https://document.invalid/"
+
+
+async def read_document(data: bytes, *, name: str, sandbox: Sandbox) -> str:
+    """Return a document as Markdown or text; HTML is extracted as a page would be.
+
+    Raises:
+        ExtractionError, EmptyPage: it is HTML without words.
+    """
+    text = data.decode("utf-8", "replace")
+    start = text[:1000].lstrip().lower()
+    is_html = name.lower().endswith((".html", ".htm", ".xhtml"))
+    if not is_html and not start.startswith(("<!doctype html", "<html")):
+        return text
+    fetched = FetchedPage(
+        url=_PLACE,
+        final_url=_PLACE,
+        status=200,
+        kind="html",
+        body=b"",
+        text=text,
+        fetched_at=datetime.now(UTC),
+    )
+    return (await PageReader(sandbox).extract(fetched)).text

@@ -1,0 +1,161 @@
+"""Finding what a document cites: its quotes, each with the address beside it, and its links.
+
+Reads Markdown, BibTeX and plain text line by line; all searches are linear, since anybody may send
+a document.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_URL = re.compile(r"https?://[^\s<>\"'`|\\{}\]]{1,2000}+")
+_QUOTED = re.compile(
+    r"“([^“”]{1,3000}+)”|„([^„“”]{1,3000}+)[“”]|«([^«»]{1,3000}+)»|「([^「」]{1,3000}+)」"
+    r"|\"([^\"]{1,3000}+)\""
+)
+_ATTRIBUTION = re.compile(
+    r"\s*(?:[-*>]\s+)?(?:[—–(\[]|--|source\b|from\b|see\b|https?:)", re.IGNORECASE
+)
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_LEAST_WORDS, _LEAST_CJK = 4, 8
+_TRAILING = ".,;:!?*_'’”\""
+_DIRECTIVE = ":~:text="
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A quote with its address, a quote alone, or a link alone."""
+
+    line: int
+    """From 1 on."""
+    url: str | None
+    quote: str | None = None
+    ends: tuple[str, str] | None = None
+    """The first and last words that a link's text fragment names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Paragraph:
+    line: int
+    text: str
+    is_quote: bool
+    urls: list[tuple[int, str]]
+    """Each with where it stands in the text."""
+
+
+def read_references(document: str) -> list[Reference]:
+    """Return the quotes and links of a document in their order, none twice."""
+    paragraphs = list(_paragraphs(document))
+    references: dict[tuple[str | None, str | None], Reference] = {}
+    for place, paragraph in enumerate(paragraphs):
+        following = paragraphs[place + 1] if place + 1 < len(paragraphs) else None
+        previous = paragraphs[place - 1] if place else None
+        for reference in _references_of(paragraph, previous, following):
+            references.setdefault((reference.url, reference.quote), reference)
+    quoted = {reference.url for reference in references.values() if reference.quote}
+    return [
+        reference
+        for reference in references.values()
+        # The address of a quote is checked with it.
+        if reference.quote is not None or reference.ends is not None or reference.url not in quoted
+    ]
+
+
+def _references_of(
+    paragraph: _Paragraph, previous: _Paragraph | None, following: _Paragraph | None
+) -> Iterator[Reference]:
+    beside = _address_beside(previous, following)
+    if paragraph.is_quote:
+        yield from _block_quote(paragraph, beside)
+    else:
+        for match in _QUOTED.finditer(paragraph.text):
+            quote = next(group for group in match.groups() if group is not None)
+            if _is_a_quote(quote):
+                line = paragraph.line + paragraph.text.count("\n", 0, match.start())
+                url = _nearest_url(paragraph, match.end()) or beside
+                yield Reference(line=line, url=url, quote=" ".join(quote.split()))
+    for start, url in paragraph.urls:
+        line = paragraph.line + paragraph.text.count("\n", 0, start)
+        yield Reference(line=line, url=url, ends=_fragment_ends(url))
+
+
+def _block_quote(paragraph: _Paragraph, beside: str | None) -> Iterator[Reference]:
+    lines = paragraph.text.split("\n")
+    while len(lines) > 1 and _ATTRIBUTION.match(lines[-1]):
+        lines.pop()
+    quote = " ".join(" ".join(lines).split())
+    url = paragraph.urls[0][1] if paragraph.urls else beside
+    if _is_a_quote(quote):
+        yield Reference(line=paragraph.line, url=url, quote=quote)
+
+
+def _address_beside(previous: _Paragraph | None, following: _Paragraph | None) -> str | None:
+    """Return the address that the next paragraph attributes to, or the one before leads up to."""
+    if following is not None and following.urls and _ATTRIBUTION.match(following.text):
+        return following.urls[0][1]
+    if previous is not None and previous.urls and previous.text.rstrip().endswith(":"):
+        return previous.urls[-1][1]
+    return None
+
+
+def _nearest_url(paragraph: _Paragraph, end: int) -> str | None:
+    """Return the first address after a quote, else the last one before it."""
+    urls = paragraph.urls
+    if not urls:
+        return None
+    place = bisect_left(urls, end, key=lambda found: found[0])
+    return urls[min(place, len(urls) - 1)][1]
+
+
+def _is_a_quote(text: str) -> bool:
+    """Return whether quotation marks hold somebody's sentence, not a word or a string."""
+    if any("\u3040" <= character <= "\u9fff" for character in text):
+        return len(text) >= _LEAST_CJK
+    return len(text.split()) >= _LEAST_WORDS
+
+
+def _fragment_ends(url: str) -> tuple[str, str] | None:
+    _, directive, terms = url.partition(_DIRECTIVE)
+    if not directive:
+        return None
+    parts = [part for part in terms.split("&")[0].split(",") if not part.startswith("-")]
+    named = [unquote(part) for part in parts if not part.endswith("-")]
+    return (named[0], named[-1]) if named else None
+
+
+def _trim_url(url: str) -> str:
+    url = url.rstrip(_TRAILING)
+    while url.endswith(")") and url.count(")") > url.count("("):
+        url = url[:-1].rstrip(_TRAILING)
+    return url
+
+
+def _paragraphs(document: str) -> Iterator[_Paragraph]:
+    """Give runs of lines of one kind; code and blank lines part them."""
+    lines: list[str] = []
+    first, kind, in_code = 1, False, False
+    for number, line in enumerate([*document.splitlines(), ""], 1):
+        is_fence = _FENCE.match(line) is not None
+        is_quote = line.lstrip().startswith(">") and not in_code
+        is_blank = not line.strip() or is_fence or in_code
+        if lines and (is_blank or is_quote != kind):
+            yield _make_paragraph(first, "\n".join(lines), is_quote=kind)
+            lines = []
+        in_code ^= is_fence
+        if is_blank:
+            continue
+        if not lines:
+            first, kind = number, is_quote
+        lines.append(line.lstrip().removeprefix(">").strip() if is_quote else line)
+
+
+def _make_paragraph(line: int, text: str, *, is_quote: bool) -> _Paragraph:
+    urls = [(match.start(), _trim_url(match.group())) for match in _URL.finditer(text)]
+    return _Paragraph(line=line, text=text, is_quote=is_quote, urls=urls)

@@ -1,0 +1,81 @@
+"""`citewell check` on documents that quote the site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.shell import Shell
+
+from citewell.cli.main import main
+
+TRUE = "When the memory is full new samples are dropped."
+CHANGED = "When the memory is full old samples are dropped."
+FALSE = "Whales sing for many hours in warm winter nights."
+
+
+def check(
+    shell: Shell, capsys: pytest.CaptureFixture[str], path: Path, text: str, *options: str
+) -> tuple[int, dict[str, str]]:
+    """Return the exit code, and the verdict of each quote or link."""
+    path.write_text(text, encoding="utf-8")
+    code = main(["check", str(path), "--json", *options, *shell.options])
+    rows = json.loads(capsys.readouterr().out)["references"]
+    return code, {row["quote"] or row["url"]: row["verdict"] for row in rows}
+
+
+def test_quotes_and_links_are_compared_with_pages_of_the_web(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url, gone = shell.site.url("/storage"), shell.site.url("/no-such-page")
+    text = f"“{TRUE}” ({url})\n\n> {CHANGED}\n> — {url}\n\n“{FALSE}” {url}\n\n[x]({gone})\n"
+
+    code, verdicts = check(shell, capsys, tmp_path / "notes.md", text)
+
+    assert code == 1
+    assert verdicts == {TRUE: "exact", CHANGED: "changed", FALSE: "gone", gone: "unreachable"}
+    assert [request.path for request in shell.site.requests].count("/storage") == 1
+
+
+def test_a_document_without_faults_passes_from_the_library_alone(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url, other = shell.site.url("/storage"), shell.site.url("/mooring")
+    assert main(["ingest", url, *shell.options]) == 0
+    capsys.readouterr()
+    asked = len(shell.site.requests)
+    text = f"<html><body><p>“{TRUE}” <a href='{url}#journal'>Storage</a></p><p>{other}</p></body>"
+
+    code, verdicts = check(shell, capsys, tmp_path / "notes.html", text, "--library")
+
+    assert (code, verdicts) == (0, {TRUE: "exact", other: "not_indexed"})
+    assert len(shell.site.requests) == asked
+
+
+def test_the_text_says_where_and_how_a_quote_differs(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text(f"A line.\n\n“{CHANGED}” {shell.site.url('/storage')}\n", encoding="utf-8")
+
+    code = main(["check", str(path), *shell.options])
+    said = capsys.readouterr().out
+
+    assert code == 1
+    assert f"{path}:3: changed:" in said
+    assert "[-old-]{+new+}" in said
+
+
+def test_a_huge_or_missing_document_is_refused(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    huge = tmp_path / "huge.md"
+    huge.write_bytes(b"x" * 2_000_001)
+
+    codes = [main(["check", str(path), *shell.options]) for path in (huge, tmp_path / "none.md")]
+
+    assert codes == [1, 1]
+    said = capsys.readouterr().err
+    assert "more than 2,000,000 bytes" in said
+    assert "cannot be read: No such file" in said

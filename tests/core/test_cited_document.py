@@ -1,0 +1,66 @@
+"""What a document cites is found with the address beside it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from citewell.core.cited_document import Reference, read_references
+
+URL = "https://birds.example/herons"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        f"Ada says “the grey heron eats fish” ([source]({URL})).",
+        f'According to {URL}, "the grey heron eats fish".',
+        f"> the grey heron eats fish\n> — {URL}",
+        f"> the grey heron\n> eats fish\n\n— [Herons]({URL})",
+        f"[Herons]({URL}) puts it so:\n\n> the grey heron eats fish",
+    ],
+)
+def test_a_quote_goes_with_the_address_beside_it(document: str) -> None:
+    (reference,) = read_references(document)
+
+    assert (reference.quote, reference.url) == ("the grey heron eats fish", URL)
+
+
+def test_words_in_quotation_marks_and_code_are_no_quotes() -> None:
+    document = f'The "main" option.\n\n```\nprint("one two three four five {URL}")\n```\n'
+
+    assert read_references(document) == []
+
+
+def test_links_of_text_and_bibtex_are_found_once_each_with_their_lines() -> None:
+    document = (
+        f"@misc{{h,\n  url = {{{URL}}},\n  note = {{see {URL}}}\n}}\n\n({URL}(2).) and {URL}/b."
+    )
+
+    assert read_references(document) == [
+        Reference(line=2, url=URL),
+        Reference(line=6, url=f"{URL}(2)"),
+        Reference(line=6, url=f"{URL}/b"),
+    ]
+
+
+def test_a_text_fragment_names_the_first_and_last_words() -> None:
+    (reference,) = read_references(
+        f"See {URL}#x:~:text=a%20bird-,The%20grey,eats%20fish,-and%20frogs"
+    )
+
+    assert reference.ends == ("The grey", "eats fish")
+
+
+def test_a_japanese_quote_is_one() -> None:
+    (reference,) = read_references(f"「鷺は浅い水辺で魚を待つ」（{URL} ）")
+
+    assert (reference.quote, reference.url) == ("鷺は浅い水辺で魚を待つ", URL)
+
+
+@given(st.text(alphabet='ab “”"「」>—\n`(https://x)', max_size=300))
+def test_any_text_can_be_read(document: str) -> None:
+    lines = max(1, len(document.splitlines()))
+
+    assert all(1 <= reference.line <= lines for reference in read_references(document))
