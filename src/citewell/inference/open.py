@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,6 +100,11 @@ def _open_onnx_folder(folder: Path, *, name: str, threads: int) -> Embedder:
 
     if not folder.is_dir():
         raise SettingsError("the folder of the ONNX embedder does not exist")
+    if find_spec("tokenizers") is None:
+        raise SettingsError(
+            "CITEWELL_EMBEDDER=onnx:FOLDER needs the tokenizers library: "
+            "pip install 'citewell[onnx]'"
+        )
 
     def load() -> TextModel:
         from citewell.inference.onnx_folder import load_folder

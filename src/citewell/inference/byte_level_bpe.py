@@ -1,0 +1,86 @@
+"""The tokenizer of GPT-2 and RoBERTa models, on tiktoken, which Citewell has anyway.
+
+The tokenizers library would bring eleven packages and 45 MB along for this one model.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tiktoken import Encoding
+
+from citewell.core.errors import InferenceError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# How GPT-2 splits text before it merges bytes.
+_PIECES = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
+# No text that people write has tokens this long on average; past it, tokenizing is wasted work.
+_MAX_CHARACTERS_PER_TOKEN = 16
+_BYTES = 256
+# A letter that no such vocabulary has.
+_BETWEEN = "\u0400"
+
+
+class ByteLevelTokenizer:
+    """The `tokenizer.json` of a RoBERTa model put to work; for several threads at once."""
+
+    def __init__(self, tokenizer_json: str, *, max_tokens: int) -> None:
+        try:
+            declared = json.loads(tokenizer_json)
+            vocabulary: dict[str, int] = declared["model"]["vocab"]
+            self._ids, ranks = _rank_tokens(vocabulary, declared["model"]["merges"])
+            self._begin, self._end = _marks(declared["post_processor"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InferenceError("the model's tokenizer.json cannot be read") from error
+        self._encoding = Encoding(
+            "byte-level", pat_str=_PIECES, mergeable_ranks=ranks, special_tokens={}
+        )
+        self._max_tokens = max_tokens
+
+    def encode(self, text: str) -> npt.NDArray[np.int64]:
+        """Return the ids of `text` between the model's marks, at most `max_tokens`.
+
+        What looks like a mark in `text` is text.
+        """
+        cut = text[: self._max_tokens * _MAX_CHARACTERS_PER_TOKEN]
+        # Half of a surrogate pair is a character to Python but not to the tokenizer.
+        whole = cut.encode("utf-8", errors="replace").decode("utf-8")
+        ranks = self._encoding.encode_ordinary(whole)[: self._max_tokens - 2]
+        return np.concatenate(([self._begin], self._ids[ranks], [self._end])).astype(np.int64)
+
+
+def _rank_tokens(
+    vocabulary: dict[str, int], merges: list[Any]
+) -> tuple[npt.NDArray[np.int64], dict[bytes, int]]:
+    """Return the model's id of each rank, and the ranks: the bytes first, then in merging order."""
+    letters = _byte_letters()
+    written = [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
+    # All at once: one by one it would take longer than the rest of loading the model.
+    joined = _BETWEEN.join(written).replace(" ", "")
+    tokens = [letters[byte] for byte in range(_BYTES)] + joined.split(_BETWEEN)
+    as_bytes = {ord(letter): byte for byte, letter in letters.items()}
+    encoded = [
+        token.encode("latin-1")
+        for token in _BETWEEN.join(tokens).translate(as_bytes).split(_BETWEEN)
+    ]
+    ids = np.array([vocabulary[token] for token in tokens], dtype=np.int64)
+    # A token that two merges make has the rank of the first: what is set last stays.
+    ranks = dict(zip(reversed(encoded), reversed(range(len(encoded))), strict=True))
+    return ids, ranks
+
+
+def _marks(processor: dict[str, Any]) -> tuple[int, int]:
+    return processor["cls"][1], processor["sep"][1]
+
+
+def _byte_letters() -> dict[int, str]:
+    """Return the letter that stands for each byte in such a vocabulary: itself where it shows."""
+    shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    hidden = [byte for byte in range(_BYTES) if byte not in set(shown)]
+    letters = {byte: chr(byte) for byte in shown}
+    letters |= {byte: chr(_BYTES + place) for place, byte in enumerate(hidden)}
+    return letters
