@@ -50,7 +50,7 @@ _COLOUR = (1, 254, 3)
 _STYLE = (
     "::target-text { background-color: rgb(1,254,3) !important; color: rgb(1,254,3) !important; }"
 )
-_LEAST_PAINTED = 4
+_LEAST_PAINTED = 2
 _EDGE_LETTERS = 12
 _MOST_PAGE_BYTES = 1_500_000
 # Each word in view, or each character of CJK text, with the middle of its box.

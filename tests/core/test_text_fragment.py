@@ -59,7 +59,7 @@ def test_a_quote_that_cannot_grow_gets_the_words_before_it() -> None:
 
 
 def test_each_cell_of_a_table_is_a_block() -> None:
-    assert fragment_of("| grey heron | fish, frogs |") == ("eats-,grey%20heron,fish%2C%20frogs")
+    assert fragment_of("| grey heron | fish, frogs |") == ("eats-,grey%20heron,frogs")
 
 
 def test_the_text_of_a_link_is_grown_beyond_it_where_there_are_words() -> None:
@@ -130,3 +130,10 @@ def test_a_page_of_marks_takes_no_time(mark: str) -> None:
     page = mark * 100_000
 
     assert text_fragment(page, 0, len(page)) is None
+
+
+def test_formulas_and_arguments_are_not_taken_for_markup() -> None:
+    page = "**fit(x, *args, **kwds)**\n\nFor $x > 0$ the integral is understood as a value of its own.\n"
+
+    assert text_fragment(page, 0, 24) == "fit%28x%2C%20%2Aargs%2C%20%2A%2Akwds"
+    assert text_fragment(page, page.index("For"), len(page)) == "For,of%20its%20own"

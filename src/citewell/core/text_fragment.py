@@ -9,18 +9,16 @@ are taken from the visible words of canonical Markdown, and grown until they fit
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
-from citewell.core.visible_text import open_fences, read_visible_text
+from citewell.core.page_words import joins_words, strip_marks, words_around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from citewell.core.page_words import PageWords
     from citewell.core.text import Span
 
 DIRECTIVE = ":~:text="
@@ -28,44 +26,15 @@ DIRECTIVE = ":~:text="
 _WHOLE_CHARACTERS = 32
 _TERM_WORDS = (3, 5, 8, 12, 20)
 _CONTEXT_WORDS = (2, 4, 8)
-# What CJK text, which has no spaces, is cut at: a browser takes any of these for the end of a word.
-_WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
+_TELLING_CHARACTERS = 5
 _FIRST_CJK = "\u2e80"
 _CJK_CHARACTERS_PER_WORD = 3
 _MOST_SPACE = 40
-_CONTEXT_LINES = 6
 _WHITE_SPACE = re.compile(r"\s")
-_LINE_END = re.compile("\n")
-_MARKS = re.compile(
-    r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
-    r"|\]\([^()\s]{0,2000}+\)|[`*\[\\|]|~~",
-    re.MULTILINE,
-)
-_LINKED = re.compile(r"\[([^\[\]\n]{1,2000}+)\]\(")
-# Marks that may be the page's own or Markdown's, and formulas, which the page writes otherwise.
-_UNSURE = re.compile(r"[*^\\\ufffc]|~~|\$\S")
+# Marks that may be the page's own or Markdown's.
+_UNSURE = re.compile(r"[*^\\]|~~")
 # Others than these could end a link, or mean something in Markdown or in the directive.
 _LITERAL = "/:;=?@!$+"
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The visible words around a quote; spans of terms count the characters of `text`."""
-
-    text: str
-    """Block by block, one to a line, …"""
-    folded: str
-    """… the same as a browser compares it, character by character, …"""
-    spans: list[Span]
-    """… where its words stand, without punctuation at either end, …"""
-    lines: list[int]
-    """… the line that each word is of, …"""
-    sources: list[Span]
-    """… where each word stands in the canonical text, …"""
-    links: list[Span]
-    """… where the text of links stands in that, …"""
-    above: str
-    """… and all that the page has before, folded, without the marks of Markdown."""
 
 
 def link_to_quote(url: str, anchor: str | None, text: str, start: int, end: int) -> str:
@@ -86,7 +55,7 @@ def link_to_section(url: str, anchor: str | None) -> str:
 
 def text_fragment(text: str, start: int, end: int) -> str | None:
     """Return the text directive of a slice of canonical text; None when nothing short is unique."""
-    words = _words_around(text, start, end)
+    words = words_around(text, start, end)
     first = bisect_right(words.sources, start, key=lambda span: span[1])
     last = bisect_left(words.sources, end, key=lambda span: span[0]) - 1
     while first <= last and _is_unsure(words, first):
@@ -101,7 +70,7 @@ def text_fragment(text: str, start: int, end: int) -> str | None:
     return _name_ends(words, first, last)
 
 
-def _name_whole(words: _Words, first: int, last: int) -> str | None:
+def _name_whole(words: PageWords, first: int, last: int) -> str | None:
     for before, after in (0, 0), (2, 0), (0, 2), (2, 2), (4, 4), (8, 8):
         term = _term(words, first, last)
         term = _from_line_start(words, term, first) if before else term
@@ -111,7 +80,7 @@ def _name_whole(words: _Words, first: int, last: int) -> str | None:
     return None
 
 
-def _name_ends(words: _Words, first: int, last: int) -> str | None:
+def _name_ends(words: PageWords, first: int, last: int) -> str | None:
     opening = _choose_start(words, first, last)
     while opening is None:
         # What opens a program may open others: the highlight then begins some lines below.
@@ -135,9 +104,9 @@ def _name_ends(words: _Words, first: int, last: int) -> str | None:
     return _write(words, prefix, start, terms[0], None)
 
 
-def _choose_start(words: _Words, first: int, last: int) -> tuple[Span | None, Span, int] | None:
+def _choose_start(words: PageWords, first: int, last: int) -> tuple[Span | None, Span, int] | None:
     """Return the shortest term that the page has here first, its prefix and its last word."""
-    ends = [_advance(words, first, last, count) for count in _TERM_WORDS]
+    ends = [_advance(words, first, last, count) for count in _term_sizes(words, first)]
     for end in ends:
         # Menus, which canonical text leaves out, have the same link before the quote.
         is_link = _is_inside_link(words, first, end) and end < ends[-1]
@@ -153,9 +122,16 @@ def _choose_start(words: _Words, first: int, last: int) -> tuple[Span | None, Sp
     return None
 
 
-def _terms_back(words: _Words, last: int, *, after: int) -> Iterator[Span]:
+def _term_sizes(words: PageWords, word: int) -> tuple[int, ...]:
+    """Return how many words to try; a cell may hold several blocks, which only one word is sure."""
+    start, end = words.spans[word]
+    is_telling = words.marks[word] == "|" and end - start >= _TELLING_CHARACTERS
+    return (1, *_TERM_WORDS) if is_telling else _TERM_WORDS
+
+
+def _terms_back(words: PageWords, last: int, *, after: int) -> Iterator[Span]:
     """Give the terms that end at word `last`, shortest first, beginning behind word `after`."""
-    for count in _TERM_WORDS:
+    for count in _term_sizes(words, last):
         first, weight = last, _weight(words, last)
         while (
             weight < count
@@ -168,7 +144,7 @@ def _terms_back(words: _Words, last: int, *, after: int) -> Iterator[Span]:
         yield _term(words, first, last)
 
 
-def _advance(words: _Words, first: int, last: int, count: int) -> int:
+def _advance(words: PageWords, first: int, last: int, count: int) -> int:
     """Return the last word of a term of about `count` words from `first` on, within its line."""
     end, weight = first, _weight(words, first)
     while (
@@ -182,8 +158,11 @@ def _advance(words: _Words, first: int, last: int, count: int) -> int:
     return end
 
 
-def _before(words: _Words, term: Span, first: int, count: int) -> Span | None:
+def _before(words: PageWords, term: Span, first: int, count: int) -> Span | None:
     """Return up to `count` words that stand right before a term, on one line."""
+    if first and words.lines[first - 1] != words.lines[first] and words.marks[first - 1] == "#":
+        # Headings often end with a sign that links to them, which no prefix could leave out.
+        return None
     begin = first
     while (
         first - begin < count
@@ -195,7 +174,7 @@ def _before(words: _Words, term: Span, first: int, count: int) -> Span | None:
     return None if begin == first else _within_line(words, words.spans[begin][0], term[0])
 
 
-def _from_line_start(words: _Words, term: Span, first: int) -> Span:
+def _from_line_start(words: PageWords, term: Span, first: int) -> Span:
     """Return the term with the punctuation that its line begins with: a prefix must touch it."""
     if first > 0 and words.lines[first - 1] == words.lines[first]:
         return term
@@ -203,7 +182,7 @@ def _from_line_start(words: _Words, term: Span, first: int) -> Span:
     return (term[0] if opening is None else opening[0]), term[1]
 
 
-def _after(words: _Words, last: int, count: int) -> Span | None:
+def _after(words: PageWords, last: int, count: int) -> Span | None:
     first = last + 1
     if not count or first >= len(words.spans) or _is_unsure(words, first):
         return None
@@ -211,7 +190,7 @@ def _after(words: _Words, last: int, count: int) -> Span | None:
     return _within_line(words, words.spans[last][1], words.spans[end][1])
 
 
-def _within_line(words: _Words, start: int, end: int) -> Span | None:
+def _within_line(words: PageWords, start: int, end: int) -> Span | None:
     """Return the span without white space around it; None when it crosses lines all the same."""
     text = words.text
     while start < end and text[start].isspace():
@@ -222,7 +201,7 @@ def _within_line(words: _Words, start: int, end: int) -> Span | None:
 
 
 def _fits_first(
-    words: _Words,
+    words: PageWords,
     term: Span,
     *,
     prefix: Span | None = None,
@@ -234,7 +213,9 @@ def _fits_first(
     wanted, before, behind = (
         "" if span is None else text[slice(*span)] for span in (term, prefix, suffix)
     )
-    if not after and _occurs(_strip(wanted), words.above, _strip(before), _strip(behind)):
+    if not after and _occurs(
+        strip_marks(wanted), words.above, strip_marks(before), strip_marks(behind)
+    ):
         return False
     return not _occurs(wanted, text, before, behind, after=after, until=term[0])
 
@@ -264,15 +245,11 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 
 def _is_latin(character: str) -> bool:
-    return character < _FIRST_CJK and _joins(character)
-
-
-def _joins(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return character < _FIRST_CJK and joins_words(character)
 
 
 def _write(
-    words: _Words, prefix: Span | None, start: Span, end: Span | None, suffix: Span | None
+    words: PageWords, prefix: Span | None, start: Span, end: Span | None, suffix: Span | None
 ) -> str:
     parts = [_encode(words.text[slice(*start)])]
     if prefix is not None:
@@ -292,11 +269,11 @@ def _encode(term: str) -> str:
     ).replace("-", "%2D")
 
 
-def _term(words: _Words, first: int, last: int) -> Span:
+def _term(words: PageWords, first: int, last: int) -> Span:
     return words.spans[first][0], words.spans[last][1]
 
 
-def _weight(words: _Words, word: int) -> int:
+def _weight(words: PageWords, word: int) -> int:
     """Return how many words a run of characters counts for."""
     start, end = words.spans[word]
     if words.text[start] < _FIRST_CJK:
@@ -304,96 +281,12 @@ def _weight(words: _Words, word: int) -> int:
     return max(1, (end - start) // _CJK_CHARACTERS_PER_WORD)
 
 
-def _is_unsure(words: _Words, word: int) -> bool:
+def _is_unsure(words: PageWords, word: int) -> bool:
     start, end = words.spans[word]
     return _UNSURE.search(words.text, start, end) is not None
 
 
-def _is_inside_link(words: _Words, first: int, last: int) -> bool:
+def _is_inside_link(words: PageWords, first: int, last: int) -> bool:
     start, end = words.sources[first][0], words.sources[last][1]
     place = bisect_right(words.links, start, key=lambda span: span[0]) - 1
     return place >= 0 and end <= words.links[place][1]
-
-
-def _words_around(text: str, start: int, end: int) -> _Words:
-    """Return the words of a slice of canonical text, and of some lines before and after it."""
-    page = _page_lines(text)
-    first = max(0, bisect_right(page.starts, start) - 1 - _CONTEXT_LINES)
-    last = min(len(page.starts) - 1, bisect_left(page.starts, end) + _CONTEXT_LINES)
-    offset = page.starts[first]
-    window = text[offset : page.starts[last]] if last > first else text[offset:]
-    visible = read_visible_text(window, fence=page.fences[first])
-    spans: list[Span] = []
-    lines: list[int] = []
-    line, position = 0, 0
-    for match in _WORD.finditer(visible.text):
-        word = _trim(visible.text, *match.span())
-        if word[0] == word[1]:
-            continue
-        line += visible.text.count("\n", position, word[0])
-        position = word[0]
-        spans.append(word)
-        lines.append(line)
-    sources = [visible.span(*span) for span in spans]
-    return _Words(
-        text=visible.text,
-        folded=visible.text.translate(page.folding),
-        spans=spans,
-        lines=lines,
-        sources=[(begin + offset, stop + offset) for begin, stop in sources],
-        links=[
-            (match.start(1) + offset, match.end(1) + offset) for match in _LINKED.finditer(window)
-        ],
-        above=page.stripped[: page.stripped_starts[first]],
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _PageLines:
-    """A page, line by line: where each begins, and the code fence that is open there."""
-
-    starts: list[int]
-    fences: list[str]
-    stripped: str
-    stripped_starts: list[int]
-    folding: dict[int, str]
-
-
-@lru_cache(maxsize=8)
-def _page_lines(text: str) -> _PageLines:
-    folding = _folding_of(text)
-    stripped = _strip(text).translate(folding)
-    starts = _line_starts(text)
-    return _PageLines(
-        starts=starts,
-        fences=open_fences(text, starts),
-        stripped=stripped,
-        stripped_starts=_line_starts(stripped),
-        folding=folding,
-    )
-
-
-def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in _LINE_END.finditer(text))]
-
-
-def _strip(text: str) -> str:
-    """Return text without the marks of Markdown, in a hurry, each line in its place."""
-    return _MARKS.sub("", text)
-
-
-def _trim(text: str, start: int, end: int) -> Span:
-    while start < end and not _joins(text[start]):
-        start += 1
-    while end > start and not _joins(text[end - 1]):
-        end -= 1
-    return start, end
-
-
-def _folding_of(text: str) -> dict[int, str]:
-    """Return the table that takes case and accents from text, each character in its place."""
-    table: dict[int, str] = {}
-    for character in set(text):
-        plain = unicodedata.normalize("NFKD", character)[:1].lower()
-        table[ord(character)] = plain if len(plain) == 1 else character
-    return table

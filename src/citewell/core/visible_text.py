@@ -19,16 +19,19 @@ _LINE_MARK = re.compile(
 # How the extractor begins a call-out, whose own title is a block by itself.
 _LABEL = re.compile(r"[ℹ⚠]\ufe0f [A-Z ]{2,30}+:(?: |$)")
 _RULE = re.compile(r"[ \t|:*_=-]*+")
-# An image breaks the text that it stands in, for a browser.
-_IMAGE = "\ufffc"
+# An image or a formula breaks the text around it for a browser.
+_OBJECT = "\n"
 # All repeats are bounded or possessive, so that no page can make the search slow.
 _MARKUP = re.compile(
     r"""(?P<code>(?<!`)(?P<ticks>`{1,3}+)(?P<inside>[^`\n]{1,2000}+)(?P=ticks)(?!`))
     |(?P<image>!\[[^\[\]\n]{0,1000}+\]\([^()\s]{0,2000}+(?:\ "[^"\n]{0,500}+")?\))
     |(?P<cell>(?<!\\)\|)
     |(?P<term>:(?:\ |$)|(?<=\*\*),\ (?=\*\*))
-    |(?P<star>(?<![\w*])\*(?=[^\s*][^*\n]{0,500}+\*(?![\w*]))|(?<=[^\s*])\*(?![\w*]))
-    |(?P<dropped>\]\([^()\s]{0,2000}+\)|\\(?=[\\`*_{}\[\]()\#+.!|<>~-])|\*\*|~~
+    |(?P<math>\${1,2}+(?=[^\s$])[^$\n]{1,1000}+(?<=\S)\${1,2}+(?!\d))
+    |(?P<strong>\*{2,3}+)
+    |(?P<star>(?<![\w*])\*(?=[^\s*][^*\n]{0,500}+\*(?![a-zA-Z0-9_*]))
+        |(?<=[^\s*])\*(?![a-zA-Z0-9_*]))
+    |(?P<dropped>\]\([^()\s]{0,20000}+\)|\\(?=[\\`*_{}\[\]()\#+.!|<>~-])|~~
         |\[(?=[^\[\]\n]{1,2000}+\]\())""",
     re.VERBOSE,
 )
@@ -83,7 +86,7 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
         position = label.end()
     # Cells are blocks of their own, and so are a term and its definition.
     is_row, defines = line.startswith("|", position), line.startswith("**", position)
-    is_open = False
+    is_open = is_strong = False
     for match in _MARKUP.finditer(line, position):
         writer.add(line[position : match.start()], offset + position, offset + match.start())
         position = match.end()
@@ -91,8 +94,8 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
         written = match.group()
         if match["code"]:
             written = match["inside"]
-        elif match["image"]:
-            written = _IMAGE
+        elif match["image"] or match["math"]:
+            written = _OBJECT
         elif (match["cell"] and is_row) or (match["term"] and defines):
             written = "\n"
         elif match["star"]:
@@ -100,6 +103,13 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
             opens = not is_open and not line[start - 1 : start].isalnum()
             written = "" if is_open or opens else written
             is_open = opens
+        elif match["strong"]:
+            closes = (
+                is_strong and not line[start - 1].isspace() and not line[end : end + 1].isalnum()
+            )
+            opens = not is_strong and line[end : end + 1].strip() != ""
+            written = "" if closes or opens else written
+            is_strong = opens or (is_strong and not closes)
         elif match["dropped"]:
             written = ""
         writer.add(written, offset + start, offset + end)

@@ -1,0 +1,142 @@
+"""The visible words of a page around a quote, and what a browser compares them with."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from citewell.core.visible_text import open_fences, read_visible_text
+
+if TYPE_CHECKING:
+    from citewell.core.text import Span
+
+# What CJK text, which has no spaces, is cut at: a browser takes any of these for the end of a word.
+_WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
+_CONTEXT_LINES = 6
+_LINE_END = re.compile("\n")
+_MARKS = re.compile(
+    r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
+    r"|\]\([^()\s]{0,20000}+\)|[`*\[\\|]|~~",
+    re.MULTILINE,
+)
+_LINKED = re.compile(r"\[([^\[\]\n]{1,2000}+)\]\(")
+
+
+@dataclass(frozen=True, slots=True)
+class PageWords:
+    """The visible words around a quote; spans of terms count the characters of `text`."""
+
+    text: str
+    """Block by block, one to a line, …"""
+    folded: str
+    """… the same as a browser compares it, character by character, …"""
+    spans: list[Span]
+    """… where its words stand, without punctuation at either end, …"""
+    lines: list[int]
+    """… the line that each word is of, …"""
+    sources: list[Span]
+    """… where each word stands in the canonical text, …"""
+    links: list[Span]
+    """… where the text of links stands in that, …"""
+    marks: list[str]
+    """… what the canonical line of each word begins with, …"""
+    above: str
+    """… and all that the page has before, folded, without the marks of Markdown."""
+
+
+def words_around(text: str, start: int, end: int) -> PageWords:
+    """Return the words of a slice of canonical text, and of some lines before and after it."""
+    page = _page_lines(text)
+    first = max(0, bisect_right(page.starts, start) - 1 - _CONTEXT_LINES)
+    last = min(len(page.starts) - 1, bisect_left(page.starts, end) + _CONTEXT_LINES)
+    offset = page.starts[first]
+    window = text[offset : page.starts[last]] if last > first else text[offset:]
+    visible = read_visible_text(window, fence=page.fences[first])
+    spans: list[Span] = []
+    lines: list[int] = []
+    line, position = 0, 0
+    for match in _WORD.finditer(visible.text):
+        word = _trim(visible.text, *match.span())
+        if word[0] == word[1]:
+            continue
+        line += visible.text.count("\n", position, word[0])
+        position = word[0]
+        spans.append(word)
+        lines.append(line)
+    sources = [visible.span(*span) for span in spans]
+    return PageWords(
+        text=visible.text,
+        folded=visible.text.translate(page.folding),
+        spans=spans,
+        lines=lines,
+        sources=[(begin + offset, stop + offset) for begin, stop in sources],
+        links=[
+            (match.start(1) + offset, match.end(1) + offset) for match in _LINKED.finditer(window)
+        ],
+        marks=[_line_mark(text, page, begin + offset) for begin, _ in sources],
+        above=page.stripped[: page.stripped_starts[first]],
+    )
+
+
+def _line_mark(text: str, page: _PageLines, place: int) -> str:
+    return text[page.starts[bisect_right(page.starts, place) - 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class _PageLines:
+    """A page, line by line: where each begins, and the code fence that is open there."""
+
+    starts: list[int]
+    fences: list[str]
+    stripped: str
+    stripped_starts: list[int]
+    folding: dict[int, str]
+
+
+@lru_cache(maxsize=8)
+def _page_lines(text: str) -> _PageLines:
+    folding = _folding_of(text)
+    stripped = strip_marks(text).translate(folding)
+    starts = _line_starts(text)
+    return _PageLines(
+        starts=starts,
+        fences=open_fences(text, starts),
+        stripped=stripped,
+        stripped_starts=_line_starts(stripped),
+        folding=folding,
+    )
+
+
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+
+def strip_marks(text: str) -> str:
+    """Return text without the marks of Markdown, in a hurry, each line in its place."""
+    return _MARKS.sub("", text)
+
+
+def _trim(text: str, start: int, end: int) -> Span:
+    while start < end and not joins_words(text[start]):
+        start += 1
+    while end > start and not joins_words(text[end - 1]):
+        end -= 1
+    return start, end
+
+
+def _folding_of(text: str) -> dict[int, str]:
+    """Return the table that takes case and accents from text, each character in its place."""
+    table: dict[int, str] = {}
+    for character in set(text):
+        plain = unicodedata.normalize("NFKD", character)[:1].lower()
+        table[ord(character)] = plain if len(plain) == 1 else character
+    return table
+
+
+def joins_words(character: str) -> bool:
+    """Return whether a character is part of a word."""
+    return character.isalnum() or character == "_"
