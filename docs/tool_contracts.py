@@ -25,6 +25,7 @@ TOOLSETS = {
     "connector": "What ChatGPT connectors call beside `search`.",
     "legacy": "Names that older clients still call.",
     "data": "Store and read rows of text with their vectors.",
+    "versions": "See what changed between two versions; see [Your packages](your-packages.md).",
 }
 
 

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.drafts import draft
+from tests.drafts import FETCHED_AT, draft
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.records import SearchFilter
 from citewell.core.releases import UNVERSIONED, Release
 from citewell.store.protocol import Store
-from citewell.store.releases import StoredRelease, UsedRelease
+from citewell.store.releases import EarlierText, StoredRelease, UsedRelease
 
 pytestmark = pytest.mark.anyio
 
@@ -108,3 +108,18 @@ async def test_what_a_folder_uses_replaces_what_it_used(store: Store) -> None:
         UsedRelease(folder="/b", release=OLD),
     ]
     assert await store.releases.used_releases("other") == []
+
+
+async def test_the_text_before_the_last_change_is_kept(store: Store) -> None:
+    url = "https://birds.example/"
+    page = await store.find_page(url, project="default")
+    assert page is not None
+
+    await store.put_page(draft(url, PAGES[url]))
+    unchanged = await store.releases.earlier_text(page.source_id)
+    await store.put_page(draft(url, "Herons left."))
+    await store.put_page(draft(url, "Herons came back."))
+    changed = await store.releases.earlier_text(page.source_id)
+
+    assert unchanged is None
+    assert changed == EarlierText(text="Herons left.", fetched_at=FETCHED_AT)

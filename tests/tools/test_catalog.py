@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
+from tests.drafts import draft
 from tests.site import Response, running_site
 from tests.tools.library import ME, Library, open_library
 from tests.tools.provable_page import QUOTE, cite, provable
@@ -146,6 +147,9 @@ async def greedy_arguments(
             "data_create_website_source", url="https://made.example/", content_type="blog_article"
         )
         arguments["source_id"] = made["source_id"]
+    if tool.name == "compare_versions":
+        await library.put(draft(LARGEST.url, *_TEXT.replace("heron", "egret").split("\n\n")))
+        arguments["subject"] = LARGEST.url
     if tool.name == "make_receipt":
         await library.put(provable(f"<p>{QUOTE} {_TEXT}</p>"))
         lengths = range(20_000, 20_010)

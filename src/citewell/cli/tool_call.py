@@ -29,10 +29,11 @@ def call_tool(
     *,
     arguments: argparse.Namespace,
     settings: Settings,
+    toolset: str = "research",
     beforehand: Beforehand | None = None,
     show: Show | None = None,
 ) -> int:
-    """Call a tool of the research set, print what it returns and return the exit code.
+    """Call a tool of a toolset, print what it returns and return the exit code.
 
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
     `beforehand` is what the call relies on.
@@ -42,7 +43,7 @@ def call_tool(
         SettingsError: a setting names something that does not exist.
     """
     given = {key: value for key, value in tool_arguments.items() if value is not None}
-    call = _Call(name, given, beforehand=beforehand, show=show)
+    call = _Call(name, given, toolset=toolset, beforehand=beforehand, show=show)
     return run_work(call.run, arguments, settings)
 
 
@@ -52,6 +53,7 @@ class _Call:
 
     name: str
     given: Mapping[str, object]
+    toolset: str
     beforehand: Beforehand | None
     show: Show | None
 
@@ -61,7 +63,7 @@ class _Call:
         from citewell.tools.limits import limited_registry
 
         # The one tool, and not from the catalogue: the shell has it whichever tools are listed.
-        tool: Tool[Any, Any, Any] = import_module(f"citewell.tools.research.{self.name}").TOOL
+        tool: Tool[Any, Any, Any] = import_module(f"citewell.tools.{self.toolset}.{self.name}").TOOL
         registry = limited_registry([tool], app.settings)
         # A wrong setting is raised here; inside a call it would become the call's result.
         await app.open(*tool.needs)

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.releases import Release, release_of_page
+from citewell.store.session import read_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from citewell.core.records import PageDraft
     from citewell.store.library import DeletePage
@@ -40,6 +42,14 @@ class SiblingPage:
     release: Release
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierText:
+    """What a page said before it last changed."""
+
+    text: str
+    fetched_at: datetime
+
+
 class ReleaseStore:
     """Releases by project. Every method may raise StoreError."""
 
@@ -59,6 +69,13 @@ class ReleaseStore:
             SiblingPage(source_id=row["source_id"], url=row["url"], release=_release(row))
             for row in rows
         ]
+
+    async def earlier_text(self, source_id: int) -> EarlierText | None:
+        """Return what a page said before its text last changed; None when it never did."""
+        row = await self._database.fetch_one("earlier_text", {"source_id": source_id})
+        if row is None:
+            return None
+        return EarlierText(text=row["text"], fetched_at=read_datetime(row["fetched_at"]))
 
     async def drop_release(self, project: str, release: Release) -> int:
         """Delete all pages of a release in one transaction; return how many there were."""

@@ -32,3 +32,15 @@ DELETE FROM used_release WHERE project = :project AND folder = :folder;
 INSERT INTO used_release (project, folder, product, version)
 VALUES (:project, :folder, :product, :version)
 ON CONFLICT DO NOTHING;
+
+-- name: keep_earlier_text
+-- Before a page is put: what it says is kept if the new text differs.
+INSERT INTO earlier_text (source_id, fetched_at, text)
+SELECT page.source_id, page.fetched_at, page_body.text FROM page
+JOIN page_body ON page_body.source_id = page.source_id
+WHERE page.project = :project AND page.url = :url AND page.text_hash <> :text_hash
+    -- postgres: AND md5(page.url) = md5(:url)
+ON CONFLICT (source_id) DO UPDATE SET fetched_at = excluded.fetched_at, text = excluded.text;
+
+-- name: earlier_text
+SELECT fetched_at, text FROM earlier_text WHERE source_id = :source_id;

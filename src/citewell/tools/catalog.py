@@ -45,6 +45,7 @@ from citewell.tools.people import ask_user, get_user_request
 from citewell.tools.people.late_answers import LATE_ANSWERS
 from citewell.tools.research import answer, ingest, search, status
 from citewell.tools.toolsets import find_unavailable, list_tools
+from citewell.tools.versions import compare_versions
 from citewell.tools.web import extract_key_info
 from citewell.tools.web import fetch as web_fetch
 from citewell.tools.web import search as web_search
@@ -106,6 +107,7 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     read_chunks.TOOL,
     list_sources.TOOL,
     query_chunks.TOOL,
+    compare_versions.TOOL,
 )
 
 

@@ -27,6 +27,7 @@ Toolset = Literal[
     "connector",
     "legacy",
     "data",
+    "versions",
 ]
 
 Requirement = Literal["docs_folder", "search_engine"]

@@ -38,6 +38,8 @@ async def put_page(
     key = {"project": draft.project, "url": draft.url}
     before = await (await connection.execute(SQL["page_before"], key)).fetchone()
     text_hash = content_hash(draft.extracted.text)
+    if before is not None:
+        await connection.execute(SQL["keep_earlier_text"], key | {"text_hash": text_hash})
     put = await _put_page_row(connection, draft, text_hash=text_hash)
     await _put_parts(connection, draft, put=put)
     await _put_symbols(connection, draft, put=put)

@@ -35,6 +35,7 @@ def put_page(
     key = {"project": draft.project, "url": draft.url}
     before = connection.execute(SQL["page_before"], key).fetchone()
     text_hash = content_hash(draft.extracted.text)
+    connection.execute(SQL["keep_earlier_text"], key | {"text_hash": text_hash})
     source_id = _put_page_row(connection, draft, text_hash=text_hash)
     _put_parts(connection, draft, source_id=source_id)
     _put_response(connection, response, source_id=source_id)

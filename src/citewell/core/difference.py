@@ -1,0 +1,79 @@
+"""What differs between two texts: by paragraphs as spans of both, and word by word as marks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.text import Span
+
+_PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
+_WORD = re.compile(r"\s+|[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
+# Where in its file a symbol is defined changes with every release.
+_SAYS_WHERE = re.compile(r"Defined in \S+, line \d+\.")
+# Matching takes the square of the number of items at worst.
+_MOST_PARAGRAPHS = 3_000
+_MOST_WORDS = 3_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Paragraphs of one text that stand for those of the other; one of them may be missing."""
+
+    old: Span | None
+    new: Span | None
+
+
+def find_changes(old: str, old_span: Span, new: str, new_span: Span) -> list[Change]:
+    """Return the paragraphs that differ between a span of `old` and a span of `new`, in order."""
+    before, after = _paragraphs(old, old_span), _paragraphs(new, new_span)
+    matcher = SequenceMatcher(
+        None,
+        [" ".join(old[start:end].split()) for start, end in before],
+        [" ".join(new[start:end].split()) for start, end in after],
+        autojunk=False,
+    )
+    return [
+        Change(old=_join(before[i:j]), new=_join(after[k:m]))
+        for kind, i, j, k, m in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+
+
+def mark_difference(old: str, new: str) -> str:
+    """Return both texts as one: `[-what only the old has-]` and `{+what only the new has+}`."""
+    before, after = _WORD.findall(old)[:_MOST_WORDS], _WORD.findall(new)[:_MOST_WORDS]
+    pieces: list[str] = []
+    # Where a line breaks makes no difference.
+    matcher = SequenceMatcher(None, _spaced(before), _spaced(after), autojunk=False)
+    for kind, i, j, k, m in matcher.get_opcodes():
+        removed, added = "".join(before[i:j]), "".join(after[k:m])
+        if kind == "equal":
+            pieces.append(added)
+            continue
+        pieces += [f"[-{removed}-]"] if removed else []
+        pieces += [f"{{+{added}+}}"] if added else []
+    return "".join(pieces)
+
+
+def _spaced(words: Sequence[str]) -> list[str]:
+    return [" " if word.isspace() else word for word in words]
+
+
+def _paragraphs(text: str, span: Span) -> list[Span]:
+    start, end = span
+    found = [
+        (match.start(), match.start() + len(match[0].rstrip()))
+        for match in _PARAGRAPH.finditer(text, start, end)
+        if not _SAYS_WHERE.fullmatch(match[0].strip())
+    ]
+    return found[:_MOST_PARAGRAPHS]
+
+
+def _join(spans: Sequence[Span]) -> Span | None:
+    return (spans[0][0], spans[-1][1]) if spans else None

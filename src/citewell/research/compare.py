@@ -1,0 +1,316 @@
+"""What two versions say about a symbol, a page or a question: paired exact quotes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.symbols import last_part, shared_parts
+from citewell.core.version_ranges import LATEST, is_in_range, newest, version_key
+from citewell.core.words import as_symbol, content_words
+from citewell.research.paired_quotes import Comparison, Side, pair_quotes, quote_span
+from citewell.retrieve.pipeline import Options, retrieve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from citewell.core.records import SearchFilter
+    from citewell.core.releases import Release
+    from citewell.core.text import Span
+    from citewell.research.paired_quotes import ComparedQuote
+    from citewell.retrieve.pipeline import Models
+    from citewell.store.protocol import Store
+
+MOST_PAIRS = 8
+_MOST_NOTES = 3
+_MOST_SYMBOLS = 200
+_QUESTION_SECTIONS = 2
+_NAME = re.compile(r"`?(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?`?")
+_RELEASE_NOTES = re.compile(
+    r"change-?log|changes|release[-_s]|releases?/|what-?s-?new|history|news\b|migrat|upgrad",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparer:
+    """Compares stored versions; nothing is fetched."""
+
+    store: Store
+    models: Models
+    where: SearchFilter
+
+    async def compare(
+        self, subject: str, *, product: str | None, old: str | None, new: str | None
+    ) -> Comparison:
+        """Return what two versions say about `subject`: a symbol, the URL of a page, a question.
+
+        Without versions the two newest that are stored are compared; a page that has no versions
+        is compared with its text before it last changed.
+
+        Raises:
+            NotFound: the subject, its product or one of the versions is not stored.
+        """
+        assert self.where.project is not None, "a caller has a project"
+        page = await self.store.find_page(subject, project=self.where.project)
+        if page is not None and (not page.release.product or (old is None and new is None)):
+            earlier = await self._compare_fetches(page.source_id)
+            if earlier is not None or not page.release.product:
+                return _refuse_unchanged(earlier, subject)
+        product = product or (page.release.product if page is not None else None)
+        releases = await self._choose_releases(subject, product=product, old=old, new=new)
+        sides = await self._find_sides(subject, page.source_id if page else None, releases)
+        if not sides:
+            raise NotFound(
+                f"Neither {releases[0].label} nor {releases[1].label} says anything about this.",
+                suggestion="Name a symbol, the URL of an indexed page, or ask a question.",
+            )
+        pairs = [pair for pair_of_sides in sides for pair in pair_quotes(*pair_of_sides)]
+        unchanged = () if pairs else ("Both versions say the same about this.",)
+        return Comparison(
+            product=releases[0].product,
+            old_version=releases[0].version,
+            new_version=releases[1].version,
+            pairs=tuple(pairs[:MOST_PAIRS]),
+            omitted_pairs=max(0, len(pairs) - MOST_PAIRS),
+            release_notes=tuple(await self._find_release_notes(subject, releases)),
+            notes=unchanged,
+        )
+
+    async def _compare_fetches(self, source_id: int) -> Comparison | None:
+        earlier = await self.store.releases.earlier_text(source_id)
+        page = await self.store.get_page(source_id)
+        if earlier is None or page is None:
+            return None
+        moments = (earlier.fetched_at, page.info.fetched_at)
+        before, after = (moment.isoformat(timespec="seconds") for moment in moments)
+        old = Side(page=page, text=earlier.text, version=before, span=(0, len(earlier.text)))
+        new = Side(page=page, text=page.text, version=after, span=(0, len(page.text)))
+        pairs = pair_quotes(old, new)
+        return Comparison(
+            product="",
+            old_version=before,
+            new_version=after,
+            pairs=tuple(pairs[:MOST_PAIRS]),
+            omitted_pairs=max(0, len(pairs) - MOST_PAIRS),
+        )
+
+    async def _choose_releases(
+        self, subject: str, *, product: str | None, old: str | None, new: str | None
+    ) -> tuple[Release, Release]:
+        assert self.where.project is not None, "a caller has a project"
+        listed = [
+            each.release for each in await self.store.releases.list_releases(self.where.project)
+        ]
+        own = _of_product(listed, product) if product else await self._products_of(subject, listed)
+        names = {release.product for release in own}
+        if len(names) > 1:
+            raise InvalidArgument(
+                f"Several products fit: {', '.join(sorted(names)[:MOST_PAIRS])}.",
+                suggestion="Name one of them as product.",
+            )
+        ordered = sorted(own, key=lambda release: version_key(release.version))
+        later = _pick(ordered, new or LATEST)
+        others = [release for release in ordered if release != later]
+        earlier = _pick(others, old or LATEST)
+        if later is None or earlier is None:
+            known = ", ".join(release.label for release in ordered[:MOST_PAIRS]) or "none"
+            raise NotFound(
+                f"Two versions are needed; indexed: {known}.",
+                suggestion="Index the other version with `citewell sync`, or name two of these.",
+            )
+        return earlier, later
+
+    async def _products_of(self, subject: str, listed: Sequence[Release]) -> list[Release]:
+        """Return the releases of the product that the subject names, defines, or is found in."""
+        words = {word.lower() for word in re.findall(r"[\w@/-]+", subject)}
+        named = [release for release in listed if release.name.lower() in words]
+        if named:
+            return named
+        if _NAME.fullmatch(subject.strip()):
+            symbols = await self._symbols(subject, listed)
+            if symbols:
+                products = {release.product for release, _, _ in symbols}
+                return [release for release in listed if release.product in products]
+        several = {release.product for release in listed}
+        return list(listed) if len(several) == 1 else await self._product_by_search(subject, listed)
+
+    async def _product_by_search(self, subject: str, listed: Sequence[Release]) -> list[Release]:
+        found = await retrieve(
+            subject,
+            store=self.store,
+            models=self.models,
+            where=self.where,
+            options=Options(limit=1),
+        )
+        best = found.chunks[0].chunk.release.product if found.chunks else ""
+        return [release for release in listed if release.product == best]
+
+    async def _find_sides(
+        self, subject: str, source_id: int | None, releases: tuple[Release, Release]
+    ) -> list[tuple[Side | None, Side | None]]:
+        if source_id is not None:
+            return [await self._page_sides(source_id, releases)]
+        if _NAME.fullmatch(subject.strip()):
+            sides = await self._symbol_sides(subject, releases)
+            if sides != (None, None):
+                return [sides]
+        return await self._question_sides(subject, releases)
+
+    async def _page_sides(
+        self, source_id: int, releases: tuple[Release, Release]
+    ) -> tuple[Side | None, Side | None]:
+        siblings = await self.store.releases.siblings_of_page(source_id)
+        page = await self.store.get_page(source_id)
+        assert page is not None, "it was found before"
+        ids = {sibling.release: sibling.source_id for sibling in siblings}
+        ids[page.info.release] = source_id
+        old, new = [await self._whole_page(ids.get(release), release) for release in releases]
+        return old, new
+
+    async def _whole_page(self, source_id: int | None, release: Release) -> Side | None:
+        page = await self.store.get_page(source_id) if source_id is not None else None
+        if page is None:
+            return None
+        return Side(page=page, text=page.text, version=release.version, span=(0, len(page.text)))
+
+    async def _symbols(
+        self, name: str, releases: Sequence[Release]
+    ) -> list[tuple[Release, int, int]]:
+        """Return where the releases define a symbol: release, page and offset, nearest first."""
+        asked = name.strip("` ").removesuffix("()")
+        found: list[tuple[int, int, Release, int, int]] = []
+        for release in releases:
+            where = replace(self.where, releases=(release.key,), version=None)
+            symbols = await self.store.symbols.symbols_named(
+                [last_part(asked)], where=where, limit=_MOST_SYMBOLS
+            )
+            found += [
+                (
+                    -shared_parts(symbol.full_name, asked),
+                    len(symbol.full_name),
+                    release,
+                    symbol.source_id,
+                    symbol.start,
+                )
+                for symbol in symbols
+            ]
+        found.sort(key=lambda each: each[:2])
+        return [each[2:] for each in found]
+
+    async def _symbol_sides(
+        self, name: str, releases: tuple[Release, Release]
+    ) -> tuple[Side | None, Side | None]:
+        symbols = await self._symbols(name, releases)
+        sides: list[Side | None] = []
+        for release in releases:
+            place = next((each[1:] for each in symbols if each[0] == release), None)
+            sides.append(await self._section_at(*place, release) if place else None)
+        return sides[0], sides[1]
+
+    async def _section_at(self, source_id: int, start: int, release: Release) -> Side | None:
+        page = await self.store.get_page(source_id)
+        if page is None:
+            return None
+        section = next((each for each in page.sections if each.start <= start < each.end), None)
+        span = (section.start, section.end) if section is not None else (0, len(page.text))
+        return Side(page=page, text=page.text, version=release.version, span=span)
+
+    async def _question_sides(
+        self, question: str, releases: tuple[Release, Release]
+    ) -> list[tuple[Side | None, Side | None]]:
+        """Return the sections that best answer in either version, each with its counterpart."""
+        sides: dict[tuple[int, int], tuple[Side | None, Side | None]] = {}
+        symbol = last_part(as_symbol(question) or "")
+        for release in reversed(releases):
+            where = replace(self.where, releases=(release.key,), version=None)
+            found = await retrieve(
+                question,
+                store=self.store,
+                models=self.models,
+                where=where,
+                options=Options(limit=_QUESTION_SECTIONS),
+            )
+            for ranked in found.chunks:
+                if symbol and symbol not in ranked.chunk.text.lower():
+                    continue
+                own = await self._section_at(ranked.chunk.source_id, ranked.chunk.start, release)
+                if own is None:
+                    continue
+                other = await self._counterpart(own, releases[release == releases[0]])
+                pair = (own, other) if release == releases[0] else (other, own)
+                newer = pair[1] or own
+                sides.setdefault((newer.page.info.source_id, newer.span[0]), pair)
+        return list(sides.values())
+
+    async def _counterpart(self, side: Side, release: Release) -> Side | None:
+        """Return the same section of the same page in another version."""
+        siblings = await self.store.releases.siblings_of_page(side.page.info.source_id)
+        source_id = next((each.source_id for each in siblings if each.release == release), None)
+        page = await self.store.get_page(source_id) if source_id is not None else None
+        own = next((each for each in side.page.sections if each.start == side.span[0]), None)
+        if page is None or own is None:
+            return None
+        for section in page.sections:
+            if (section.heading, section.anchor) == (own.heading, own.anchor):
+                span = (section.start, section.end)
+                return Side(page=page, text=page.text, version=release.version, span=span)
+        return None
+
+    async def _find_release_notes(
+        self, subject: str, releases: tuple[Release, Release]
+    ) -> list[ComparedQuote]:
+        """Return the lines of the product's release notes that mention the subject."""
+        wanted = last_part(subject.strip("` ").removesuffix("()"))
+        words = content_words(subject)
+        where = replace(self.where, version=None, releases=tuple(each.key for each in releases))
+        hits = await self.store.search_words(words, where=where, limit=100)
+        notes: list[ComparedQuote] = []
+        for chunk in await self.store.load_chunks([hit.chunk_id for hit in hits]):
+            is_notes = _RELEASE_NOTES.search(f"{chunk.url.rpartition('/')[2]} {chunk.title}")
+            page = await self.store.get_page(chunk.source_id) if is_notes else None
+            if page is None:
+                continue
+            span = _line_with(chunk.text, wanted)
+            if span is not None:
+                side = Side(page=page, text=page.text, version=chunk.release.version, span=(0, 0))
+                notes.append(quote_span(side, (chunk.start + span[0], chunk.start + span[1])))
+            if len(notes) == _MOST_NOTES:
+                break
+        return notes
+
+
+def _refuse_unchanged(comparison: Comparison | None, subject: str) -> Comparison:
+    if comparison is None:
+        raise NotFound(
+            f"There is one text of {subject[:200]} only.",
+            suggestion="It is compared with its earlier text once it has changed.",
+        )
+    return comparison
+
+
+def _of_product(listed: Iterable[Release], product: str) -> list[Release]:
+    return [
+        release for release in listed if product.lower() in (release.product, release.name.lower())
+    ]
+
+
+def _pick(ordered: Sequence[Release], wanted: str) -> Release | None:
+    """Return the newest release that fits."""
+    if wanted == LATEST:
+        version = newest(release.version for release in ordered)
+        return next((release for release in ordered if release.version == version), None)
+    fitting = [release for release in ordered if is_in_range(release.version, wanted)]
+    return fitting[-1] if fitting else None
+
+
+def _line_with(text: str, wanted: str) -> Span | None:
+    """Return the line of a chunk that names the subject."""
+    place = text.lower().find(wanted)
+    if place < 0:
+        return None
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    return start, len(text) if end < 0 else end

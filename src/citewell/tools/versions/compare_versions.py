@@ -1,0 +1,196 @@
+"""`compare_versions`: what two versions say about a symbol, a page or a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.errors import InvalidArgument
+from citewell.core.tokens import count_tokens
+from citewell.core.version_ranges import is_version_range
+from citewell.research.compare import MOST_PAIRS, Comparer
+from citewell.retrieve.pipeline import Models
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scope import ScopeInput, check_scope, search_filter
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.research.paired_quotes import ComparedQuote, Comparison
+
+MAX_RESULT_TOKENS = 8_000
+
+OneVersion = Annotated[str | None, Field(min_length=1, max_length=100)]
+
+
+class CompareVersionsInput(ToolInput):
+    """Arguments of `compare_versions`."""
+
+    subject: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=4_096,
+            pattern=r"\S",
+            description="Symbol, page URL or question.",
+        ),
+    ]
+    old_version: Annotated[OneVersion, Field(description="The newest but one when left out.")] = (
+        None
+    )
+    new_version: OneVersion = None
+    product: Annotated[str | None, Field(max_length=200, description="E.g. django.")] = None
+    scope: ScopeInput | None = None
+
+
+class ComparedQuoteShape(ToolOutput):
+    """What one version says, word for word."""
+
+    id: OwnText
+    version: PageLabel
+    title: PageLabel
+    url: PageUrl
+    section: PageLabel
+    start: int
+    end: int
+    is_cut: bool | None = None
+    text: PageText
+
+
+class QuotePairShape(ToolOutput):
+    """What both versions say; one is left out where only the other says anything."""
+
+    old: ComparedQuoteShape | None = None
+    new: ComparedQuoteShape | None = None
+    difference: PageText
+    """Both as one text: `[-removed-]`, `{+added+}`."""
+
+
+class CompareVersionsOutput(ToolOutput):
+    """What differs, as pairs of exact quotes."""
+
+    product: PageLabel
+    old_version: PageLabel
+    new_version: PageLabel
+    pairs: list[QuotePairShape]
+    omitted_pairs: int | None = None
+    release_notes: list[ComparedQuoteShape]
+    notes: list[OwnText] | None = None
+
+
+async def run(given: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
+    """Compare two stored versions; nothing is fetched.
+
+    Raises:
+        InvalidArgument: a version is none, or several products fit.
+        NotFound: the subject, its product or a version is not indexed.
+    """
+    for version in (given.old_version, given.new_version):
+        if version is not None and not is_version_range(version):
+            raise InvalidArgument(
+                f"{version[:80]!r} is no version.", suggestion='Pass a version such as "4.2".'
+            )
+    parts = call.parts
+    comparer = Comparer(
+        store=parts.store,
+        models=Models(embedder=parts.embedder, reranker=parts.reranker),
+        where=await search_filter(check_scope(given.scope, call), None, call),
+    )
+    compared = await comparer.compare(
+        given.subject, product=given.product, old=given.old_version, new=given.new_version
+    )
+    return _shape(compared)
+
+
+def _shape(compared: Comparison) -> CompareVersionsOutput:
+    pairs = [
+        QuotePairShape(
+            old=None if pair.old is None else _shape_quote(pair.old),
+            new=None if pair.new is None else _shape_quote(pair.new),
+            difference=pair.difference,
+        )
+        for pair in compared.pairs
+    ]
+    shown = _within_budget(pairs)
+    return CompareVersionsOutput(
+        product=compared.product,
+        old_version=compared.old_version,
+        new_version=compared.new_version,
+        pairs=shown,
+        omitted_pairs=(compared.omitted_pairs + len(pairs) - len(shown)) or None,
+        release_notes=[_shape_quote(note) for note in compared.release_notes],
+        notes=list(compared.notes) or None,
+    )
+
+
+def _within_budget(pairs: Sequence[QuotePairShape]) -> list[QuotePairShape]:
+    """Return the first pairs that fit MAX_RESULT_TOKENS together; the first one always."""
+    left = MAX_RESULT_TOKENS
+    for place, pair in enumerate(pairs):
+        left -= count_tokens(pair.model_dump_json(exclude_none=True))
+        if left < 0 and place > 0:
+            return list(pairs[:place])
+    return list(pairs)
+
+
+def _shape_quote(quote: ComparedQuote) -> ComparedQuoteShape:
+    return ComparedQuoteShape(
+        id=quote.citation_id,
+        version=quote.version,
+        title=quote.title,
+        url=quote.url,
+        section=quote.section,
+        start=quote.start,
+        end=quote.end,
+        is_cut=True if quote.is_cut else None,
+        text=quote.text,
+    )
+
+
+def render(output: CompareVersionsOutput, call: Call) -> str:
+    """Return each pair as one text with its difference marked, under where both stand."""
+    lines = [
+        NOTE_PLACE,
+        enclose(f"{output.product} {output.old_version} → {output.new_version}".strip()),
+        "Only the old version has [-this-], only the new one {+this+}.",
+    ]
+    for number, pair in enumerate(output.pairs, start=1):
+        for name, quote in (("old", pair.old), ("new", pair.new)):
+            if quote is not None:
+                where = f"§ {quote.section} — {quote.url}"
+                lines.append(f"[{number}] {name}: {enclose(where)} (id {quote.id})")
+        lines.append(pair.difference)
+    if output.omitted_pairs:
+        lines.append(f"{output.omitted_pairs} more differences are left out.")
+    lines += [f"Release notes: {note.text} ({note.url})" for note in output.release_notes]
+    lines += [f"Note: {note}" for note in output.notes or ()]
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="compare_versions",
+    toolset="versions",
+    title="Compare two versions",
+    description=(
+        "Show what two indexed versions say, as paired quotes with the difference marked.\n"
+        "Use when you ask what changed in a symbol, on a page or about a question.\n"
+        "Do not use when one version is enough: call search with version.\n"
+        f"Returns at most {MOST_PAIRS} pairs, and release notes.\n"
+        "If you need more, name a symbol or a page.\n"
+        f"Defaults: the two newest versions, or texts of the page. Max: {MOST_PAIRS} pairs."
+    ),
+    input_model=CompareVersionsInput,
+    output_model=CompareVersionsOutput,
+    annotations=Annotations(read_only=True),
+    needs=("store", "embedder", "reranker"),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"subject": "QuerySet.select_related", "old_version": "3.2", "new_version": "4.2"},
+    in_default=False,
+    lists_columns=False,
+    max_result_tokens=MAX_RESULT_TOKENS + 8_000,
+)

@@ -1,0 +1,105 @@
+"""`compare_versions`: paired exact quotes of two versions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.drafts import draft
+from tests.tools.library import ME, Library, open_library
+
+pytestmark = pytest.mark.anyio
+
+OLD = "**wade(depth: int)**\n\nWalk into the pond, slowly."
+NEW = "**wade(depth: float = 0.5)**\n\nWalk into the pond, slowly."
+SAME = "**nest()**\n\nBuild a nest in a tall tree."
+NOTES = "Since 2.0 the depth of wade may be a fraction of a metre."
+
+
+@pytest.fixture
+async def library() -> AsyncIterator[Library]:
+    async with open_library() as opened:
+        for version, text in (("1.2.0", OLD), ("2.0.0", NEW)):
+            base = f"pypi:herons@{version}"
+            await opened.parts.store.put_page(
+                draft(f"{base}/herons", text, title="herons", heading="herons.wade")
+            )
+            await opened.parts.store.put_page(
+                draft(f"{base}/herons.nests", SAME, heading="herons.nests.nest")
+            )
+        await opened.parts.store.put_page(
+            draft("pypi:herons@2.0.0/docs/changelog.md", NOTES, title="Changelog")
+        )
+        await opened.parts.store.put_page(draft("pypi:herons@2.0.0/fly", "Fly.", title="fly"))
+        yield opened
+
+
+async def test_a_symbol_is_compared_by_its_definitions(library: Library) -> None:
+    compared = await library.call("compare_versions", subject="Wade")
+
+    assert (compared["old_version"], compared["new_version"]) == ("1.2.0", "2.0.0")
+    [pair] = compared["pairs"]
+    assert pair["old"]["text"] == "**wade(depth: int)**"
+    assert pair["new"]["text"] == "**wade(depth: float = 0.5)**"
+    assert pair["difference"] == "**wade(depth: [-int-]{+float = 0.5+})**"
+    assert OLD[pair["old"]["start"] : pair["old"]["end"]] == pair["old"]["text"]
+    assert [note["text"] for note in compared["release_notes"]] == [NOTES]
+
+
+async def test_a_page_is_compared_with_its_sibling(library: Library) -> None:
+    compared = await library.call(
+        "compare_versions",
+        subject="pypi:herons@2.0.0/herons",
+        old_version="1.2",
+        new_version="2.0",
+    )
+
+    assert [pair["old"]["url"] for pair in compared["pairs"]] == ["pypi:herons@1.2.0/herons"]
+
+
+async def test_a_question_is_compared_by_the_sections_that_answer(library: Library) -> None:
+    compared = await library.call("compare_versions", subject="How deep into the pond can I walk?")
+
+    assert compared["pairs"][0]["difference"] == "**wade(depth: [-int-]{+float = 0.5+})**"
+
+
+async def test_what_both_versions_say_is_said_to_be_the_same(library: Library) -> None:
+    compared = await library.call("compare_versions", subject="herons.nests.nest")
+
+    assert compared["pairs"] == []
+    assert compared["notes"] == ["Both versions say the same about this."]
+
+
+async def test_a_page_that_only_one_version_has_is_shown_as_added(library: Library) -> None:
+    compared = await library.call(
+        "compare_versions", subject="pypi:herons@2.0.0/fly", old_version="1.2", new_version="2"
+    )
+
+    assert [pair["difference"] for pair in compared["pairs"]] == ["{+Fly.+}"]
+
+
+async def test_a_page_without_versions_is_compared_with_its_earlier_text(library: Library) -> None:
+    url = "https://birds.example/prices"
+    await library.parts.store.put_page(draft(url, "Feeding costs 3 euros.", "Open daily."))
+    refused = await library.result("compare_versions", subject=url)
+    await library.parts.store.put_page(draft(url, "Feeding costs 4 euros.", "Open daily."))
+
+    compared = await library.call("compare_versions", subject=url)
+
+    assert refused.is_error
+    assert [pair["difference"] for pair in compared["pairs"]] == ["Feeding costs [-3-]{+4+} euros."]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"subject": "wade", "old_version": "9.9"},
+        {"subject": "wade", "old_version": "; --"},
+        {"subject": "wade", "product": "storks"},
+        {"subject": "no_such_symbol"},
+    ],
+)
+async def test_what_is_not_indexed_is_an_error(library: Library, arguments: dict[str, str]) -> None:
+    result = await library.result("compare_versions", caller=ME, **arguments)
+
+    assert result.is_error
