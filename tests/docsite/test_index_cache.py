@@ -166,15 +166,54 @@ def test_where_nothing_can_be_written_the_index_lives_in_memory(root: Path, tmp_
     assert (tmp_path / "file").read_text(encoding="utf-8") == ""
 
 
-def test_debug_builds_the_index_at_every_start(root: Path, cache: Path) -> None:
-    DocsFolder.open(root, cache_root=cache)
+def test_the_index_is_written_again_only_when_a_file_has_changed(root: Path, cache: Path) -> None:
+    folder = DocsFolder.open(root, cache_root=cache)
     first = (cache / CACHE_FILE).stat().st_ino
 
     DocsFolder.open(root, cache_root=cache)
+    assert not folder.refresh()
     assert (cache / CACHE_FILE).stat().st_ino == first
 
-    DocsFolder.open(root, cache_root=cache, debug=True)
+    write_folder(root, {"new.md": "# New\n"})
+    assert folder.refresh()
     assert (cache / CACHE_FILE).stat().st_ino != first
+
+
+def test_files_that_are_no_text_in_utf_8_are_reported_and_left_out(
+    root: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (root / "latin.md").write_bytes("# Caf\xe9 herons\n".encode("latin-1"))
+    (root / "binary.md").write_bytes(b"# Picture\n\0\1\2")
+
+    folder = DocsFolder.open(root)
+    folder.refresh()
+
+    assert {"latin.md", "binary.md"}.isdisjoint(folder.paths)
+    reported = [r.getMessage() for r in caplog.records if "left out" in r.getMessage()]
+    assert sorted(reported) == [
+        "binary.md is left out: it is not text in UTF-8",
+        "latin.md is left out: it is not text in UTF-8",
+    ]
+
+
+def test_broken_front_matter_is_reported(root: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write_folder(
+        root,
+        {
+            "open.md": "---\ntitle: Open\n\n# Herons\n",
+            "odd.md": "---\ntitle: Odd\nno field here\n---\n# Odd\n",
+            "rule.md": "---\n\n# Only a rule\n",
+            "good.md": "---\ntitle: Good\ntags:\n  - a\n---\n# Good\n",
+        },
+    )
+
+    DocsFolder.open(root)
+
+    reported = [r.getMessage() for r in caplog.records if "front matter" in r.getMessage()]
+    assert sorted(reported) == [
+        "odd.md: line 3 of its front matter is no field",
+        "open.md: its front matter has no closing ---",
+    ]
 
 
 def test_an_index_made_step_by_step_is_the_one_made_at_once(root: Path, cache: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.docsite.folders import open_folder
+from tests.docsite.folders import open_folder, write_folder
 
 from citewell.docsite.folder import DocsFolder
 
@@ -126,3 +126,32 @@ def test_at_most_as_many_as_asked_for_come_back_and_all_are_counted(birds: DocsF
     results = birds.search("heron owl birds", limit=2)
 
     assert (len(results.hits), results.total) == (2, 3)
+
+
+def test_a_page_whose_title_is_words_of_a_short_query_comes_first(tmp_path: Path) -> None:
+    write_folder(
+        tmp_path,
+        {
+            "dependencies.md": "# Dependencies\n\nDependency injection: how injection of dependencies works.\n",
+            "tasks.md": "# Background Tasks\n\n## Dependency Injection\n\nIt works here too.\n",
+            "query.md": "# Query Parameters\n\nParameters of the query.\n",
+            "classes.md": "# Classes\n\nA query param, a query param, and a query param.\n",
+        },
+    )
+    folder = DocsFolder.open(tmp_path)
+
+    assert folder.search("dependency injection").hits[0].path == "dependencies.md"
+    assert folder.search("query param").hits[0].path == "query.md"
+
+
+def test_snippets_hold_no_style_sheets_tags_or_includes(tmp_path: Path) -> None:
+    write_folder(
+        tmp_path,
+        {
+            "home.md": "---\ntitle: Home\n---\n<style>\n.heron { color: grey; }\n</style>\n"
+            '<div class="heron"\n     id="grey">\n\nThe heron page. {* ../src/heron.py *}\n</div>\n',
+        },
+    )
+    snippet = DocsFolder.open(tmp_path).search("heron").hits[0].snippet
+
+    assert snippet == "The heron page."

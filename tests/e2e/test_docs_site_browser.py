@@ -292,6 +292,21 @@ def test_no_page_scrolls_sideways(tab: Tab, folder: DocsFolder, width: int) -> N
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
+@pytest.mark.parametrize("width", [320, 480, 600])
+def test_the_results_of_a_search_fit_a_narrow_screen(tab: Tab, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 700})
+    tab.go("index.html")
+    tab.page.keyboard.press("Control+k")
+    expect(tab.page.get_by_role("combobox")).to_be_focused()
+    tab.page.keyboard.type("rul")
+    expect(tab.page.get_by_role("option").first).to_be_visible()
+
+    box = tab.page.locator(".search-results").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+
+
 def test_the_menu_of_a_narrow_screen_opens_and_closes(tab: Tab) -> None:
     tab.page.set_viewport_size({"width": 390, "height": 800})
     tab.go("index.html")

@@ -151,7 +151,7 @@ async def test_without_mcp_there_is_the_website_only(tmp_path: Path) -> None:
         posted = await client.post("/mcp", json=call("list_doc_pages"))
         page = await client.get("/guide/owls.html")
 
-    assert posted.status_code == 405
+    assert posted.status_code == 404
     assert page.status_code == 200
 
 

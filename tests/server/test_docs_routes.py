@@ -149,3 +149,11 @@ async def test_a_list_of_the_folders_own_is_served_as_it_is(tmp_path: Path) -> N
         listed = await client.get("/llms.txt")
 
     assert listed.text == "# Mine\n"
+
+
+async def test_crawlers_are_told_that_they_may_read_everything(tmp_path: Path) -> None:
+    async with browsing_docs(tmp_path, docs_base_url="https://birds.example") as client:
+        robots = await client.get("/robots.txt")
+
+    assert robots.headers["content-type"].startswith("text/plain")
+    assert robots.text == ("User-agent: *\nAllow: /\nSitemap: https://birds.example/sitemap.xml\n")

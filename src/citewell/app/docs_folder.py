@@ -49,7 +49,6 @@ def open_docs(settings: Settings) -> DocsFolder | None:
     return DocsFolder.open(
         Path(settings.docs_root),
         cache_root=cache_root(settings),
-        debug=settings.docs_debug,
         snippet_length=settings.mcp_snippet_length,
     )
 

@@ -177,7 +177,7 @@ class Settings:
     docs_root: str = _setting("", "Folder of Markdown that is served; unset means none.")
     docs_cache_root: str = _setting("", "Where its index is kept; unset: the user's cache folder.")
     docs_base_url: str = _setting("", "Public URL of the docs website; unset: host and port.")
-    docs_debug: bool = _setting(False, "Rebuild the docs index at every start.")
+    docs_debug: bool = _setting(False, "Watch the docs folder; what changes is read again.")
     docs_allow_html: bool = _setting(False, "Trust HTML inside Markdown; else it is sanitised.")
     docs_all_tools: bool = _setting(
         False,
@@ -189,7 +189,7 @@ class Settings:
     )
     mcp_rate_limit_window: int = _setting(60, "Seconds of that window.", at_least=1)
     mcp_max_search_results: int = _setting(
-        10, "Most results of one `search_docs`.", at_least=1, at_most=50
+        50, "Most results of one `search_docs`.", at_least=1, at_most=50
     )
     mcp_snippet_length: int = _setting(
         200, "Characters of a `search_docs` snippet.", at_least=20, at_most=2_000

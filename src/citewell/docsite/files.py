@@ -83,6 +83,17 @@ def plain_bytes(data: bytes) -> bytes:
     return plain.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in plain else plain
 
 
+def is_text(data: bytes) -> bool:
+    """Return whether a file holds text in UTF-8: no other encoding, nothing binary."""
+    if b"\0" in data:
+        return False
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def decode_doc(data: bytes) -> str:
     """Return the text of a page, line ends as newlines; what is no UTF-8 shows as such."""
     return plain_bytes(data).decode(errors="replace")

@@ -76,15 +76,13 @@ class DocsFolder:
     Safe to use from several threads: what changes is replaced as a whole.
     """
 
-    def __init__(
-        self, root: Path, *, cache_root: Path | None, debug: bool, snippet_length: int
-    ) -> None:
+    def __init__(self, root: Path, *, cache_root: Path | None, snippet_length: int) -> None:
         self.root = root
         self._cache_root = cache_root
         self.snippet_length = snippet_length
         self._refreshing = threading.Lock()
         before = None
-        if cache_root is not None and not debug:
+        if cache_root is not None:
             before = load_index(cache_root, docs_root=root)
         self._snapshot = self._build(before)
 
@@ -94,13 +92,11 @@ class DocsFolder:
         root: Path,
         *,
         cache_root: Path | None = None,
-        debug: bool = False,
         snippet_length: int = DEFAULT_SNIPPET_LENGTH,
     ) -> Self:
         """Return the indexed folder, from the cache if that is current.
 
-        `debug` rebuilds the index at every start. Without `cache_root`, or where nothing can
-        be written, the index lives in memory.
+        Without `cache_root`, or where nothing can be written, the index lives in memory.
 
         Raises:
             SettingsError: there is no such folder.
@@ -111,7 +107,7 @@ class DocsFolder:
             raise SettingsError(f"there is no docs folder {root}") from error
         if not resolved.is_dir():
             raise SettingsError(f"{root} is no folder")
-        return cls(resolved, cache_root=cache_root, debug=debug, snippet_length=snippet_length)
+        return cls(resolved, cache_root=cache_root, snippet_length=snippet_length)
 
     def refresh(self) -> bool:
         """Pick up what has changed on disk, reading changed files only; return whether any has."""
@@ -246,7 +242,9 @@ class DocsFolder:
         index = built.index if is_new or before is None else before
         if is_new and self._cache_root is not None:
             save_index(self._cache_root, index, docs_root=self.root, read_pages=built.read_pages)
-        logger.info(
+        level = logging.INFO if is_new else logging.DEBUG
+        logger.log(
+            level,
             "docs index: %d pages, %d read, %.0f ms",
             len(index.pages),
             len(built.read_pages),

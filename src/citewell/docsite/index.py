@@ -7,10 +7,11 @@ import logging
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.core.words import STOP_STEMS, search_words, words, written_words
-from citewell.docsite.files import decode_doc, read_doc
+from citewell.docsite.files import decode_doc, is_text, read_doc
 from citewell.docsite.outline import encode_outline
 from citewell.docsite.pages import DocPage, parse_page
 from citewell.docsite.postings import (
@@ -21,6 +22,7 @@ from citewell.docsite.postings import (
     decode_postings,
     encode_posting,
 )
+from citewell.ingest.extract.markdown.front_matter import find_front_matter_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -129,12 +131,21 @@ def build_index(root: Path, files: Sequence[DocFile], *, before: DocsIndex | Non
         data = read_doc(root, file.path)
         if data is None:
             continue
+        if not is_text(data):
+            _report_left_out(file.path, file.mtime_ns)
+            continue
         digest = hashlib.sha256(data).hexdigest()
         if record is not None and record.content_hash == digest:
             builder.keep(_restamped(record, file))
         else:
             builder.add(file, decode_doc(data), content_hash=digest)
     return builder.finish(root, before=before)
+
+
+@lru_cache(maxsize=MAX_PAGES)
+def _report_left_out(path: str, mtime_ns: int) -> None:
+    """Log that a file is left out; once for each version of it, however often it is looked at."""
+    logger.warning("%s is left out: it is not text in UTF-8", path)
 
 
 class _Builder:
@@ -156,6 +167,8 @@ class _Builder:
 
     def add(self, file: DocFile, content: str, *, content_hash: str) -> None:
         """Read a page that is new or has changed."""
+        if fault := find_front_matter_fault(content):
+            logger.warning("%s: %s", file.path, fault)
         page = parse_page(file.path, content, mtime=file.mtime_ns / 1e9, size=file.size)
         written = written_words(content)
         weights = weigh_words(page, written)

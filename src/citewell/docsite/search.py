@@ -27,7 +27,14 @@ _GUESS_SHARE = 0.5
 
 # A page whose title or heading is the query itself stands above those that only hold its words.
 _TITLE_BONUS = 3.0
-_HEADING_BONUS = 2.0
+_HEADING_BONUS = 1.0
+# So does one whose title is all words of the query, by its share of them: the page "Dependencies"
+# for "dependency injection", "Query Parameters" for "query param".
+_TITLE_WORDS_BONUS = 1.5
+_TITLES_COMPARED = 50
+_SHORTEST_BEGINNING = 4
+# A longer query says more than the name of a page.
+_MOST_NAMING_WORDS = 2
 
 MAX_QUERY_WORDS = 40
 
@@ -93,7 +100,9 @@ class Searcher:
         asked = sum(term.share for term in terms) or 1.0
         for page in scores:
             scores[page] *= held[page] / asked
-        self._add_heading_bonus(query, scores)
+        best = max(scores.values(), default=1.0)
+        self._add_title_bonus(query, scores, best)
+        self._add_heading_bonus(query, scores, best)
         pages = self._index.pages
         order = sorted(scores, key=lambda page: (-scores[page], len(pages[page].path), page))
         return Ranking(
@@ -144,12 +153,42 @@ class Searcher:
         every = len(self._index.pages)
         return math.log(1 + (every - holding + 0.5) / (holding + 0.5))
 
-    def _add_heading_bonus(self, query: str, scores: dict[int, float]) -> None:
+    def _add_title_bonus(self, query: str, scores: dict[int, float], best: float) -> None:
+        asked = _title_words(query)
+        if len(asked) > _MOST_NAMING_WORDS:
+            return
+        for page in sorted(scores, key=lambda page: (-scores[page], page))[:_TITLES_COMPARED]:
+            title = _title_words(self._index.pages[page].title)
+            shared = sum(any(_is_word_of(word, other) for other in title) for word in asked)
+            is_named = all(any(_is_word_of(other, word) for other in asked) for word in title)
+            if shared and is_named:
+                scores[page] += _TITLE_WORDS_BONUS * math.sqrt(shared / len(asked)) * best
+
+    def _add_heading_bonus(self, query: str, scores: dict[int, float], best: float) -> None:
         found = decode_postings(self._index.table.postings.get(heading_key(query), ""))
-        best = max(scores.values(), default=1.0)
         for page, weight in found:
             bonus = _TITLE_BONUS if weight > 1 else _HEADING_BONUS
             scores[page] = scores.get(page, 0.0) + bonus * best
+
+
+class _TitleWord(NamedTuple):
+    """A word of a title or query: as it is written, and its search words."""
+
+    written: str
+    stems: frozenset[str]
+
+
+def _title_words(text: str) -> list[_TitleWord]:
+    found = (_TitleWord(form, frozenset(words(form))) for form in _WRITTEN.findall(text.lower()))
+    return [word for word in found if not word.stems <= STOP_STEMS]
+
+
+def _is_word_of(asked: _TitleWord, other: _TitleWord) -> bool:
+    """Return whether two words are the same, or `asked` is the beginning of the other."""
+    is_beginning = len(asked.written) >= _SHORTEST_BEGINNING and other.written.startswith(
+        asked.written
+    )
+    return is_beginning or not asked.stems.isdisjoint(other.stems)
 
 
 def _words_of(forms: Iterable[str]) -> tuple[str, ...]:

@@ -27,9 +27,13 @@ _NEAR_BYTES = 60_000
 # Marks of Markdown that begin a line, lines that are nothing else, comments and attributes.
 _UNSEEN = re.compile(
     r"^[ \t]*+(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\n]*+$"
-    r"|\|?[ \t:|-]+\|[ \t]*+$)|<!--(?:(?!-->|<!--).)*+-->|\{[ \t]*+[#.][^{}\n]*+\}",
+    r"|\|?[ \t:|-]+\|[ \t]*+$)|<!--(?:(?!-->|<!--).)*+-->|\{[ \t]*+[#.*!%][^{}\n]*+\}"
+    r"|<(?:style|script)\b(?:(?!</(?:style|script)).)*+|<[A-Za-z/!][^<>]*+\Z",
     re.MULTILINE | re.DOTALL,
 )
+_HIDDEN_ELEMENTS = (b"style", b"script")
+# A longer one is no tag that somebody wrote by hand.
+_MAX_TAG_BYTES = 400
 _LETTERS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz")
 
 
@@ -129,6 +133,7 @@ class PlaceFinder:
     def _cut(self, data: bytes, position: int, *, end: int) -> str:
         """Return some characters from the words before `position` on, without marks."""
         length = self._length
+        position = _after_markup(data, position, end=end)
         begin = data.rfind(b"\n", 0, position) + 1
         if position - begin > length // 3:
             begin = data.find(b" ", position - length // 3, position) + 1 or position
@@ -138,6 +143,21 @@ class PlaceFinder:
         plain = _UNSEEN.sub(" ", raw)
         text = plain_heading(plain.replace("|", " "), limit=length - is_inside)
         return f"…{text}" if is_inside else text
+
+
+def _after_markup(data: bytes, position: int, *, end: int) -> int:
+    """Return where text goes on after the style, script or tag that `position` lies in."""
+    lowered = data[:end].lower()
+    for name in _HIDDEN_ELEMENTS:
+        opened = lowered.rfind(b"<" + name, 0, position + 1)
+        closing = lowered.find(b"</" + name, opened) if opened >= 0 else -1
+        if opened >= 0 and (closing < 0 or closing >= position):
+            after = lowered.find(b">", closing) + 1 if closing >= 0 else 0
+            return after or end
+    opened = lowered.rfind(b"<", max(0, position - _MAX_TAG_BYTES), position + 1)
+    is_tag = opened >= 0 and lowered[opened + 1 : opened + 2].strip(b"/!").isalpha()
+    closed = lowered.find(b">", opened, opened + _MAX_TAG_BYTES) if is_tag else -1
+    return closed + 1 if closed >= position else position
 
 
 def _beginning(word: str) -> str:

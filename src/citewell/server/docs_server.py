@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from citewell.app.docs_folder import base_url, require_docs, with_base_url
@@ -30,6 +31,8 @@ from citewell.tools.docs.site import DocsSite
 if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncIterator
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from citewell.app.docs_folder import DocsFolder
     from citewell.core.settings import Settings
@@ -67,6 +70,7 @@ def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = Fals
     late_app = LateApp(partial(_load_whole_app, settings, folder))
     changes = Changes(folder)
     routes = docs_routes(DocsSite(folder, settings))
+    endpoint: ASGIApp
     if settings.mcp_enabled:
         endpoint = DocsMcpEndpoint(
             DocsFront(folder, settings),
@@ -74,7 +78,9 @@ def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = Fals
             check_rate=open_rate_limiter(settings).check,
             settings=settings,
         )
-        routes = [Route("/mcp", endpoint), Route("/mcp/{rest:path}", endpoint), *routes]
+    else:
+        endpoint = NoMcpEndpoint()
+    routes = [Route("/mcp", endpoint), Route("/mcp/{rest:path}", endpoint), *routes]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -89,6 +95,15 @@ def build_docs_app(folder: DocsFolder, settings: Settings, *, watch: bool = Fals
     app = Starlette(routes=routes, lifespan=lifespan)
     app.router.redirect_slashes = False
     return app
+
+
+class NoMcpEndpoint:
+    """Answers every method with 404; a class, as a route takes a function for GET alone."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer that there is no MCP endpoint."""
+        error = "This server has no MCP endpoint: CITEWELL_MCP_ENABLED is off."
+        await JSONResponse({"error": error}, status_code=404)(scope, receive, send)
 
 
 class Changes:

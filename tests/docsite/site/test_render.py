@@ -290,3 +290,10 @@ def test_attributes_of_an_image_are_kept_and_others_are_not() -> None:
 
 def test_japanese_headings_have_readable_anchors() -> None:
     assert rendered("## 設定の方法").outline[0].anchor == "設定の方法"
+
+
+def test_lines_of_code_are_numbered_where_that_is_asked_for() -> None:
+    numbered = html('```python linenums="9"\nx = """\ny"""\n```\n')
+
+    numbers = re.findall(r'<span class="line-number" aria-hidden="true">( ?\d+) </span>', numbered)
+    assert numbers == [" 9", "10"]

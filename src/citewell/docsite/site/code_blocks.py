@@ -21,6 +21,7 @@ _MAX_HIGHLIGHTED_CHARACTERS = 100_000
 _LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]+)")
 _TITLE = re.compile(r"\btitle=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _LINES = re.compile(r"\bhl_lines=[\"']?([\d\s,-]+)[\"']?|\{([\d\s,-]+)\}")
+_NUMBERED = re.compile(r"\b(?:linenums=[\"']?(\d{1,6})|showLineNumbers\b)")
 _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
@@ -31,6 +32,8 @@ class FenceInfo:
     language: str
     title: str
     marked_lines: tuple[int, ...]
+    first_number: int | None = None
+    """The number of the first line, where lines are numbered."""
 
 
 def read_fence_info(info: str) -> FenceInfo:
@@ -38,10 +41,12 @@ def read_fence_info(info: str) -> FenceInfo:
     language = _LANGUAGE.match(info.strip())
     title = _TITLE.search(info)
     lines = _LINES.search(info)
+    numbered = _NUMBERED.search(info)
     return FenceInfo(
         language=language["name"].lower() if language and "=" not in info.split()[0] else "",
         title=next(filter(None, title.groups()), "") if title else "",
         marked_lines=_line_numbers(next(filter(None, lines.groups()), "")) if lines else (),
+        first_number=int(numbered[1] or 1) if numbered else None,
     )
 
 
@@ -52,7 +57,19 @@ def code_block_html(code: str, info: FenceInfo) -> str:
     # Without a tab stop, a wide block cannot be scrolled by keyboard.
     return (
         f'<div class="code"{language}>{title}<pre tabindex="0"><code>'
-        f"{_highlighted(code, info)}</code></pre></div>\n"
+        f"{_numbered(_highlighted(code, info), info.first_number)}</code></pre></div>\n"
+    )
+
+
+def _numbered(html: str, first: int | None) -> str:
+    """Return highlighted lines with their numbers; each line is whole, so tags stay closed."""
+    if first is None:
+        return html
+    lines = html.removesuffix("\n").split("\n")
+    width = len(str(first + len(lines) - 1))
+    return "".join(
+        f'<span class="line-number" aria-hidden="true">{number:>{width}} </span>{line}\n'
+        for number, line in enumerate(lines, start=first)
     )
 
 

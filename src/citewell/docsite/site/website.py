@@ -72,6 +72,8 @@ class Website:
         return resource(self._writer.not_found(url_path))
 
     def _make(self, url_path: str) -> Resource | None:
+        if url_path == "/robots.txt":
+            return resource(robots_txt(self._base_url), media_type="text/plain; charset=utf-8")
         if url_path == "/sitemap.xml" and self._base_url:
             text = sitemap(self._folder, base_url=self._base_url)
             return resource(text, media_type="application/xml; charset=utf-8")
@@ -109,6 +111,12 @@ def theme_files() -> dict[str, Resource]:
         file.name: resource(file.read_text(encoding="utf-8"), media_type=_MEDIA_TYPES[file.suffix])
         for file in sorted((HERE / "assets").iterdir())
     }
+
+
+def robots_txt(base_url: str) -> str:
+    """Return that everything may be read, and where the list of pages is."""
+    named = f"Sitemap: {base_url}/sitemap.xml\n" if base_url else ""
+    return f"User-agent: *\nAllow: /\n{named}"
 
 
 def sitemap(folder: DocsFolder, *, base_url: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 200
 MAX_NAMED_CATEGORIES = 50
+
+
+_NAME_WORD = re.compile(r"[^\W_]+")
 
 
 class ListDocPagesInput(ToolInput):
@@ -76,7 +80,8 @@ def _title(folder: DocsFolder, path: str) -> str:
 
 def _find_category(asked: str, names: list[str]) -> str:
     by_lower = {name.lower(): name for name in names}
-    found = by_lower.get(asked.strip().lower())
+    by_slug = {_slug(name): name for name in reversed(names)}
+    found = by_lower.get(asked.strip().lower()) or by_slug.get(_slug(asked))
     if found is not None:
         return found
     near = get_close_matches(asked.strip().lower(), by_lower, n=3)
@@ -91,6 +96,11 @@ def _find_category(asked: str, names: list[str]) -> str:
         else "These docs have no categories; leave category out.",
         categories=known,
     )
+
+
+def _slug(name: str) -> str:
+    """Return a name as addresses write it: `Getting started` → `getting-started`."""
+    return "-".join(_NAME_WORD.findall(name.lower()))
 
 
 def _place_after(after: str | None, paths: list[str]) -> int:

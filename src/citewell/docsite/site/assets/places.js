@@ -6,11 +6,13 @@ window.docsPlaces = (query, terms, length) => {
   const MAX_MATCHES = 80;
   const MIN_MATCHES_OF_A_WORD = 3;
   const NEAR_BYTES = 60000;
+  const MAX_TAG = 400;
 
   const UNSEEN_MARKS = new RegExp(
     "^[ \\t]*(?:#{1,6}[ \\t]+|>[ \\t]?|[-*+][ \\t]+" +
       "|(?:`{3,}|~{3,}|:{3,}|/{3,}|={3,}|-{3,})[^\\n]*$|\\|?[ \\t:|-]+\\|[ \\t]*$)" +
-      "|<!--[^]*?-->|\\{[ \\t]*[#.][^{}\\n]*\\}",
+      "|<!--[^]*?-->|\\{[ \\t]*[#.*!%][^{}\\n]*\\}" +
+      "|<(?:style|script)\\b(?:(?!</(?:style|script))[^])*|<[A-Za-z/!][^<>]*$(?![^])",
     "gm",
   );
   const CELL_BORDER = /[ \t]*\|[ \t]*/g;
@@ -136,7 +138,24 @@ window.docsPlaces = (query, terms, length) => {
     return below < 0 ? 0 : start + at + below;
   }
 
-  function cut(data, position, end) {
+  // Where text goes on after the style, script or tag that `position` lies in.
+  function afterMarkup(data, position, end) {
+    const text = lowered(data.slice(0, end));
+    for (const name of ["style", "script"]) {
+      const opened = text.lastIndexOf(`<${name}`, position);
+      const closing = opened < 0 ? -1 : text.indexOf(`</${name}`, opened);
+      if (opened >= 0 && (closing < 0 || closing >= position)) {
+        return (closing < 0 ? 0 : text.indexOf(">", closing) + 1) || end;
+      }
+    }
+    const opened = text.lastIndexOf("<", position);
+    const isTag = opened >= 0 && position - opened <= MAX_TAG && /[a-z]/.test(text[opened + 1] ?? "");
+    const closed = isTag ? text.indexOf(">", opened) : -1;
+    return closed >= position && closed - opened < MAX_TAG ? closed + 1 : position;
+  }
+
+  function cut(data, found, end) {
+    const position = afterMarkup(data, found, end);
     const third = Math.floor(length / 3);
     let begin = data.lastIndexOf("\n", position - 1) + 1;
     if (position === 0) begin = 0;

@@ -7,7 +7,11 @@ window.docsRanking = (index) => {
   const LENGTH_SHARE = 0.6;
   const GUESS_SHARE = 0.5;
   const TITLE_BONUS = 3;
-  const HEADING_BONUS = 2;
+  const HEADING_BONUS = 1;
+  const TITLE_WORDS_BONUS = 1.5;
+  const TITLES_COMPARED = 50;
+  const SHORTEST_BEGINNING = 4;
+  const MOST_NAMING_WORDS = 2;
   const MAX_GUESSES = 8;
   const MAX_WORD = 64;
   // The offset of numbers in postings, see docsite/postings.py.
@@ -143,6 +147,31 @@ window.docsRanking = (index) => {
     return best;
   }
 
+  function titleWords(text) {
+    const written = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+    const found = written.map((form) => ({ form, stems: wordsOf(form) }));
+    return found.filter(({ stems }) => stems.some((stem) => !stopWords.has(stem)));
+  }
+
+  const isWordOf = (asked, other) =>
+    (asked.form.length >= SHORTEST_BEGINNING && other.form.startsWith(asked.form)) ||
+    asked.stems.some((stem) => other.stems.includes(stem));
+
+  // A page whose title is all words of the query stands above those that only hold them.
+  function addTitleBonus(query, scores, best) {
+    const asked = titleWords(query);
+    if (asked.length > MOST_NAMING_WORDS) return;
+    const first = [...scores.keys()].sort((a, b) => scores.get(b) - scores.get(a) || a - b);
+    for (const page of first.slice(0, TITLES_COMPARED)) {
+      const title = titleWords(index.pages[page].title);
+      const shared = asked.filter((word) => title.some((other) => isWordOf(word, other))).length;
+      const isNamed = title.every((word) => asked.some((other) => isWordOf(other, word)));
+      if (!shared || !isNamed) continue;
+      const share = Math.sqrt(shared / asked.length);
+      scores.set(page, scores.get(page) + TITLE_WORDS_BONUS * share * best);
+    }
+  }
+
   function rank(query, terms) {
     const scores = new Map();
     const held = new Map();
@@ -155,6 +184,7 @@ window.docsRanking = (index) => {
     const asked = terms.reduce((sum, term) => sum + term.share, 0) || 1;
     for (const [page, score] of scores) scores.set(page, (score * held.get(page)) / asked);
     const best = scores.size ? Math.max(...scores.values()) : 1;
+    addTitleBonus(query, scores, best);
     for (const [page, weight] of pairsOf(`=${wordsOf(query.toLowerCase()).join(" ")}`)) {
       const bonus = (weight > 1 ? TITLE_BONUS : HEADING_BONUS) * best;
       scores.set(page, (scores.get(page) ?? 0) + bonus);

@@ -154,7 +154,9 @@
 
   function onPageKey(event) {
     const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-    if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    const isCommand = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+    const isSlash = event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey;
+    if (event.altKey || (!isCommand && !isSlash)) return;
     event.preventDefault();
     input.focus();
     input.select();
@@ -191,7 +193,7 @@
   input.setAttribute("aria-expanded", "false");
   input.setAttribute("aria-controls", list.id);
   input.setAttribute("aria-autocomplete", "list");
-  input.placeholder = "Search ( / )";
+  input.placeholder = "Search (Ctrl K)";
   input.addEventListener("input", update);
   input.addEventListener("focus", () => {
     if (form.dataset.index) loadIndex().catch(() => (loading = null));

@@ -51,8 +51,61 @@
   // Without the prompts of a shell session, which nobody wants to paste.
   function codeOf(block) {
     const code = block.querySelector("code").cloneNode(true);
-    for (const prompt of code.querySelectorAll(".gp")) prompt.remove();
+    for (const extra of code.querySelectorAll(".gp, .line-number")) extra.remove();
     return code.textContent.replace(/\n$/, "");
+  }
+
+  // Tabs that stand one below the other become one place with a row of buttons; the same choice is
+  // made wherever it is offered.
+  function joinTabs() {
+    const titleOf = (tab) => tab.querySelector(":scope > .callout-title")?.textContent.trim() ?? "";
+    const isFirst = (tab) => !tab.previousElementSibling?.matches(".tab");
+    [...document.querySelectorAll(".content .tab")].filter(isFirst).forEach((first, group) => {
+      const tabs = [first];
+      while (tabs.at(-1).nextElementSibling?.matches(".tab")) tabs.push(tabs.at(-1).nextElementSibling);
+      if (tabs.length < 2) return;
+      const row = document.createElement("div");
+      row.className = "tab-row";
+      row.setAttribute("role", "tablist");
+      const buttons = tabs.map((tab, at) => tabButton(tab, titleOf(tab), `_tab-${group}-${at}`));
+      row.append(...buttons);
+      first.before(row);
+      chooseTab(row, 0);
+    });
+  }
+
+  function tabButton(tab, title, id) {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: title, id: `${id}-button` });
+    button.setAttribute("role", "tab");
+    button.setAttribute("aria-controls", id);
+    tab.id = id;
+    tab.setAttribute("role", "tabpanel");
+    tab.setAttribute("aria-labelledby", button.id);
+    tab.querySelector(":scope > .callout-title").hidden = true;
+    button.addEventListener("click", () => {
+      for (const row of document.querySelectorAll(".tab-row")) {
+        const at = [...row.children].findIndex((other) => other.textContent === title);
+        if (at >= 0) chooseTab(row, at);
+      }
+    });
+    button.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const all = [...button.parentElement.children];
+      const next = all.at((all.indexOf(button) + step) % all.length);
+      next.click();
+      next.focus();
+    });
+    return button;
+  }
+
+  function chooseTab(row, chosen) {
+    for (const [at, button] of [...row.children].entries()) {
+      button.setAttribute("aria-selected", String(at === chosen));
+      button.tabIndex = at === chosen ? 0 : -1;
+      document.getElementById(button.getAttribute("aria-controls")).hidden = at !== chosen;
+    }
   }
 
   function followOutline() {
@@ -93,6 +146,7 @@
 
   startThemeSwitch();
   addCopyButtons();
+  joinTabs();
   followOutline();
   showCurrentPage();
 })();
