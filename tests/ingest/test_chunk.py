@@ -146,6 +146,18 @@ def test_signatures_in_a_row_without_descriptions_are_one_chunk() -> None:
     assert chunks[1].text.endswith("**f3(x)**")
 
 
+def test_a_heading_and_a_signature_go_with_the_section_below_them() -> None:
+    entry = "<dl class='py'><dt id='wade'>wade(depth)</dt></dl>"
+    page = extracted(
+        f"<main><h1>M</h1><p>x</p><h2>Wading</h2>{entry}<h3>How</h3><p>{_SENTENCE}</p></main>"
+    )
+
+    chunks = assert_sound(page)
+
+    own = f"## Wading\n\n**wade(depth)**\n\n### How\n\n{_SENTENCE.strip()}"
+    assert chunks[-1].text == own
+
+
 def test_a_term_or_a_lead_in_stays_with_what_follows() -> None:
     for lead in ("**width**", "For example:", "**Options**:"):
         text = "# A\n\n" + _SENTENCE * 9 + f"\n\n{lead}\n\n" + _SENTENCE * 9

@@ -14,7 +14,9 @@ from tests.site import Response, running_site
 from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.errors import FetchError
+from citewell.core.library import Fields, WebsiteDraft
 from citewell.core.storage import PageResponse
+from citewell.ingest.content_types.read import read_fields
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.local_files import read_local_page
 from citewell.ingest.pipeline import Ingester
@@ -132,6 +134,22 @@ async def test_an_outdated_page_is_read_again_without_a_fetch(store: Store) -> N
     assert [change.kind for change in result.report.pages] == ["changed"]
     assert any("They eat fish." in section.after for section in result.report.pages[0].sections)
     assert again.read == 0
+
+
+async def test_the_fields_of_a_page_are_read_again_with_it(store: Store) -> None:
+    job = b"<main><h1>Heron keeper</h1><h2>Salary</h2><p>40,000 EUR a year</p></main>"
+    source_id = await put_old_page(store, response=kept(job))
+    entry = WebsiteDraft(url=URL, kind="page", content_type="job_posting")
+    website, _ = await store.library.add_website(entry, now=NOON)
+    old: Fields = {"salary": [{"value": "nothing"}]}
+    await store.library.join_page(website.source_id, source_id, fields=old)
+
+    async with open_ingester(store) as ingester:
+        await reread_pages(store, ingester, now=NOON, read_fields=read_fields)
+
+    fields = await store.library.fields_of([source_id])
+    assert "40,000 EUR a year" in str(fields[source_id]["salary"])
+    assert "nothing" not in str(fields)
 
 
 async def test_pages_that_cannot_be_read_again_stay_as_they_were(store: Store) -> None:

@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _reindex(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    from citewell.ingest.content_types.read import read_fields
     from citewell.ingest.pipeline import PARALLEL_PAGES
     from citewell.ingest.reread import reread_pages
 
@@ -59,6 +60,7 @@ async def _reindex(arguments: argparse.Namespace, app: App, on_progress: OnProgr
         now=datetime.now(UTC),
         everything=arguments.everything,
         parallel=PARALLEL_PAGES,
+        read_fields=read_fields,
         on_progress=on_progress,
     )
     try:

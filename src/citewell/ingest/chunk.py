@@ -116,8 +116,8 @@ def _page_spans(page: ExtractedPage) -> list[_Span]:
             continue
         alone = bare[: len(bare) - _count_above(bare, section)]
         start = section.start
-        if len(alone) == 1:
-            # One heading with nothing below it is no chunk.
+        if len(alone) == 1 or (alone and _goes_on(page.text, alone, section)):
+            # Headings with nothing below them are no chunk.
             start = alone[0].start
         else:
             spans.extend(_runs_of_headings(page.text, alone))
@@ -131,6 +131,12 @@ def _page_spans(page: ExtractedPage) -> list[_Span]:
     else:
         spans.extend(_runs_of_headings(page.text, bare))
     return spans
+
+
+def _goes_on(text: str, bare: list[Section], section: Section) -> bool:
+    """Return whether a section says more on the few bare ones before it, which begin above it."""
+    is_below = not section.heading or bare[0].level < section.level
+    return is_below and _estimate(text[bare[0].start : section.start]) < AIMED_TOKENS / 2
 
 
 def _is_bare(text: str, section: Section) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import anyio
+from anyio import to_thread
 
 from citewell.core.errors import CitewellError, StoreError
 from citewell.core.library import ChangeReport, PageChange
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.core.records import PageInfo
+    from citewell.ingest.library_pages import ReadFields
     from citewell.ingest.pipeline import Ingester
     from citewell.store.protocol import Store
 
@@ -50,11 +52,13 @@ async def reread_pages(
     now: datetime,
     everything: bool = False,
     parallel: int = 1,
+    read_fields: ReadFields | None = None,
     on_progress: OnProgress = no_progress,
 ) -> Rereading:
     """Read again the pages of all projects that an older extractor made, `parallel` at a time.
 
-    With `everything`, those of the current version too. A page that cannot be read stays as it
+    With `everything`, those of the current version too. `read_fields` reads the fields that the
+    content types of their websites ask for again. A page that cannot be read stays as it
     was, and is tried again next time.
     """
     version = EXTRACTOR_VERSION + everything
@@ -64,7 +68,7 @@ async def reread_pages(
 
     async def work() -> None:
         for page in waiting:
-            await _reread_page(store, ingester, page, tally)
+            await _reread_page(store, ingester, page, tally, read_fields)
             message = f"Read {tally.done} of {len(pages)} pages again"
             await on_progress(
                 Progress(phase="ingest", message=message, done=tally.done, total=len(pages))
@@ -86,7 +90,13 @@ async def _list_outdated(store: Store, version: int) -> AsyncIterator[PageInfo]:
         after = pages[-1].source_id
 
 
-async def _reread_page(store: Store, ingester: Ingester, page: PageInfo, tally: _Tally) -> None:
+async def _reread_page(
+    store: Store,
+    ingester: Ingester,
+    page: PageInfo,
+    tally: _Tally,
+    read_fields: ReadFields | None,
+) -> None:
     before = await store.get_page(page.source_id)
     try:
         outcome = await ingester.reread(page)
@@ -102,6 +112,12 @@ async def _reread_page(store: Store, ingester: Ingester, page: PageInfo, tally: 
     if outcome is None:
         tally.without_response += 1
         return
+    if outcome.read is not None and read_fields is not None:
+        for website_id, content_type in (
+            await store.library.typed_websites_of(page.source_id)
+        ).items():
+            fields = await to_thread.run_sync(read_fields, *outcome.read, content_type)
+            await store.library.join_page(website_id, page.source_id, fields=fields)
     tally.chunks_added += outcome.chunks_added
     tally.chunks_removed += outcome.chunks_removed
     after = await store.get_page(page.source_id) if outcome.changed else None

@@ -175,7 +175,11 @@ class RereadHandler:
 
         parts = self._parts
         result = await reread_pages(
-            parts.store, parts.ingester, now=parts.clock(), on_progress=report
+            parts.store,
+            parts.ingester,
+            now=parts.clock(),
+            read_fields=parts.read_fields,
+            on_progress=report,
         )
         return json.dumps(
             {

@@ -240,6 +240,11 @@ class LibraryStore:
         values = {"website_id": website_id, "limit": limit, "after_source_id": after_source_id}
         return [read_member(row) for row in await self._database.fetch_all("list_members", values)]
 
+    async def typed_websites_of(self, source_id: int) -> dict[int, str]:
+        """Return the content types of the entries that hold a page, other than `general`."""
+        rows = await self._database.fetch_all("typed_websites_of", {"source_id": source_id})
+        return {row["source_id"]: row["content_type"] for row in rows}
+
     async def find_member_by_text(self, website_id: int, text_hash: str) -> Member | None:
         """Return the first page of the entry whose text has this hash."""
         values = {"website_id": website_id, "text_hash": text_hash}

@@ -113,6 +113,12 @@ DELETE FROM website_page WHERE website_id = :website_id AND source_id = :source_
 -- name: is_page_held
 SELECT 1 FROM website_page WHERE source_id = :source_id LIMIT 1;
 
+-- name: typed_websites_of
+SELECT website.source_id, website.content_type FROM website_page
+JOIN website ON website.source_id = website_page.website_id
+WHERE website_page.source_id = :source_id AND website.content_type <> 'general'
+ORDER BY website.source_id;
+
 -- name: list_members
 SELECT
     page.source_id, page.url, page.title, page.language, page.chunks, page.fetched_at,
