@@ -102,6 +102,16 @@ def test_call_outs_of_every_generator_are_labelled(html: str, text: str) -> None
     assert body(html) == text + "\n"
 
 
+def test_a_line_that_is_called_the_title_is_the_pages_heading_and_name() -> None:
+    head = "<title>Heron - Simple and fast birds</title>"
+    line = '<div class="headertitle"><div class="title">heron::Nest Member List</div></div>'
+
+    page = extracted(f"{head}<div class=header>{line}</div><div><p>{_LONG}</p></div>")
+
+    assert page.title == "heron::Nest Member List"
+    assert page.text == f"# heron::Nest Member List\n\n{_LONG}\n"
+
+
 def test_no_cell_of_a_huge_table_is_left_out() -> None:
     wide = "".join(f"<td>c{n}</td>" for n in range(90))
     rows = "".join(f"<tr><td>r{n}</td>{'<td>x</td>' * 20}</tr>" for n in range(3_500))

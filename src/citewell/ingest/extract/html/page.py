@@ -51,7 +51,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
     content = find_main_content(document, links)
-    _make_title_a_heading(content.element, metadata.title)
+    own_title = _make_title_a_heading(content.element, metadata.title)
     renderer = BlockRenderer(
         writer, links, listed=content.listed_links, has_captions=not content.is_article
     )
@@ -64,9 +64,13 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     further = left_out_links(document, content, canonical, links)
     headings = [section.heading for section in canonical.sections if section.level == 1]
     subheadings = [section.heading for section in canonical.sections if section.level == 2]
-    title = choose_title(
-        metadata, headings, subheadings=subheadings, is_article=content.is_article
-    ) or next((section.heading for section in canonical.sections if section.heading), "")
+    title = choose_title(metadata, headings, subheadings=subheadings, is_article=content.is_article)
+    if own_title and not repeats_title(own_title, metadata.title):
+        # The window's title is that of the whole site.
+        title = own_title
+    title = title or next(
+        (section.heading for section in canonical.sections if section.heading), ""
+    )
     return ExtractedPage(
         title=title or name_of(fetched.final_url),
         text=canonical.text,
@@ -84,19 +88,29 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     )
 
 
-def _make_title_a_heading(root: Element, title: str) -> None:
-    """Make the line that repeats the page's title its heading, where it stands before any other."""
-    if not title:
-        return
+def _make_title_a_heading(root: Element, title: str) -> str:
+    """Make the line that repeats the page's title its heading, where it stands before any other.
+
+    So is one whose class says that it is the title. Returns the words of the line, "" for none.
+    """
     for _, element in zip(range(_OPENING_ELEMENTS), root.walk(), strict=False):
         if element.tag in HEADING_TAGS:
-            return
+            break
         if element.tag not in _TITLE_TAGS or element.has_block:
             continue
         words = collapse_spaces(element.text_start(_LONG_BLOCK_CHARACTERS))
-        if 3 <= len(words) <= _LONG_BLOCK_CHARACTERS and repeats_title(words, title):
+        is_title = bool(title and repeats_title(words, title)) or _is_named_title(element, root)
+        if is_title and 3 <= len(words) <= _LONG_BLOCK_CHARACTERS:
             element.tag = "h1"
-            return
+            return words
+    return ""
+
+
+def _is_named_title(element: Element, root: Element) -> bool:
+    """Return whether a line is called the title, in a header, on a page without a first heading."""
+    around = element.parent.names if element.parent is not None else ""
+    is_named = element.has_class("title") and "header" in around
+    return is_named and element.find("a") is None and root.find("h1") is None
 
 
 def without_bylines(blocks: list[str]) -> list[str]:
