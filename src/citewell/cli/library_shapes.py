@@ -66,19 +66,23 @@ def websites_table(websites: Sequence[Website]) -> str:
 
 
 def jobs_table(jobs: Sequence[Job]) -> str:
-    """Return a line for each job."""
+    """Return a line for the work on each website, and one for vectors of pages by their state."""
+    groups: dict[tuple[str, str, str], list[Job]] = {}
+    for job in jobs:
+        website = "" if job.kind == "embed_page" else job.key
+        groups.setdefault((job.kind, website, job.state), []).append(job)
     rows = [
         (
-            str(job.job_id),
-            job.state,
-            job.kind,
-            job.key,
-            progress_text(job),
-            str(job.attempts),
-            f"{job.updated_at:%Y-%m-%d %H:%M:%S}",
-            job.error or "",
+            str(group[0].job_id) if len(group) == 1 else f"{group[0].job_id} +{len(group) - 1}",
+            state,
+            kind,
+            website or (group[0].key if len(group) == 1 else f"{len(group)} pages"),
+            progress_text(group[0]),
+            str(max(job.attempts for job in group)),
+            f"{group[0].updated_at:%Y-%m-%d %H:%M:%S}",
+            group[0].error or "",
         )
-        for job in jobs
+        for (kind, website, state), group in groups.items()
     ]
     heads = ("job", "state", "kind", "website", "progress", "tries", "updated", "error")
     return text_table(heads, rows)

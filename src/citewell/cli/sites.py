@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
+import anyio
+
 from citewell.app.websites import (
     CHANGE_NEEDS,
     READ_NEEDS,
@@ -30,7 +32,7 @@ from citewell.cli.library_shapes import (
     website_text,
     websites_table,
 )
-from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.cli.work import Outcome, add_json_option, interrupted, run_work
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
 from citewell.core.progress import Progress
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
     from citewell.app.open import App
     from citewell.app.parts import Parts
+    from citewell.core.errors import CitewellError
     from citewell.core.library import Website
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
@@ -172,11 +175,37 @@ async def add_websites(
     for number, processed in enumerate(begun, start=1):
         if background or processed.job is None:
             continue
-        await parts.library.wait_for(processed.job.job_id, on_progress=on_progress)
+        try:
+            await parts.library.wait_for(processed.job.job_id, on_progress=on_progress)
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                raise await _stop(parts, begun[number - 1 :]) from None
         if len(begun) > 1:
             done = Progress(phase="waiting", message="Websites done", done=number, total=len(begun))
             await on_progress(done)
     return await _added(parts, begun, background=background)
+
+
+async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
+    """Cancel what was begun, lest the next server goes on with it, and say what was kept."""
+    kept: list[str] = []
+    jobs: list[str] = []
+    for processed in begun:
+        if processed.job is None:
+            continue
+        project = processed.website.project
+        await parts.library.cancel_job(processed.job.job_id, project=project)
+        view = await view_website(parts, processed.website.source_id, project=project)
+        kept.append(f"{view.website.pages} pages of {view.website.url} are kept")
+        jobs.append(str(processed.job.job_id))
+    return interrupted(
+        f"Stopped: {'; '.join(kept)}.",
+        suggestion=(
+            "Go on: run the same command again, or `citewell jobs retry "
+            f"{' '.join(jobs)}` for a server or worker.\n"
+            f"Give up: `citewell remove {' '.join(each.website.url for each in begun)}`."
+        ),
+    )
 
 
 async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) -> Outcome:

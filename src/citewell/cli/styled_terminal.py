@@ -15,6 +15,7 @@ from rich.progress import (
     TaskID,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.progress import Progress as ProgressBars
 from rich.table import Column
@@ -60,20 +61,23 @@ def print_styled_error(error: Mapping[str, object]) -> None:
         console.print(Text.assemble(("try: ", "bold"), str(error["suggestion"])))
 
 
+_WIDE = 70
 _ONE_LINE = Column(no_wrap=True, overflow="ellipsis")
 
 
 @contextmanager
 def showing_lines() -> Iterator[OnProgress]:
     """Show a line for each phase of the work on stderr while it goes on."""
-    columns = (
+    console = Console(stderr=True)
+    columns: list[ProgressColumn] = [
         SpinnerColumn(finished_text="✓"),
         TextColumn("{task.description}", markup=False, table_column=_ONE_LINE),
-        _IfCounted(BarColumn(bar_width=24)),
+        _IfCounted(BarColumn(bar_width=24 if console.width >= _WIDE else 10)),
         _IfCounted(MofNCompleteColumn()),
-        TimeElapsedColumn(),
-    )
-    bars = ProgressBars(*columns, console=Console(stderr=True), transient=True)
+    ]
+    if console.width >= _WIDE:
+        columns += [_IfCounted(_RateColumn()), _IfCounted(TimeRemainingColumn(compact=True))]
+    bars = ProgressBars(*columns, TimeElapsedColumn(), console=console, transient=True)
     try:
         yield _Lines(bars).show
     finally:
@@ -103,6 +107,17 @@ class _Lines:
         for task in self._bars.tasks:
             if task.total is None:
                 self._bars.update(task.id, visible=False)
+
+
+class _RateColumn(ProgressColumn):
+    """How many are done in a second, or in a minute where that is few."""
+
+    @override
+    def render(self, task: Task) -> RenderableType:
+        rate = task.speed
+        if not rate:
+            return Text()
+        return Text(f"{rate:.0f}/s" if rate >= 2 else f"{60 * rate:.0f}/min", style="dim")
 
 
 class _IfCounted(ProgressColumn):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import TYPE_CHECKING
 
 from citewell.core.text import one_line
@@ -13,7 +15,25 @@ _WIDEST_CELL = 60
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return the rows under their heads; a long cell is cut, and a wide character counts as two."""
+    """Return the rows under their heads; a long cell is cut, and a wide character counts as two.
+
+    On a terminal that is too narrow for the table, each row becomes a few lines of its own.
+    """
+    table = _aligned(heads, rows)
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    if columns is None or max(map(_width, table.splitlines())) <= columns:
+        return table
+    return "\n\n".join(_stacked(heads, row, columns) for row in rows)
+
+
+def _stacked(heads: Sequence[str], row: Sequence[str], columns: int) -> str:
+    width = max(map(len, heads))
+    room = max(10, columns - width - 2)
+    filled = [(head, cell) for head, cell in zip(heads, row, strict=True) if cell not in ("", "-")]
+    return "\n".join(f"{head:<{width}}  {one_line(cell, limit=room)}" for head, cell in filled)
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     shown = [[one_line(cell, limit=_WIDEST_CELL) for cell in row] for row in (heads, *rows)]
     widths = [max(map(_width, column)) for column in zip(*shown, strict=True)]
     return "\n".join(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from citewell.app.open import App, open_app
-from citewell.cli.main import EXIT_TOOL_ERROR
+from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR
 from citewell.cli.shell_errors import error_for_shell
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
@@ -36,6 +36,11 @@ class Outcome:
     """Prints what a person at a terminal reads instead of `text`."""
 
 
+def interrupted(message: str, *, suggestion: str) -> CitewellError:
+    """Return the error of work that the person stopped; `message` says what was kept."""
+    return CitewellError(message, suggestion=suggestion, interrupted=True)
+
+
 Work = Callable[[App, OnProgress], Awaitable[Outcome]]
 
 
@@ -50,7 +55,15 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
         outcome = anyio.run(partial(_run, work, settings))
     except SettingsError:
         raise
+    except KeyboardInterrupt:
+        sys.stderr.write(
+            "Stopped. What was stored so far is kept; run the same command again to go on.\n"
+        )
+        return EXIT_INTERRUPTED
     except CitewellError as error:
+        if error.details.get("interrupted"):
+            sys.stderr.write(f"{error.message}\n{error.suggestion}\n")
+            return EXIT_INTERRUPTED
         outcome = Outcome(text="", structured={"error": error_for_shell(error)}, has_failed=True)
     if arguments.json:
         print(json.dumps(outcome.structured, ensure_ascii=False, indent=2))

@@ -89,6 +89,9 @@ async def _run_uvicorn(
 ) -> None:
     host, port = listener.getsockname()[:2]
     logger.info("server started: transport streamable-http, host %s, port %d", host, port)
+    # Terminals make links of addresses, but not of hosts and ports.
+    shown = "127.0.0.1" if is_unspecified(host) else f"[{host}]" if ":" in host else host
+    logger.info("web app http://%s:%d/ · MCP http://%s:%d/mcp", shown, port, shown, port)
     if is_unspecified(settings.mcp_host) and not settings.mcp_allowed_hosts:
         logger.warning(
             "CITEWELL_MCP_ALLOWED_HOSTS is empty: requests that name this host other than as "
