@@ -72,9 +72,9 @@ def test_an_image_is_never_the_quote() -> None:
     assert best_sentence("herons wade", page) == "They wade."
 
 
-def test_a_heading_is_never_the_quote() -> None:
+def test_a_heading_is_quoted_only_where_there_is_no_other_text() -> None:
     assert picked("herons", "## Herons\n\nThey wade.") == ["They wade."]
-    assert picked("herons", "## Herons") == []
+    assert picked("herons", "## Herons wade all year") == ["## Herons wade all year"]
 
 
 def test_a_table_row_is_quoted_for_the_words_of_its_header_and_from_it_on() -> None:
@@ -218,3 +218,21 @@ def test_a_quote_that_the_page_does_not_hold_is_refused() -> None:
     exact = refuse_inexact(quotes, {1: "Herons eat fish.", 2: "Other."})
 
     assert [quote.source_id for quote in exact] == [1]
+
+
+def test_another_section_is_quoted_sooner_than_the_same_one_again() -> None:
+    texts = (
+        "Herons eat fish and frogs at dawn in the river.",
+        "Herons eat fish.",
+        "Egrets eat insects and some fish.",
+    )
+    sections = ((1, 1), (1, 1), (1, 2))
+    passages = [
+        PassageText(text=text, section=section)
+        for text, section in zip(texts, sections, strict=True)
+    ]
+    question = read_query("What do herons eat at dawn in the river?")
+
+    spans = choose_quotes(question, passages, limits=QuoteLimits(max_quotes=2))
+
+    assert [span.passage for span in spans] == [0, 2]

@@ -68,6 +68,10 @@ def test_a_given_intent_is_kept() -> None:
                 "when is each useful? (Which partitioning methods are built in)",
             ],
         ),
+        (
+            "We compare names of Macs with those of our database. They differ. What is wrong?",
+            ["We compare names of Macs with those of our database. They differ. What is wrong?"],
+        ),
         ("Where are bread and butter kept?", ["Where are bread and butter kept?"]),
         ("料金は？期限は？", ["料金は？", "期限は？"]),
     ],

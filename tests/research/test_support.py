@@ -73,11 +73,28 @@ def test_settings_of_other_names_do_not_support_a_question_about_a_symbol() -> N
 
     assert known.is_supported
     assert misspelt.is_supported
-    assert other.support == 0.0
+    assert not other.is_supported
     assert absent_words("What is the default of log_level in Teal?", ranked("Teal can log.")) == [
         "default",
         "log_level",
     ]
+
+
+def test_a_word_that_nothing_stored_holds_counts_against_the_answer() -> None:
+    found = ranked("Silhouettes aside, kmeans2 returns a label for every observation.")
+    question = "How do I compute the gap statistic for the labels of kmeans2?"
+
+    known = judge(question, found, cosine=0.8)
+    unknown = judge(question, found, cosine=0.8, unknown_words=("statistic",))
+
+    assert unknown.support < known.support
+
+
+def test_another_number_in_a_name_is_another_name() -> None:
+    found = ranked("uuid.uuid1 makes a UUID from the time.", "uuid.uuid4 makes a random UUID.")
+
+    assert judge("How does uuid.uuid1 make a UUID?", found, cosine=0.8).is_supported
+    assert not judge("How does uuid.uuid7 make a UUID?", found, cosine=0.8).is_supported
 
 
 def test_nothing_supports_nothing() -> None:

@@ -348,3 +348,20 @@ async def test_stages_are_timed_and_chunks_counted(store: Store) -> None:
 
     assert found.chunks_evaluated == len(found.ranked) == found.chunks_matched == 3
     assert min(found.retrieval_ms, found.reranking_ms, found.merge_ms) > 0
+
+
+async def test_a_word_that_no_page_of_a_sizeable_project_holds_is_reported(store: Store) -> None:
+    notes = [f"Note {number} on how birds fly over lakes." for number in range(1_000)]
+    await put(store, *BIRDS, draft("https://birds.example/notes", *notes, title="Notes"))
+
+    found = await ask("How far does the swift or the albatross fly with MyRadio?", store)
+
+    assert found.unknown_words == ("albatross",)
+
+
+async def test_a_word_that_a_few_pages_lack_may_only_be_put_differently(store: Store) -> None:
+    await put(store, *BIRDS)
+
+    found = await ask("Where does the heron raise its chicks?", store)
+
+    assert found.unknown_words == ()

@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 _FRAME_TOKENS = 40
 _LEAST_BLOCK_TOKENS = 40
 _CUT = "[cut here]"
+# Of the part of the question that a quote is for, which is repeated with every quote.
+_PART_CHARACTERS = 60
 
 
 def format_brief(
@@ -128,7 +130,7 @@ def _format_quote(
 ) -> str:
     marks = [] if quote.confidence is None else [f"confidence: {quote.confidence:.2f}"]
     if len(result.sub_queries) > 1:
-        marks.append(f'part: "{one_line(quote.sub_query)}"')
+        marks.append(f'part: "{one_line(quote.sub_query, limit=_PART_CHARACTERS)}"')
     marks.append(f"id {quote.citation_id}")
     if quote.origin == "supplied":
         marks.append(SUPPLIED)

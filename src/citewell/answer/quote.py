@@ -28,11 +28,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A span this far below the best, on the scale of log-odds, only costs the reader tokens: on the
-# even lines of bench/questions.py 5 brings 2 answers in 100 more, for half as many tokens again.
-_FAR_BELOW = 4.0
-# Another passage says something new sooner than a third quote of the same one.
-_QUOTES_PER_PASSAGE = 2
+# A span this far below the best, on the scale of log-odds, only costs the reader tokens: 4 brings 2
+# answers in 100 more on bench/questions.py, for a quarter more tokens.
+_FAR_BELOW = 3.0
+# The first few may lie further below: the other half of an answer shares few of its words.
+_FEW_QUOTES = 3
+_FURTHER_BELOW = 4.0
+# Another section says something new sooner than the same one: its second quote must be close to the
+# best, and there is no third.
+_SECOND_BELOW = 1.5
+_QUOTES_PER_SECTION = 2
 _FENCES = ("```", "~~~")
 # A sentence that begins so is not understood without the one before it.
 _REFERS_BACK = re.compile(
@@ -43,19 +48,19 @@ _REFERS_BACK = re.compile(
 # How fast a quote's standing falls with its score below the best.
 _SCORE_SCALE = 2.0
 # How much lower the neighbouring paragraph may score to be quoted along.
-_OTHER_PARAGRAPH = 1.0
+_OTHER_PARAGRAPH = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteLimits:
     """How many quotes there may be, and how long."""
 
-    max_quotes: int = 7
-    first_tokens: int = 150
+    max_quotes: int = 6
+    first_tokens: int = 220
     """Of the best quote, which is given the sentences around it …"""
     other_tokens: int = 55
     """… and of the others."""
-    longest_tokens: int = 160
+    longest_tokens: int = 100
     """Of one sentence, row or program: what is longer is cut."""
     with_context: bool = True
     """False: a sentence alone, though it refer to the one before it."""
@@ -88,11 +93,15 @@ def choose_quotes(
     taken: set[Place] = set()
     chosen: list[QuotedSpan] = []
     texts: list[str] = []
-    counts: Counter[int] = Counter()
+    counts: Counter[tuple[int, int] | int] = Counter()
     for span in spans:
-        if len(chosen) == limits.max_quotes or span.score < spans[0].score - _FAR_BELOW:
+        below = spans[0].score - span.score
+        far = _FURTHER_BELOW if len(chosen) < _FEW_QUOTES else _FAR_BELOW
+        if len(chosen) == limits.max_quotes or below > far:
             break
-        if (span.passage, span.unit) in taken or counts[span.passage] == _QUOTES_PER_PASSAGE:
+        section = passages[span.passage].section or span.passage
+        is_used_up = counts[section] >= (_QUOTES_PER_SECTION if below <= _SECOND_BELOW else 1)
+        if (span.passage, span.unit) in taken or is_used_up:
             continue
         text = passages[span.passage].text
         room = limits.other_tokens if chosen else limits.first_tokens
@@ -103,7 +112,7 @@ def choose_quotes(
         if not any(own in other or other in own for other in texts):
             chosen.append(quote)
             texts.append(own)
-            counts[span.passage] += 1
+            counts[section] += 1
     return chosen
 
 
@@ -172,6 +181,7 @@ def _grow(
 ) -> tuple[QuotedSpan, range]:
     """Return the span with what belongs to it, then with its better neighbours while they fit."""
     units = split_units(text)
+    longest = max(max_tokens, limits.longest_tokens)
 
     def fits(first: int, last: int, room: int) -> bool:
         is_free = all((span.passage, unit) not in taken for unit in (first, last))
@@ -182,16 +192,14 @@ def _grow(
         return _tokens_of(units[first : last + 1], text) <= room
 
     first = last = span.unit
-    while units[last].kind in ("name", "lead_in") and fits(first, last + 1, limits.longest_tokens):
+    while units[last].kind in ("name", "lead_in") and fits(first, last + 1, longest):
         last += 1
     if units[first].kind == "row":
         head = _head_of_table(units, first, text)
-        is_near = _tokens_of(units[head : last + 1], text) <= limits.longest_tokens
-        return _cut(span, text, (head if is_near else first, last), limits)
+        is_near = _tokens_of(units[head : last + 1], text) <= longest
+        return _cut(span, text, (head if is_near else first, last), max_tokens=longest)
     while (
-        limits.with_context
-        and _needs_before(units, first, text)
-        and fits(first - 1, last, limits.longest_tokens)
+        limits.with_context and _needs_before(units, first, text) and fits(first - 1, last, longest)
     ):
         first -= 1
     while True:
@@ -207,7 +215,7 @@ def _grow(
         if not grown:
             break
         first, last = max(grown)[1]
-    return _cut(span, text, (first, last), limits)
+    return _cut(span, text, (first, last), max_tokens=longest)
 
 
 def _is_beside_the_point(span: RankedSpan, unit: int, scores: Mapping[Place, float]) -> bool:
@@ -220,12 +228,12 @@ def _tokens_of(units: Iterable[Unit], text: str) -> int:
 
 
 def _cut(
-    span: RankedSpan, text: str, units: tuple[int, int], limits: QuoteLimits
+    span: RankedSpan, text: str, units: tuple[int, int], *, max_tokens: int
 ) -> tuple[QuotedSpan, range]:
     first, last = units
     every = split_units(text)
     start, end = every[first].start, every[last].end
-    short = _shorten(text[start:end], max(limits.first_tokens, limits.longest_tokens))
+    short = _shorten(text[start:end], max_tokens)
     quoted = QuotedSpan(
         passage=span.passage,
         start=start,

@@ -39,6 +39,12 @@ _CODE_LINE = re.compile(
     r"|^\S*[*#]\S*$|^[\w.]+\("
     r"|^Traceback|^\s*File \"",
 )
+_TOKEN = re.compile(r"(?<![\w./\\@<>'\"-])[A-Za-z_][\w.-]*\w")
+_ASSIGNED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)* ?=(?!=)")
+# What people call things in examples of their own.
+_PLACEHOLDER = re.compile(r"(?:my|foo|bar|baz|some|obj)(?![a-z])|My[A-Z]")
+# What a word counts at least that the question is about: it stands in the ask itself.
+_TELLING_WEIGHT = 0.9
 # Weights of the places a word can stand in; chosen on the even lines of bench/questions.py.
 _IN_CODE = 0.4
 _IN_CONTEXT = 0.6
@@ -98,6 +104,26 @@ def read_query(text: str) -> Query:
         weights={word: weights.get(word, _IN_CODE) for word in unique},
         wants=asked_type(ask or line),
     )
+
+
+def named_tokens(text: str) -> list[re.Match[str]]:
+    """Return the words and names of `text`, without variables of the asker's own and paths."""
+    own = {match[1] for match in _ASSIGNED.finditer(text)}
+    return [
+        match
+        for match in _TOKEN.finditer(text)
+        if match[0].split(".")[0] not in own and not _PLACEHOLDER.match(match[0])
+    ]
+
+
+def telling_words(query: Query) -> list[str]:
+    """Return the words, as they are written, that say what a question is about."""
+    tokens = dict.fromkeys(match[0] for match in named_tokens(query.ask))
+    return [
+        token
+        for token in tokens
+        if query.weights.get(content_words(token)[0], 0.0) >= _TELLING_WEIGHT
+    ]
 
 
 def _take_apart(text: str) -> tuple[list[str], list[str], list[str]]:

@@ -42,6 +42,7 @@ _DOUBLE_ASKING = re.compile(
     r"(?P<rest>.+)$",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"[a-z0-9)\"'][.?!] +[A-Z]|[。？！]")
 # What is longer is prose, and slow to take apart.
 _LONGEST_COMPARISON = 300
 _LONGEST_SUBJECT = 200
@@ -158,7 +159,8 @@ def _split_question(question: str) -> list[str]:
 
 def _sides_of_comparison(query: str) -> tuple[str, ...]:
     plain = " ".join(query.split()).rstrip(" ?？.。")
-    if len(plain) > _LONGEST_COMPARISON:
+    # In several sentences "compare" belongs to the story as often as to the question.
+    if len(plain) > _LONGEST_COMPARISON or _SENTENCE_END.search(plain):
         return ()
     for pattern in _SIDES:
         if found := pattern.search(plain):

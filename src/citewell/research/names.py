@@ -6,7 +6,7 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from citewell.core.question import read_query
+from citewell.core.question import named_tokens, read_query
 from citewell.core.words import as_symbol, content_words
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 _BEST = 12
 _ALIKE = 0.85
 _LEAST_CORRECTED = 5
-_TOKEN = re.compile(r"(?<![\w./\\@<>'\"-])[A-Za-z_][\w.-]*\w")
-_ASSIGNED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)(?:\.\w+)* ?=(?!=)")
-# What people call things in examples of their own.
-_PLACEHOLDER = re.compile(r"(?:my|foo|bar|baz|some|obj)(?![a-z])|My[A-Z]")
 _DIGIT_INSIDE = re.compile(r"[A-Za-z]\d|\d[A-Za-z]")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _SENTENCE_START = re.compile(r"(?:^|[.?!:]) *$")
@@ -31,13 +27,10 @@ def find_names(question: str) -> list[str]:
     Names of the asker's own, such as variables that are assigned, are left out.
     """
     ask = read_query(question).ask
-    own = {match[1] for match in _ASSIGNED.finditer(ask)}
     names = [
         match[0]
-        for match in _TOKEN.finditer(ask)
+        for match in named_tokens(ask)
         if _is_name(match[0], starts=bool(_SENTENCE_START.search(ask[: match.start()][-8:])))
-        and match[0].split(".")[0] not in own
-        and not _PLACEHOLDER.match(match[0])
     ]
     return list(dict.fromkeys(names))
 
@@ -71,8 +64,8 @@ def _is_name(token: str, *, starts: bool) -> bool:
 
 
 def _has_like(word: str, held: frozenset[str]) -> bool:
-    """Return whether a word may be a slip of one that is held."""
-    if len(word) < _LEAST_CORRECTED:
+    """Return whether a word may be a slip of one that is held; another number is another name."""
+    if len(word) < _LEAST_CORRECTED or any(letter.isdigit() for letter in word):
         return False
     near = [other for other in held if other[:1] == word[0] and abs(len(other) - len(word)) <= 2]
     return bool(get_close_matches(word, near, n=1, cutoff=_ALIKE))

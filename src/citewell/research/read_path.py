@@ -7,6 +7,7 @@ chunks, `answer.quote` picks what is quoted of them, `support` says whether that
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from citewell.answer.definition_quote import quote_definition
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from citewell.retrieve.pipeline import Retrieval
 
 # Chunks whose sentences are ranked: on bench/questions.py the answer is among the best twelve in 84
-# of 100 questions, and in 88 among the best twenty.
-SPAN_CHUNKS = 12
+# of 100 questions, and in 89 among the best twenty.
+SPAN_CHUNKS = 20
 # Sentences that are embedded with their heading, about 7 ms each.
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
@@ -68,6 +69,7 @@ def judge_parts(
             as_searched(part, found).text,
             _own_first(part, found),
             cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
+            unknown_words=found.unknown_words,
         )
         for part in parts
     }
@@ -84,8 +86,7 @@ async def quote_evidence(
     """Return the quotes for each part in turn, best first, none twice."""
     lists: list[list[ChosenQuote]] = []
     for part in parts:
-        chunks = found.chunks if len(parts) == 1 else found.by_query.get(read_query(part).text, ())
-        chunks = chunks[:SPAN_CHUNKS]
+        chunks = found.chunks[:SPAN_CHUNKS] if len(parts) == 1 else _for_part(part, found)
         spans = await quote_passages(
             as_searched(part, found),
             [passage_of(each) for each in chunks],
@@ -122,7 +123,10 @@ def passage_of(ranked: RankedChunk) -> PassageText:
     """Return a ranked chunk as quotes are looked for in it."""
     chunk = ranked.chunk
     return PassageText(
-        text=chunk.text, path=(chunk.title, *chunk.heading_path), relevance=ranked.relevance
+        text=chunk.text,
+        path=(chunk.title, *chunk.heading_path),
+        relevance=ranked.relevance,
+        section=(chunk.source_id, chunk.section),
     )
 
 
@@ -165,7 +169,7 @@ def _weigh(
             span=span,
             part=part,
             relevance=standing * span.share,
-            confidence=None if judged is None else judged.support * span.share,
+            confidence=None if judged is None else judged.confidence * span.share,
         )
         for span in spans
     ]
@@ -198,6 +202,15 @@ def as_searched(part: str, found: Retrieval) -> Query:
     """Return the part with its slips corrected."""
     asked = read_query(part)
     return found.queries.get(asked.text, asked)
+
+
+def _for_part(part: str, found: Retrieval) -> list[RankedChunk]:
+    """Return the best chunks that a part of the question and the whole of it brought, in turn."""
+    own = found.by_query.get(read_query(part).text, ())
+    whole = next(iter(found.by_query.values()), ())
+    both = (each for pair in zip_longest(own, whole) for each in pair if each is not None)
+    best = {each.chunk.chunk_id: each for each in islice(both, 2 * SPAN_CHUNKS)}
+    return sorted(list(best.values())[:SPAN_CHUNKS], key=lambda each: -each.relevance)
 
 
 def _own_first(part: str, found: Retrieval) -> list[RankedChunk]:

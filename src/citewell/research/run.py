@@ -41,6 +41,8 @@ _PROMISING = 0.02
 _WORTHWHILE = 0.1
 _COMPELLING = 0.22
 _COMPELLING_PAGES = 2
+# Rounds in which no page could be read and which therefore do not count.
+_MOST_FAILED_ROUNDS = 3
 _SHOWN_SO_FAR = 3
 _PARALLEL_SEEDS = 4
 # Links of a page that are compared by meaning, about 4 ms each.
@@ -188,6 +190,7 @@ class ResearchRun:
         rounds = self.limits.max_depth if budget is None else budget
         if rounds == 0:
             return "expansion is off"
+        failed_rounds = 0
         while True:
             await self._compare_links()
             leads = self._next_leads(max_depth=self.limits.max_depth)
@@ -201,7 +204,13 @@ class ResearchRun:
             message = f"Expanding to linked pages (iteration {self.iterations}/{rounds})..."
             await self._tell("expansion", message)
             before, followed, was_settled = self._progress(), len(self.followed), self._is_settled()
-            await self._follow(leads[: self.limits.max_pages - len(self.followed)])
+            leads = leads[: self.limits.max_pages - len(self.followed)]
+            await self._follow(leads)
+            has_failed = all(step.failure is not None for step in self.steps[-len(leads) :])
+            if has_failed and failed_rounds < _MOST_FAILED_ROUNDS:
+                failed_rounds += 1
+                self.iterations -= 1
+                continue
             if was_settled and len(self.followed) > followed:
                 return "answered"
             is_full = len(self.followed) >= self.limits.max_pages

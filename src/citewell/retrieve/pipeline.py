@@ -11,9 +11,9 @@ import anyio
 
 from citewell.core.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument
-from citewell.core.question import Query, read_query
+from citewell.core.question import Query, read_query, telling_words
 from citewell.core.records import SearchFilter
-from citewell.core.words import content_words
+from citewell.core.words import content_words, words
 from citewell.retrieve.blocks import cut_blocks, plan_blocks
 from citewell.retrieve.candidates import Candidates, find_candidates
 from citewell.retrieve.duplicates import SeenTexts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from citewell.core.records import Block, PageText, RankedChunk
+    from citewell.core.records import Block, PageText, RankedChunk, StoredChunk
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.retrieve.candidates import FoundChunk
     from citewell.store.protocol import Store
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 # Chunks per query that are reranked: enough that ten pages are among them.
 DEPTH = 60
+# From so many chunks on, a project has the vocabulary of its subject and a word that it lacks says
+# something; what a page or two lack may only be put differently there.
+_SIZEABLE_CHUNKS = 1_000
 
 SearchMode = Literal["hybrid", "vectors", "neighbours"]
 """By words and vectors; by vectors alone; or also the pages that the best chunk links to."""
@@ -94,6 +97,8 @@ class Retrieval:
     """Whether confidences mean anything."""
     best_cosines: Mapping[str, float]
     """The highest cosine of any candidate, for each query that was also asked by vectors."""
+    unknown_words: tuple[str, ...]
+    """Words the question is about that no page of a sizeable project holds, as they are written."""
     chunks_matched: int
     """How many chunks words or vectors named, over all queries."""
     retrieval_ms: float
@@ -129,10 +134,10 @@ async def retrieve(
     names = [query.text for query in asked]
     asked = [_replace_text(query, chosen_releases.without_versions(query.text)) for query in asked]
     gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
-    corrected = (
-        await _correct(asked, gathered, store=store, where=where)
+    corrected, unknown = (
+        await _read_missing_words(asked, gathered, store=store, where=where)
         if options.mode == "hybrid"
-        else {}
+        else ({}, ())
     )
     if corrected:
         asked = [read_query(apply_corrections(query.text, corrected)) for query in asked]
@@ -163,6 +168,7 @@ async def retrieve(
         by_query={name: one.chunks for name, one in zip(names, rankings, strict=True)},
         calibrated=ranking.calibrated,
         best_cosines=_best_cosines(names, gathered),
+        unknown_words=unknown,
         chunks_matched=sum(candidates.chunks_matched for candidates in gathered),
         retrieval_ms=retrieval_ms,
         reranking_ms=reranking_ms,
@@ -300,22 +306,38 @@ def _choose(
     return chosen, False
 
 
-async def _correct(
+async def _read_missing_words(
     asked: Sequence[Query], gathered: Sequence[Candidates], *, store: Store, where: SearchFilter
-) -> dict[str, str]:
-    """Return the slips in the question, with the words of its candidates that are meant.
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the slips in the question with the words that are meant, and the unknown words.
 
-    A word that stands anywhere in the project is right, though the candidates lack it.
+    A word that stands anywhere in the project is right and known, though the candidates lack it.
     """
     chunks = {each.chunk.chunk_id: each.chunk for found in gathered for each in found.found}
-    texts = [" ".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk in chunks.values()]
-    slips = correct_words(asked[0].text, texts) if asked and texts else {}
+    if not asked or not chunks:
+        return {}, ()
     anywhere = SearchFilter(project=where.project)
-    return {
-        word: meant
-        for word, meant in slips.items()
-        if not await store.search_words(content_words(word), where=anywhere, limit=1)
-    }
+    held = {word for chunk in chunks.values() for word in _search_words(chunk)}
+    texts = (" ".join((each.title, *each.heading_path, each.text)) for each in chunks.values())
+    slips = correct_words(asked[0].text, texts, held=held)
+
+    async def is_nowhere(word: str) -> bool:
+        return not await store.search_words(content_words(word)[:1], where=anywhere, limit=1)
+
+    corrected = {word: meant for word, meant in slips.items() if await is_nowhere(word)}
+    unknown = [
+        word
+        for word in telling_words(asked[0])
+        if word not in corrected and content_words(word)[0] not in held and await is_nowhere(word)
+    ]
+    if unknown and (await store.corpus_stats(anywhere)).chunks < _SIZEABLE_CHUNKS:
+        unknown = []
+    return corrected, tuple(unknown)
+
+
+def _search_words(chunk: StoredChunk) -> list[str]:
+    above = words(" ".join((chunk.title, *chunk.heading_path)))
+    return above + (words(chunk.text) if chunk.words is None else chunk.words.split())
 
 
 def _best_cosines(names: Sequence[str], gathered: Sequence[Candidates]) -> dict[str, float]:

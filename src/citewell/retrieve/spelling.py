@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from citewell.core.words import STOP_WORDS, as_symbol, content_words, written_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 # Short words have too many neighbours for a guess to mean anything.
 _LEAST_CHARACTERS = 4
@@ -19,29 +20,31 @@ _MOST_CORRECTED = 6
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def correct_words(question: str, texts: Iterable[str]) -> dict[str, str]:
+def correct_words(question: str, texts: Iterable[str], *, held: Collection[str]) -> dict[str, str]:
     """Return the words of `question` that no text holds, each with the word that may be meant.
 
-    Names of code and words with capitals inside are left as they are: they may be right and the
-    texts may be about something else.
+    `held` are the search words of the texts. Names of code and words with capitals inside are left
+    as they are: they may be right and the texts may be about something else.
     """
-    forms: dict[str, int] = {}
-    for text in texts:
-        for form in written_words(text):
-            lowered = form.lower()
-            forms[lowered] = forms.get(lowered, 0) + 1
-    stems = {stem for form in forms for stem in content_words(form)}
+    missing = [
+        word
+        for word in dict.fromkeys(_WORD.findall(question))
+        if _may_be_slip(word) and not any(stem in held for stem in content_words(word))
+    ]
+    if not missing:
+        return {}
+    forms = Counter(form.lower() for text in texts for form in written_words(text))
     corrected: dict[str, str] = {}
-    for word in dict.fromkeys(_WORD.findall(question)):
-        is_plain = word.isascii() and (word.islower() or word.istitle()) and not as_symbol(word)
-        if len(word) < _LEAST_CHARACTERS or not is_plain or word.lower() in STOP_WORDS:
-            continue
-        if stems.intersection(content_words(word)):
-            continue
+    for word in missing:
         meant = _nearest(word.lower(), forms)
         if meant is not None and len(corrected) < _MOST_CORRECTED:
             corrected[word] = meant
     return corrected
+
+
+def _may_be_slip(word: str) -> bool:
+    is_plain = word.isascii() and (word.islower() or word.istitle()) and not as_symbol(word)
+    return len(word) >= _LEAST_CHARACTERS and is_plain and word.lower() not in STOP_WORDS
 
 
 def apply_corrections(question: str, corrected: Mapping[str, str]) -> str:
