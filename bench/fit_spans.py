@@ -1,4 +1,4 @@
-"""Fit the weights of `answer.spans` on the even lines of the developers' questions.
+"""Fit the weights of `answer.spans` on the developers' questions.
 
     python -m bench.fit_spans [--cache DIR] [--l2 1.0]
 
@@ -101,11 +101,7 @@ def best_answers(lists: list[SpanList], weights: Matrix) -> list[bool]:
 
 
 async def run(options: argparse.Namespace) -> None:
-    asked = [
-        question
-        for question in read_questions(options.questions)
-        if question.line % 2 == 0 and not question.is_absent
-    ]
+    asked = [question for question in read_questions(options.questions) if not question.is_absent]
     lists = await read_lists(asked, options.cache)
     weights = fit(lists, l2=options.l2)
     for name, weight in zip(FEATURES, weights, strict=True):

@@ -115,6 +115,21 @@ async def test_dead_links_are_reported_and_the_rest_is_read(tmp_path: Path) -> N
     assert any("Ida Holm" in quote.text for quote in result.quotes)
 
 
+async def test_a_round_in_which_no_page_could_be_read_does_not_count(tmp_path: Path) -> None:
+    links = (
+        'The <a href="/gone">engineer who built the lighthouse of Skagby</a> is well known.',
+        'Visitors should read about the <a href="/lighthouse">lighthouse</a> before they come.',
+    )
+    pages: dict[str, Answer] = {**SITE, "/": page("Skagby", *links)}
+    with running_site(pages) as site:
+        async with open_research(tmp_path, pages_per_round=1) as research:
+            result = await research.answer(site.url(), query=ASKED, expansion_budget=1)
+
+    assert [step.url for step in result.steps] == [site.url("/gone"), site.url("/lighthouse")]
+    assert result.iterations == 1
+    assert "Ida Holm" in result.quotes[0].text
+
+
 async def test_a_redirect_back_to_a_read_page_adds_nothing(tmp_path: Path) -> None:
     pages: dict[str, Answer] = {
         **SITE,
