@@ -21,6 +21,9 @@ class BillingServer:
     quotas: dict[str, int] = field(default_factory=dict)
     charges: list[tuple[str, int, str]] = field(default_factory=list)
     asked: int = 0
+    reserves: bool = True
+    """Whether it knows reservations; one that does not charges at once, whatever the phase."""
+    held: dict[str, tuple[str, int, str]] = field(default_factory=dict)
     status: int | None = None
     """Answered to everything when set."""
     body: bytes = b"not json"
@@ -35,12 +38,29 @@ class BillingServer:
             return 200, json.dumps({"success": True, "data": {}}).encode()
         if (method, path) != ("POST", "/api/token/consume"):
             return 404, _said("no such path")
+        return self._consume(token, sent)
+
+    def _consume(self, token: str, sent: dict[str, Any]) -> tuple[int, bytes]:
+        phase = sent.get("phase", "single") if self.reserves else "single"
+        if phase in ("post", "cancel"):
+            token, units, reason = self.held.pop(sent["transaction_id"])
+            charged = sent["final_used_quota"] if phase == "post" else 0
+            self.quotas[token] += units - charged
+            if phase == "post":
+                self.charges.append((token, charged, reason))
+            return 200, json.dumps({"success": True}).encode()
         units = sent["add_used_quota"]
         if units > self.quotas[token]:
             return 200, _said("insufficient quota")
         self.quotas[token] -= units
-        self.charges.append((token, units, sent["add_reason"]))
-        return 200, json.dumps({"success": True}).encode()
+        bill = (token, units, sent["add_reason"])
+        if phase == "single":
+            self.charges.append(bill)
+            return 200, json.dumps({"success": True}).encode()
+        held = f"held-{self.asked}"
+        self.held[held] = bill
+        transaction = {"transaction_id": held, "status": "pending"}
+        return 200, json.dumps({"success": True, "transaction": transaction}).encode()
 
 
 def _said(message: str) -> bytes:

@@ -187,9 +187,30 @@ async def test_a_failed_call_gives_its_units_back(store: AccessStore) -> None:
             await make_call(meter, who)
 
 
-async def test_a_paid_call_is_charged_before_it_runs(store: AccessStore) -> None:
+@pytest.mark.parametrize("reserves", [True, False], ids=["reserves", "charges at once"])
+async def test_a_call_that_fails_costs_nothing_where_the_service_can_give_back(
+    store: AccessStore, reserves: bool
+) -> None:
     with billing_server() as service:
-        service.quotas["sk-paid"] = 6
+        service.quotas["sk-paid"], service.reserves = 10, reserves
+        billing = BillingService(service.url, timeout_seconds=5)
+        async with open_meter(store, prices=PRICES, billing=billing) as meter:
+            await make_call(meter, caller(pays=True), "web_search", outcome="TIMEOUT")
+            await make_call(meter, caller(pays=True), "web_search")
+        await billing.aclose()
+
+    totals = {total.outcome: total for total in await store.usage()}
+    failed, done = totals["TIMEOUT"], totals["ok"]
+    assert service.quotas["sk-paid"] == (5 if reserves else 0)
+    assert service.held == {}
+    assert (failed.price, failed.units, failed.refunded) == (5, *((0, 5) if reserves else (5, 0)))
+    assert (done.price, done.units, done.refunded) == (5, 5, 0)
+
+
+@pytest.mark.parametrize("reserves", [True, False], ids=["reserves", "charges at once"])
+async def test_a_paid_call_is_refused_before_it_runs(store: AccessStore, reserves: bool) -> None:
+    with billing_server() as service:
+        service.quotas["sk-paid"], service.reserves = 6, reserves
         billing = BillingService(service.url, timeout_seconds=5)
         async with open_meter(store, prices=PRICES, billing=billing) as meter:
             await make_call(meter, caller(pays=True), "web_search")

@@ -25,7 +25,7 @@ def test_a_spreadsheet_finds_no_formula_in_what_callers_chose() -> None:
     text = usage_csv([total(name='=HYPERLINK("x")', hint="-9f4"), total(name=None, hint="=A1+")])
 
     assert text == (
-        "month,owner,hint,name,tool,outcome,calls,units,tokens,milliseconds\n"
-        '2026-03,a1,\'-9f4,"\'=HYPERLINK(""x"")",answer,ok,2,2,80,1200\n'
-        "2026-03,a1,'=A1+,,answer,ok,2,2,80,1200\n"
+        "month,owner,hint,name,tool,outcome,calls,units,tokens,milliseconds,price,refunded\n"
+        '2026-03,a1,\'-9f4,"\'=HYPERLINK(""x"")",answer,ok,2,2,80,1200,0,0\n'
+        "2026-03,a1,'=A1+,,answer,ok,2,2,80,1200,0,0\n"
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import pytest
 
-from citewell.core.errors import NotFound, QuestionClosed
+from citewell.core.errors import NotFound, QuestionClosed, ServerStopping
 from citewell.core.people import UserQuestion
 from citewell.people.desk import Desk, Party
 from citewell.store.open import open_store
@@ -70,10 +71,10 @@ async def test_a_question_expires_and_its_late_answer_is_given_once() -> None:
         question = await desk.ask("Soup?", ANN)
         with anyio.fail_after(60):
             expired = await desk.wait_until_closed(question)
-        before = await desk.take_late_answers("ann")
+        before = await desk.take_late_answers("ann", asker="")
         late = await desk.answer(question.question_id, "Bread", owner="ann")
 
-        taken = [await desk.take_late_answers(owner) for owner in ("ben", "ann", "ann")]
+        taken = [await desk.take_late_answers(owner, asker="") for owner in ("ben", "ann", "ann")]
 
     assert expired.state == "expired"
     assert before == []
@@ -144,3 +145,38 @@ async def test_a_directive_that_is_not_there_cannot_be_deleted() -> None:
 
         await desk.delete_directive(directive.directive_id, owner="ann")
         assert await desk.list_directives("ann") == ([], [])
+
+
+async def test_a_stop_ends_the_waiting_at_once_and_leaves_the_question_open() -> None:
+    async with open_desk() as desk:
+        question = await desk.ask("Soup?", ANN)
+        refusals: list[ServerStopping] = []
+
+        async def wait() -> None:
+            with pytest.raises(ServerStopping) as refused:
+                await desk.wait_until_closed(question)
+            refusals.append(refused.value)
+
+        with anyio.fail_after(60):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                await anyio.wait_all_tasks_blocked()
+                desk.stop_waiting()
+        pending, _ = await desk.list_questions("ann")
+
+    assert [each.question_id for each in pending] == [question.question_id]
+    assert refusals[0].details == {"request_id": question.question_id, "retryable": True}
+
+
+async def test_a_question_that_is_asked_again_takes_up_the_open_one_and_its_answer() -> None:
+    async with open_desk() as desk:
+        first = await desk.ask("Soup?", ANN)
+        again = await desk.ask("Soup?", replace(ANN, asker="other"))
+        await desk.answer(first.question_id, "Bread", owner="ann")
+        answered = await desk.ask("Soup?", ANN)
+        await desk.deliver(answered)
+        new = await desk.ask("Soup?", ANN)
+
+    assert again.question_id == first.question_id == answered.question_id
+    assert answered.answer == "Bread"
+    assert new.question_id != first.question_id

@@ -10,10 +10,12 @@ import mcp_types as types
 import pytest
 from mcp import Client
 from mcp.client.stdio import stdio_client
-from tests.e2e.processes import stdio_parameters
+from tests.e2e.processes import http_server, stdio_parameters
 from tests.server.shelf import Shelf
 from tests.server.tiny import serving
 from typing_extensions import override
+
+from citewell.store.open import open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -138,3 +140,64 @@ async def test_an_answer_in_the_console_counts_though_the_client_asks_too(
 
     assert result.structured_content is not None
     assert result.structured_content["answer"] == "From the console."
+
+
+@in_both_eras
+async def test_the_tools_that_ask_people_are_listed_for_clients_that_can_ask(mode: str) -> None:
+    person, shelf = Person(), Shelf(mcp_toolsets=("default",))
+    listed: list[set[str]] = []
+    instructions: list[str] = []
+    async with serving(shelf, shelf.settings) as base:
+        for callback in (None, person.reply):
+            async with Client(f"{base}/mcp", mode=mode, elicitation_callback=callback) as client:
+                listed.append({tool.name for tool in (await client.list_tools()).tools})
+                instructions.append(client.instructions or "")
+
+    assert listed[1] - listed[0] == {"ask_user", "get_user_request"}
+    # A client that begins in the newer era asks for no instructions.
+    assert ["ask_user" in text for text in instructions] == [False, mode == "legacy"]
+
+
+@in_both_eras
+async def test_a_stdio_client_that_can_ask_sees_them_too(mode: str, tmp_path: Path) -> None:
+    person = Person()
+    listed: list[set[str]] = []
+    for callback in (None, person.reply):
+        transport = stdio_client(stdio_parameters(tmp_path))
+        async with Client(transport, mode=mode, elicitation_callback=callback) as client:
+            listed.append({tool.name for tool in (await client.list_tools()).tools})
+
+    assert listed[1] - listed[0] == {"ask_user", "get_user_request"}
+
+
+async def test_a_stop_of_the_server_leaves_the_question_open_and_the_agent_may_ask_again(
+    tmp_path: Path,
+) -> None:
+    results: list[types.CallToolResult] = []
+    messages: list[str] = []
+    with http_server(tmp_path) as server:
+
+        async def stop_server(progress: float, total: float | None, message: str | None) -> None:
+            messages.append(message or "")
+            server.process.terminate()
+
+        with anyio.fail_after(120):
+            async with Client(f"{server.url}/mcp", mode="legacy") as client:
+                asked = {"question": "Soup?"}
+                results.append(
+                    await client.call_tool("ask_user", asked, progress_callback=stop_server)
+                )
+        code = await anyio.to_thread.run_sync(server.wait)
+
+    [result] = results
+    assert messages[0] == f"Waiting for the user to answer at {server.url}/mcp/tools/ask_user"
+    assert code == 0
+    assert result.is_error
+    assert result.structured_content is not None
+    error = result.structured_content["error"]
+    assert (error["code"], error["details"]["retryable"]) == ("BACKEND_UNAVAILABLE", True)
+    store = await open_store(f"sqlite:///{tmp_path}/pages.db")
+    question = await store.people.get_question(error["details"]["request_id"], owner="local")
+    await store.aclose()
+    assert question is not None
+    assert question.state == "pending"

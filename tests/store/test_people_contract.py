@@ -71,7 +71,7 @@ async def closed_questions(store: Store, now: datetime = NOON) -> list[str]:
 
 async def late_answers(store: Store, owner: str = ME, now: datetime = NOON) -> list[str]:
     found = await store.people.take_late_answers(
-        owner, now=now, answered_before=now - timedelta(seconds=5), limit=3
+        owner, asker="", now=now, answered_before=now - timedelta(seconds=5), limit=3
     )
     return [each.answer or "" for each in found]
 

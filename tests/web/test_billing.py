@@ -21,7 +21,7 @@ async def test_a_refusal_never_shows_the_token() -> None:
     with billing_server() as service:
         billing = BillingService(service.url + "/", timeout_seconds=5)
         with pytest.raises(BillingRefused) as caught:
-            await billing.charge("sk-secret", units=1, reason="web_search")
+            await billing.reserve("sk-secret", units=1, reason="web_search", seconds=60)
         await billing.aclose()
 
     assert caught.value.message == "billing check failed: invalid token …"
@@ -45,7 +45,7 @@ async def test_an_answer_is_yes_no_or_none_at_all(status: int, body: bytes, is_d
         service.status, service.body = status, body
         billing = BillingService(service.url, timeout_seconds=5)
         with pytest.raises(BillingRefused) as caught:
-            await billing.charge("sk-x", units=1, reason="web_search")
+            await billing.reserve("sk-x", units=1, reason="web_search", seconds=60)
         await billing.aclose()
 
     assert isinstance(caught.value, BillingDown) == is_down

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from citewell.access.settlement import HOLD_SECONDS, Reservation, settle
 from citewell.core.errors import BillingDown, BudgetExceeded, StoreError
 from citewell.core.identity import CallRecord
 from citewell.core.tokens import count_tokens
@@ -60,12 +61,14 @@ async def open_meter(
     )
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(meter.keep_writing)
+        tasks.start_soon(meter.keep_settling)
         tasks.start_soon(_keep_forgetting, store, keep_days)
         try:
             yield meter
         finally:
             tasks.cancel_scope.cancel()
             with anyio.CancelScope(shield=True):
+                await meter.settle_all()
                 await meter.write_out()
 
 
@@ -75,6 +78,8 @@ class _Ended:
 
     record: CallRecord
     text: str = field(repr=False)
+    reservation: Reservation | None = None
+    """Of the billing service, to be settled first."""
 
 
 @dataclass(slots=True)
@@ -104,6 +109,8 @@ class Meter:
         self._billing = billing
         self._allow_when_billing_is_down = allow_when_billing_is_down
         self._waiting: deque[_Ended] = deque(maxlen=_MOST_WAITING)
+        self._unsettled: deque[_Ended] = deque(maxlen=_MOST_WAITING)
+        self._something_is_unsettled = anyio.Event()
         self._something_waits = anyio.Event()
         self._writing = anyio.Lock()
         self._months: dict[str, _Month] = {}
@@ -126,6 +133,34 @@ class Meter:
             await anyio.sleep(_GATHER_SECONDS)
             if not await self.write_out():
                 await anyio.sleep(_RETRY_SECONDS)
+
+    async def keep_settling(self) -> None:
+        """Have the billing service charge or refund what has ended, until cancelled."""
+        while True:
+            await self._something_is_unsettled.wait()
+            self._something_is_unsettled = anyio.Event()
+            # To its end, once begun: nobody else knows of the reservation.
+            with anyio.CancelScope(shield=True):
+                await self.settle_all()
+
+    async def settle_all(self) -> None:
+        """Settle every call that is over, so that it can be written."""
+        while self._unsettled:
+            ended = self._unsettled.popleft()
+            assert self._billing is not None, "a reservation without a service"
+            assert ended.reservation is not None, "only reservations are settled"
+            record = ended.record
+            settled = await settle(
+                ended.reservation, self._billing, succeeded=record.outcome == "ok"
+            )
+            self._unwritten[record.owner, _month_of(record.called_at)] += (
+                settled.charged - record.units
+            )
+            self._write_later(
+                _Ended(
+                    replace(record, units=settled.charged, refunded=settled.refunded), ended.text
+                )
+            )
 
     async def write_out(self) -> bool:
         """Write every ended call; return False if the store failed, and they still wait."""
@@ -191,16 +226,18 @@ class Meter:
         assert billing is not None, "a caller paid by a service that is not configured"
         assert token is not None, "a caller paid by a service without a token"
         try:
-            await billing.charge(token, units=price, reason=call.tool)
+            held = await billing.reserve(token, units=price, reason=call.tool, seconds=HOLD_SECONDS)
         except BillingDown:
             if not self._allow_when_billing_is_down:
                 raise
             logger.warning("the billing service is down: %s runs without charge", call.tool)
         else:
-            call.was_charged = True
+            call.was_charged = held is None
+            if held is not None:
+                call.reservation = Reservation(held, token, price, call.tool)
 
     def _end(self, call: MeteredCall, *, outcome: str, text: str) -> None:
-        # A failed call costs nothing, unless the billing service has charged for it already.
+        # A failed call costs nothing, unless the billing service charged for it and cannot refund.
         units = call.reserved if outcome == "ok" or call.was_charged else 0
         self._unwritten[call.owner, call.month] += units - call.reserved
         record = CallRecord(
@@ -214,10 +251,18 @@ class Meter:
             units=units,
             tokens=0,
             milliseconds=round((time.monotonic() - call.started) * 1000),
+            price=call.reserved,
         )
+        if call.reservation is None:
+            self._write_later(_Ended(record, text))
+        else:
+            self._unsettled.append(_Ended(record, text, call.reservation))
+            self._something_is_unsettled.set()
+
+    def _write_later(self, ended: _Ended) -> None:
         if len(self._waiting) == _MOST_WAITING:
             logger.error("the store has failed for too long: the usage of one call is lost")
-        self._waiting.append(_Ended(record, text))
+        self._waiting.append(ended)
         self._something_waits.set()
 
     def _move_to_written(self, records: list[CallRecord]) -> None:
@@ -243,6 +288,7 @@ class MeteredCall:
         self.started = time.monotonic()
         self.reserved = 0
         self.was_charged = False
+        self.reservation: Reservation | None = None
         self._meter = meter
 
     async def admit(self) -> None:

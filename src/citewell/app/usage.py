@@ -68,7 +68,10 @@ def usage_text(totals: Sequence[UsageTotal]) -> str:
     """Return the totals as a table for people."""
     if not totals:
         return "No calls."
-    heads = ("month", "key", "tool", "outcome", "calls", "units", "tokens", "seconds")
+    heads = (
+        *("month", "key", "tool", "outcome"),
+        *("calls", "price", "units", "refunded", "tokens", "seconds"),
+    )
     rows = [
         (
             total.month,
@@ -76,7 +79,9 @@ def usage_text(totals: Sequence[UsageTotal]) -> str:
             total.tool,
             total.outcome,
             f"{total.calls:,}",
+            f"{total.price:,}",
             f"{total.units:,}",
+            f"{total.refunded:,}",
             f"{total.tokens:,}",
             f"{total.milliseconds / 1000:,.1f}",
         )

@@ -40,6 +40,7 @@ CitewellError
 ├── ToolTimeout                a tool ran out of its time
 │   └── AnswerTimeout
 ├── QuestionClosed             a question to the user that can no longer be answered
+├── ServerStopping             a call that waits for a person when the server stops
 ├── BudgetExceeded             a request or an answer is larger than allowed
 └── RateLimited
 """
@@ -373,6 +374,14 @@ class QuestionClosed(CitewellError):
     suggestion = "Go on without the answer, or ask another question."
 
 
+class ServerStopping(CitewellError):
+    """The server stops while a call waits for a person; the question stays open."""
+
+    code = "BACKEND_UNAVAILABLE"
+    type = "ServerStopping"
+    suggestion = "Call again with the same question: it is open still, and takes up its answer."
+
+
 class BudgetExceeded(CitewellError):
     """A request or an answer is larger than the limit."""
 
@@ -387,14 +396,3 @@ class RateLimited(CitewellError):
     code = "RATE_LIMITED"
     type = "RateLimited"
     suggestion = "Wait the stated seconds, then call again."
-
-
-def error_of_kind(kind: str | None, message: str) -> CitewellError:
-    """Return the error of the class called `kind`, as another process has met it."""
-    waiting: list[type[CitewellError]] = [CitewellError]
-    while waiting:
-        each = waiting.pop()
-        if each.__name__ == kind:
-            return each(message)
-        waiting += each.__subclasses__()
-    return CitewellError(message)

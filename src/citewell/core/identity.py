@@ -66,6 +66,10 @@ class CallRecord:
     tokens: int
     """Of the text that was returned, in cl100k tokens."""
     milliseconds: int
+    price: int = 0
+    """What the tool cost when it was called, in units; a call that failed may cost less."""
+    refunded: int = 0
+    """Units that the billing service had set aside and gave back, because the call failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,3 +88,7 @@ class UsageTotal:
     units: int
     tokens: int
     milliseconds: int
+    price: int = 0
+    """What one call cost at most, in units."""
+    refunded: int = 0
+    """Units that the billing service gave back for calls that failed."""

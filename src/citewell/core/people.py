@@ -1,7 +1,7 @@
 """The records of people in the loop.
 
 question   what an agent asks its user; open (pending) until answered, expired or cancelled
-late answer  an answer to a question that nobody waits for any more; goes with the next tool call
+late answer  an answer to a question that nobody waits for any more; goes with the asker's next call
 directive  what a user tells an agent to do; delivered to one call, newest first
 owner      whom both belong to: the hash of the caller's key
 """
@@ -36,6 +36,8 @@ class UserQuestion:
     agent: str | None = None
     key_hint: str | None = None
     """The last characters of the key, for a person who has several."""
+    asker: str = ""
+    """Which conversation of the owner asked; a late answer goes to no other."""
     asked_at: datetime
     expires_at: datetime
     """When the agent stops waiting."""

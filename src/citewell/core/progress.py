@@ -29,6 +29,8 @@ class Progress:
     message: str
     done: int | None = None
     total: int | None = None
+    own_address: str = ""
+    """An address of this server that the message names; any other is taken for a page's words."""
 
 
 OnProgress = Callable[[Progress], Awaitable[None]]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from citewell.core.errors import CitewellError, error_of_kind
+from citewell.core.error_kinds import error_of_kind
 from citewell.core.records import FetchedPage
 from citewell.core.renders import RenderOutcome
+
+if TYPE_CHECKING:
+    from citewell.core.errors import CitewellError
 
 
 def outcome_of_page(page: FetchedPage) -> RenderOutcome:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
-from citewell.core.errors import CitewellError, NotFound, StoreError, error_of_kind
+from citewell.core.error_kinds import error_of_kind
+from citewell.core.errors import CitewellError, NotFound, StoreError
 from citewell.core.ids import new_nonce
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.library_pages import Clock, utc_now

@@ -23,3 +23,8 @@ class Changes:
         event = self._next.pop(owner, None)
         if event is not None:
             event.set()
+
+    def tell_all(self) -> None:
+        """Wake all who wait."""
+        for owner in list(self._next):
+            self.tell(owner)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from citewell.core.errors import NotFound, QuestionClosed
+from citewell.core.errors import NotFound, QuestionClosed, ServerStopping
 from citewell.core.people import DEFAULT_TASK, Directive, UserQuestion
 from citewell.people.changes import Changes
 from citewell.people.plain_text import plain_text
@@ -37,6 +37,8 @@ class Party:
     user: str | None = None
     agent: str | None = None
     key_hint: str | None = None
+    asker: str = ""
+    """The conversation of the owner that asks; a late answer goes to no other."""
 
 
 class Desk:
@@ -49,11 +51,30 @@ class Desk:
         self._store = store
         self._answer_timeout_seconds = answer_timeout_seconds
         self._changes = Changes()
-        self._nothing_late_until: dict[str, float] = {}
+        self._nothing_late_until: dict[str, dict[str, float]] = {}
+        self._is_stopping = False
+
+    def stop_waiting(self) -> None:
+        """Have everyone who waits for an answer, now or later, told that the server stops."""
+        self._is_stopping = True
+        self._changes.tell_all()
 
     async def ask(self, text: str, party: Party) -> UserQuestion:
-        """Put a question on the desk and return it."""
+        """Put a question on the desk and return it.
+
+        One of the same words that is open, or whose answer nobody was given, is taken up instead.
+        """
         now = _now()
+        repeated = await self._store.take_up_question(
+            party.owner,
+            text=plain_text(text),
+            asker=party.asker,
+            now=now,
+            expires_at=now + timedelta(seconds=self._answer_timeout_seconds),
+        )
+        if repeated is not None:
+            self._tell(party.owner)
+            return repeated
         question = UserQuestion(
             question_id=str(uuid.uuid4()),
             owner=party.owner,
@@ -61,6 +82,7 @@ class Desk:
             user=party.user,
             agent=party.agent,
             key_hint=party.key_hint,
+            asker=party.asker,
             asked_at=now,
             expires_at=now + timedelta(seconds=self._answer_timeout_seconds),
         )
@@ -72,6 +94,9 @@ class Desk:
         """Return the question once it is answered, expired or cancelled by someone else.
 
         A caller that is cancelled meanwhile cancels the question.
+
+        Raises:
+            ServerStopping: the server stops; the question stays open.
         """
         try:
             while True:
@@ -79,14 +104,21 @@ class Desk:
                 current = await self.find_question(question.question_id, owner=question.owner)
                 if current.state != "pending":
                     return current
-                seconds_left = (question.expires_at - _now()).total_seconds()
+                if self._is_stopping:
+                    raise ServerStopping(
+                        "the server stops before the user has answered",
+                        request_id=question.question_id,
+                        retryable=True,
+                    )
+                seconds_left = (current.expires_at - _now()).total_seconds()
                 if seconds_left <= 0:
                     return await self._close(question, expired=True)
                 with anyio.move_on_after(min(POLL_SECONDS, seconds_left)):
                     await changed.wait()
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await self._close(question, expired=False)
+            if not self._is_stopping:
+                with anyio.CancelScope(shield=True):
+                    await self._close(question, expired=False)
             raise
 
     async def find_question(self, question_id: str, *, owner: str) -> UserQuestion:
@@ -124,17 +156,18 @@ class Desk:
         await self._store.deliver_answer(question.question_id, owner=question.owner, now=_now())
         self._tell(question.owner)
 
-    async def take_late_answers(self, owner: str) -> list[UserQuestion]:
-        """Return answers that no agent was given, each once; meant to be asked at every call.
+    async def take_late_answers(self, owner: str, *, asker: str) -> list[UserQuestion]:
+        """Return answers that the asker was not given, each once; meant to be asked at every call.
 
         That there is none is remembered for POLL_SECONDS, or until one comes in this process.
         """
-        if time.monotonic() < self._nothing_late_until.get(owner, 0.0):
+        if time.monotonic() < self._nothing_late_until.get(owner, {}).get(asker, 0.0):
             return []
         looked_at = time.monotonic()
         now = _now()
         taken = await self._store.take_late_answers(
             owner,
+            asker=asker,
             now=now,
             answered_before=now - timedelta(seconds=_GRACE_SECONDS),
             limit=_LATE_ANSWERS_AT_ONCE,
@@ -142,7 +175,7 @@ class Desk:
         if taken:
             self._tell(owner)
         else:
-            self._remember_nothing_late(owner, looked_at)
+            self._remember_nothing_late(owner, asker, looked_at)
         return taken
 
     async def list_questions(self, owner: str) -> tuple[list[UserQuestion], list[UserQuestion]]:
@@ -241,11 +274,12 @@ class Desk:
         self._nothing_late_until.pop(owner, None)
         self._changes.tell(owner)
 
-    def _remember_nothing_late(self, owner: str, looked_at: float) -> None:
-        # Owners come and go; what is remembered of them must not grow for ever.
-        if len(self._nothing_late_until) >= 10_000:
+    def _remember_nothing_late(self, owner: str, asker: str, looked_at: float) -> None:
+        # Owners and askers come and go; what is remembered of them must not grow for ever.
+        askers = self._nothing_late_until.setdefault(owner, {})
+        if len(self._nothing_late_until) >= 10_000 or len(askers) >= 10_000:
             self._nothing_late_until.clear()
-        self._nothing_late_until[owner] = looked_at + POLL_SECONDS
+        askers[asker] = looked_at + POLL_SECONDS
 
 
 def _found(question: UserQuestion | None) -> UserQuestion:

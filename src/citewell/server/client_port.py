@@ -46,6 +46,15 @@ _ANSWER_FORM: types.ElicitRequestedSchema = {
 }
 
 
+def can_elicit(context: RequestContext) -> bool:
+    """Tell whether the client of a request says that it can ask its person."""
+    if context.method == "initialize":
+        # The session learns it from the notification that follows.
+        return "elicitation" in (context.params or {}).get("capabilities", {})
+    wanted = types.ClientCapabilities(elicitation=types.ElicitationCapability())
+    return context.session.check_client_capability(wanted)
+
+
 class RequestClient:
     """The client of one `tools/call`."""
 
@@ -58,13 +67,11 @@ class RequestClient:
     @property
     def elicits(self) -> Elicits | None:
         """How the client asks its person; None when it does not."""
-        session = self._context.session
-        wanted = types.ClientCapabilities(elicitation=types.ElicitationCapability())
-        if not session.check_client_capability(wanted):
+        if not can_elicit(self._context):
             return None
         if not is_handshake_era(self._context):
             return "by_repetition"
-        return "now" if session.can_send_request else None
+        return "now" if self._context.session.can_send_request else None
 
     @property
     def reply(self) -> PersonReply | None:

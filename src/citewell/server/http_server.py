@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -57,13 +58,17 @@ async def serve_http(settings: Settings) -> None:
         CitewellError: a part cannot be opened.
     """
     with bind(settings.mcp_host, settings.mcp_port) as listener:
+        # Port 0 takes any that is free; people are told which.
+        settings = replace(settings, mcp_port=listener.getsockname()[1])
         async with open_app(settings) as app:
             parts = await app.open(*PART_NAMES)
             check_binding(settings, has_keys=await parts.access.gate.is_guarded())
-            await _serve(app, listener, settings=settings)
+            await _serve(app, listener, settings=settings, on_stop=parts.desk.stop_waiting)
 
 
-async def _serve(app: App, listener: socket.socket, *, settings: Settings) -> None:
+async def _serve(
+    app: App, listener: socket.socket, *, settings: Settings, on_stop: Callable[[], None]
+) -> None:
     registry = open_registry(settings)
     metrics, draining = Metrics(), Draining()
     server = build_server(registry, app, settings=settings, metrics=metrics)
@@ -71,7 +76,7 @@ async def _serve(app: App, listener: socket.socket, *, settings: Settings) -> No
         server, registry, app, settings=settings, metrics=metrics, draining=draining
     )
     await settle()
-    await _run_uvicorn(asgi_app, listener, draining, settings=settings)
+    await _run_uvicorn(asgi_app, listener, draining, settings=settings, on_stop=on_stop)
 
 
 async def settle() -> None:
@@ -85,7 +90,12 @@ async def settle() -> None:
 
 
 async def _run_uvicorn(
-    app: Starlette, listener: socket.socket, draining: Draining, *, settings: Settings
+    app: Starlette,
+    listener: socket.socket,
+    draining: Draining,
+    *,
+    settings: Settings,
+    on_stop: Callable[[], None],
 ) -> None:
     host, port = listener.getsockname()[:2]
     logger.info("server started: transport streamable-http, host %s, port %d", host, port)
@@ -112,7 +122,7 @@ async def _run_uvicorn(
     # uvicorn wakes up ten times a second, so the event is seen at once.
     with on_stop_signal(signalled.set):
         async with anyio.create_task_group() as tasks:
-            stop = partial(_stop, server, draining, seconds=DRAIN_SECONDS)
+            stop = partial(_stop, server, draining, seconds=DRAIN_SECONDS, on_stop=on_stop)
             tasks.start_soon(_do_when_set, signalled, stop)
             await server.serve(sockets=[listener])
             tasks.cancel_scope.cancel()
@@ -142,8 +152,11 @@ async def _do_when_set(event: anyio.Event, action: Callable[[], Awaitable[None]]
     await action()
 
 
-async def _stop(server: PatientServer, draining: Draining, *, seconds: float) -> None:
+async def _stop(
+    server: PatientServer, draining: Draining, *, seconds: float, on_stop: Callable[[], None]
+) -> None:
     server.stop_listening()
+    on_stop()
     with anyio.move_on_after(seconds):
         await draining.drain()
     if draining.running:

@@ -9,6 +9,7 @@ import json
 import logging
 import time
 from contextlib import nullcontext, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -21,7 +22,7 @@ from citewell import __version__
 from citewell.app.client_port import ClientMustAnswer
 from citewell.core.errors import CitewellError
 from citewell.server.calls import Calls
-from citewell.server.client_port import RequestClient
+from citewell.server.client_port import RequestClient, can_elicit
 from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers, shape_links
@@ -29,7 +30,7 @@ from citewell.tools.instructions import compose_instructions
 from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.resources import find_links
 from citewell.tools.results import ToolResult, error_result, outcome_of
-from citewell.tools.toolsets import has_scopes, spell_name
+from citewell.tools.toolsets import has_scopes, is_shown, spell_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,10 +87,20 @@ def build_server(
     resources = ResourceHandlers(calls)
     prompts = PromptHandlers(registry, calls, dotted=dotted)
 
+    def visible_tools(context: RequestContext) -> list[Tool[Any, Any, Any]]:
+        caller = calls.identify(context)
+        shows = partial(
+            is_shown,
+            toolsets=settings.mcp_toolsets,
+            elicits=can_elicit(context),
+            of_key=caller.toolsets,
+        )
+        return [tool for tool in registry.tools_for(caller) if shows(tool.toolset)]
+
     async def list_tools(
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        visible = registry.tools_for(calls.identify(context))
+        visible = visible_tools(context)
         return types.ListToolsResult(tools=[listed[tool.name] for tool in visible])
 
     async def call_tool(
@@ -115,7 +126,7 @@ def build_server(
         result = await call_next(ctx)
         if ctx.method not in _OPENINGS or not isinstance(result, dict):
             return result
-        visible = [tool.name for tool in registry.tools_for(calls.identify(ctx))]
+        visible = [tool.name for tool in visible_tools(ctx)]
         return {**result, "instructions": compose_instructions(visible, dotted=dotted)}
 
     server: Server[Any] = Server(

@@ -20,6 +20,7 @@ from citewell.tools.toolsets import (
     Requirement,
     has_scopes,
     hide_scope,
+    is_shown,
     list_tools,
     spell_name,
 )
@@ -37,6 +38,9 @@ _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 Json = dict[str, Any]
+
+# What differs, by method, for a client that can ask its person.
+_WITH_PEOPLE = "with_people"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,18 +79,37 @@ def load_prepared_answers(settings: Settings) -> Json | None:
         return None
     if prepared["sources"] != RELEASED and prepared["sources"] != sources_digest():
         return None
-    tools = list_tools([PreparedTool(**tool) for tool in prepared["tools"]], settings)
-    offered = [prompt.name for prompt in offered_prompts(tool.name for tool in tools)]
-    prompts = [prompt for prompt in prepared["prompts"] if prompt["name"] in offered]
-    instructions = compose_instructions(
-        (tool.name for tool in tools), dotted=settings.mcp_tool_names == "dotted"
+    chosen = list_tools([PreparedTool(**tool) for tool in prepared["tools"]], settings)
+    lists, prepared[_WITH_PEOPLE] = (
+        _lists_of(
+            [
+                tool
+                for tool in chosen
+                if is_shown(tool.toolset, toolsets=settings.mcp_toolsets, elicits=elicits)
+            ],
+            prepared["prompts"],
+            settings,
+        )
+        for elicits in (False, True)
     )
-    prepared["handshake"]["initialize"]["instructions"] = instructions
-    prepared["modern"]["server/discover"]["instructions"] = instructions
     for era in ("handshake", "modern"):
-        prepared[era]["tools/list"]["tools"] = [_shape(tool, settings) for tool in tools]
-        prepared[era]["prompts/list"]["prompts"] = prompts
+        for method in prepared[era].keys() & lists.keys():
+            prepared[era][method] |= lists[method]
     return prepared
+
+
+def _lists_of(tools: list[PreparedTool], prompts: list[Json], settings: Settings) -> Json:
+    """Return what differs with the tools, by method."""
+    names = [tool.name for tool in tools]
+    dotted = settings.mcp_tool_names == "dotted"
+    instructions = {"instructions": compose_instructions(names, dotted=dotted)}
+    offered = [prompt.name for prompt in offered_prompts(names)]
+    return {
+        "initialize": instructions,
+        "server/discover": instructions,
+        "tools/list": {"tools": [_shape(tool, settings) for tool in tools]},
+        "prompts/list": {"prompts": [prompt for prompt in prompts if prompt["name"] in offered]},
+    }
 
 
 def sources_digest() -> str:
@@ -141,6 +164,7 @@ class Front:
         self.opening: list[bytes] = []
         """The lines from which the SDK's server learns the era, version and client."""
         self.answered_id: str | int | None = None
+        self._elicits_since_opening = False
 
     def takes(self, message: Json, line: bytes) -> bool:
         """Tell whether the message is one of ours, and keep it if it opens the connection."""
@@ -155,11 +179,23 @@ class Front:
         """Return the result of a message that `takes` took; a notification has none."""
         if "id" not in message:
             return None
-        result: Json = self._results[message["method"]]
-        if message["method"] != "initialize":
+        method = message["method"]
+        result: Json = self._results[method]
+        if self._elicits(message):
+            result = {**result, **self._prepared[_WITH_PEOPLE].get(method, {})}
+        if method != "initialize":
             return result
         asked, known = message["params"]["protocolVersion"], self._prepared["handshake_versions"]
         return {**result, "protocolVersion": asked if asked in known else known[-1]}
+
+    def _elicits(self, message: Json) -> bool:
+        """Tell whether the client can ask its person; in the newer era each message says so."""
+        params = message.get("params", {})
+        if message["method"] == "initialize":
+            self._elicits_since_opening = "elicitation" in params["capabilities"]
+        if self._results is self._prepared["handshake"]:
+            return self._elicits_since_opening
+        return "elicitation" in params["_meta"][_CAPABILITIES_KEY]
 
     def _opens(self, message: Json, line: bytes) -> bool:
         is_handshake = _is_handshake(message)

@@ -98,6 +98,8 @@ class AccessStore:
                 "units": call.units,
                 "tokens": call.tokens,
                 "milliseconds": call.milliseconds,
+                "price": call.price,
+                "refunded": call.refunded,
             }
             for call in calls
         ]
@@ -126,6 +128,8 @@ class AccessStore:
                 units=row["units"],
                 tokens=row["tokens"],
                 milliseconds=row["milliseconds"],
+                price=row["price"],
+                refunded=row["refunded"],
             )
             for row in await self._database.fetch_all("usage_totals", values)
         ]

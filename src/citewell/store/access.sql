@@ -33,10 +33,11 @@ WHERE name = :name AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at 
 
 -- name: record_call
 INSERT INTO call (
-    called_at, month, owner, hint, user_name, agent, tool, outcome, units, tokens, milliseconds
+    called_at, month, owner, hint, user_name, agent, tool, outcome, units, tokens, milliseconds,
+    price, refunded
 ) VALUES (
     :called_at, :month, :owner, :hint, :user, :agent, :tool, :outcome, :units, :tokens,
-    :milliseconds
+    :milliseconds, :price, :refunded
 );
 
 -- name: units_used
@@ -52,7 +53,9 @@ WITH total AS (
         count(*) AS calls,
         CAST(sum(units) AS bigint) AS units,
         CAST(sum(tokens) AS bigint) AS tokens,
-        CAST(sum(milliseconds) AS bigint) AS milliseconds
+        CAST(sum(milliseconds) AS bigint) AS milliseconds,
+        max(price) AS price,
+        CAST(sum(refunded) AS bigint) AS refunded
     FROM call
     WHERE (CAST(:month AS text) IS NULL OR month = :month)
         AND (CAST(:owner AS text) IS NULL OR owner = :owner)
@@ -60,7 +63,7 @@ WITH total AS (
 )
 SELECT
     total.month, total.owner, last.hint, total.tool, total.outcome, calls,
-    total.units, total.tokens, total.milliseconds,
+    total.units, total.tokens, total.milliseconds, total.price, total.refunded,
     (SELECT max(name) FROM access_key WHERE access_key.owner = total.owner) AS name
 FROM total
 JOIN call AS last ON last.call_id = total.last_call

@@ -33,10 +33,28 @@ class PeopleStore:
             "user": question.user,
             "agent": question.agent,
             "key_hint": question.key_hint,
+            "asker": question.asker,
             "asked_at": question.asked_at,
             "expires_at": question.expires_at,
         }
         await self._change("add_question", values)
+
+    async def take_up_question(
+        self, owner: str, *, text: str, asker: str, now: datetime, expires_at: datetime
+    ) -> UserQuestion | None:
+        """Return a question of these words that is open or has an answer that nobody was given.
+
+        From now on it is this asker's, and open until `expires_at`.
+        """
+        values = {
+            "owner": owner,
+            "text": text,
+            "asker": asker,
+            "now": now,
+            "expires_at": expires_at,
+        }
+        rows = await self._change_returning("take_up_question", values)
+        return _question(rows[0]) if rows else None
 
     async def get_question(self, question_id: str, *, owner: str) -> UserQuestion | None:
         """Return the question as it is now."""
@@ -82,14 +100,20 @@ class PeopleStore:
         return await self._change("deliver_answer", values) > 0
 
     async def take_late_answers(
-        self, owner: str, *, now: datetime, answered_before: datetime, limit: int
+        self, owner: str, *, asker: str, now: datetime, answered_before: datetime, limit: int
     ) -> list[UserQuestion]:
-        """Return the answers that no agent has received, oldest first, and mark them as delivered.
+        """Return the answers that the asker has not received, oldest first; note their delivery.
 
         Those of questions that were still open are left to whoever waits for them, unless they
         came before `answered_before`: then nobody does.
         """
-        values = {"owner": owner, "now": now, "answered_before": answered_before, "limit": limit}
+        values = {
+            "owner": owner,
+            "asker": asker,
+            "now": now,
+            "answered_before": answered_before,
+            "limit": limit,
+        }
         if not await self._exists("has_late_answers", values):
             return []
         rows = await self._change_returning("take_late_answers", values)
@@ -185,6 +209,7 @@ def _question(row: Row) -> UserQuestion:
         user=row["user_name"],
         agent=row["agent"],
         key_hint=row["key_hint"],
+        asker=row["asker"],
         asked_at=read_datetime(row["asked_at"]),
         expires_at=read_datetime(row["expires_at"]),
         answer=row["answer"],

@@ -2,10 +2,22 @@
 
 -- name: add_question
 INSERT INTO question (
-    question_id, owner, text, state, user_name, agent, key_hint, asked_at, expires_at
+    question_id, owner, text, state, user_name, agent, key_hint, asker, asked_at, expires_at
 ) VALUES (
-    :question_id, :owner, :text, :state, :user, :agent, :key_hint, :asked_at, :expires_at
+    :question_id, :owner, :text, :state, :user, :agent, :key_hint, :asker, :asked_at, :expires_at
 );
+
+-- name: take_up_question
+-- The newest of these words that is open, or whose answer nobody was given.
+UPDATE question SET
+    asker = :asker,
+    expires_at = CASE WHEN state = 'pending' THEN :expires_at ELSE expires_at END
+WHERE number = (
+    SELECT max(number) FROM question
+    WHERE owner = :owner AND text = :text AND delivered_at IS NULL
+        AND (answer IS NOT NULL OR (state = 'pending' AND expires_at > :now))
+)
+RETURNING *;
 
 -- name: get_question
 SELECT * FROM question WHERE question_id = :question_id AND owner = :owner;
@@ -49,6 +61,7 @@ WHERE question_id = :question_id AND owner = :owner
 SELECT EXISTS (
     SELECT 1 FROM question
     WHERE owner = :owner AND answer IS NOT NULL AND delivered_at IS NULL
+        AND (asker = '' OR asker = :asker)
         AND (state <> 'answered' OR answered_at < :answered_before)
 ) AS is_any;
 
@@ -57,6 +70,7 @@ UPDATE question SET delivered_at = :now
 WHERE number IN (
     SELECT number FROM question
     WHERE owner = :owner AND answer IS NOT NULL AND delivered_at IS NULL
+        AND (asker = '' OR asker = :asker)
         AND (state <> 'answered' OR answered_at < :answered_before)
     ORDER BY number LIMIT :limit
     -- postgres: FOR UPDATE SKIP LOCKED

@@ -112,6 +112,8 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     """Seconds a call may take; None means what the server allows."""
     requires: Requirement | None = None
     """What the settings must provide before the tool can work."""
+    check: Callable[[InputT], None] | None = None
+    """Refuses arguments that the input model cannot; nothing is charged for such a call."""
 
     @property
     def underscored_name(self) -> str:
@@ -287,6 +289,8 @@ class Registry:
             raise NotFound(f"There is no tool {name[:80]!r}.", suggestion=f"Tools: {known}.")
         tool.refuse_others(call.caller)
         given = validate_arguments(tool.input_model, arguments)
+        if tool.check is not None:
+            tool.check(given)
         if metered is not None:
             await metered.admit()
         seconds = self._seconds_for(name, call.settings)
@@ -337,7 +341,8 @@ def _marking(on_progress: OnProgress, arguments: Mapping[str, object]) -> OnProg
     boundary = Boundary()
 
     async def report(progress: Progress) -> None:
-        message = boundary.bracket(mark_foreign(progress.message, known=known))
+        ours = f"{known} {progress.own_address}"
+        message = boundary.bracket(mark_foreign(progress.message, known=ours))
         await on_progress(replace(progress, message=message))
 
     return report

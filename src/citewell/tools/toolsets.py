@@ -69,14 +69,30 @@ def list_tools(tools: Sequence[ListableT], settings: Settings) -> list[ListableT
 
 
 def chosen_toolsets(settings: Settings) -> tuple[str, ...]:
-    """Return the toolsets chosen; by default people are asked where the console is: over HTTP."""
+    """Return the toolsets chosen; `default` has more where settings or clients have use for it."""
     added: list[str] = []
     if "default" in settings.mcp_toolsets:
-        # Over stdio only some clients can ask their user, and the list is prepared before any
-        # connects.
-        added += ["people"] if settings.mcp_transport != "stdio" else []
+        # Listed for those who can ask their person: see `is_shown`.
+        added += ["people"]
         added += ["docs"] if settings.docs_root else []
     return (*settings.mcp_toolsets, *added)
+
+
+def is_shown(
+    toolset: str,
+    *,
+    toolsets: Sequence[str],
+    elicits: bool,
+    of_key: frozenset[str] | None = None,
+) -> bool:
+    """Tell whether tools of a set are listed for a client.
+
+    Those that ask a person are listed where the operator or the key `of_key` names their set, and
+    for clients that can ask. They can be called all the same: the console is there for all.
+    """
+    if toolset != "people" or elicits or (of_key is not None and toolset in of_key):
+        return True
+    return "all" in toolsets or toolset in toolsets
 
 
 def choose_tools(

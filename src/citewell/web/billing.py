@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -52,14 +53,44 @@ class BillingService:
             return False
         return True
 
-    async def charge(self, token: str, *, units: int, reason: str) -> None:
-        """Have the service charge the token, in one step and before the work.
+    async def reserve(self, token: str, *, units: int, reason: str, seconds: float) -> str | None:
+        """Have the service set units aside before the work; return the id of the reservation.
+
+        None where the service knows no reservations: then it has charged them. One that is neither
+        confirmed nor cancelled within `seconds` counts as confirmed.
 
         Raises:
             BillingRefused: the token may not spend so much.
             BillingDown: the service cannot be asked.
         """
-        body = {"add_used_quota": units, "add_reason": reason}
+        body = {
+            "phase": "pre",
+            "add_used_quota": units,
+            "add_reason": reason,
+            "timeout_seconds": math.ceil(seconds),
+        }
+        answer = await self._ask("POST", _CONSUME, token=token, body=body)
+        held = answer.get("transaction")
+        if not isinstance(held, dict) or held.get("status") != "pending":
+            return None
+        return str(held.get("transaction_id"))
+
+    async def confirm(self, token: str, reservation: str, *, units: int, reason: str) -> None:
+        """Have the service charge what was set aside: the work has succeeded.
+
+        Raises:
+            BillingRefused, BillingDown: it does not, or cannot be asked.
+        """
+        body = {"phase": "post", "transaction_id": reservation, "final_used_quota": units}
+        await self._ask("POST", _CONSUME, token=token, body={**body, "add_reason": reason})
+
+    async def cancel(self, token: str, reservation: str, *, reason: str) -> None:
+        """Have the service give back what was set aside: the work has failed.
+
+        Raises:
+            BillingRefused, BillingDown: it does not, or cannot be asked.
+        """
+        body = {"phase": "cancel", "transaction_id": reservation, "add_reason": reason}
         await self._ask("POST", _CONSUME, token=token, body=body)
 
     async def aclose(self) -> None:
@@ -70,7 +101,7 @@ class BillingService:
 
     async def _ask(
         self, method: str, path: str, *, token: str, body: Mapping[str, object] | None = None
-    ) -> None:
+    ) -> Mapping[str, Any]:
         # A token may hold any letter, but httpx2 puts only ASCII into a header by itself.
         headers = {b"Authorization": f"Bearer {token}".encode()}
         try:
@@ -89,6 +120,7 @@ class BillingService:
         if answer.status != 200 or said.get("success") is not True:
             reason = _stated_reason(said, token) or f"status {answer.status}"
             raise BillingRefused(f"billing check failed: {reason}")
+        return said
 
     def _client(self) -> httpx2.AsyncClient:
         # Not made before it is needed: reading the system's certificates takes a while.

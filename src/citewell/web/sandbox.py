@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import anyio
 from anyio import to_thread
 
-from citewell.core.errors import ExtractionError, error_of_kind
+from citewell.core.error_kinds import error_of_kind
+from citewell.core.errors import ExtractionError
 from citewell.web import sandbox_process
 
 if TYPE_CHECKING:

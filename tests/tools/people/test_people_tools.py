@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
 from tests.tools.library import Library, open_library
 
+from citewell.core.progress import Progress
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.people.desk import Party
 from citewell.tools.catalog import open_registry
 from citewell.tools.people import ask_user
 from citewell.tools.results import ToolResult
+from citewell.tools.toolsets import is_shown
 
 pytestmark = pytest.mark.anyio
 
@@ -109,6 +114,50 @@ async def test_a_late_answer_goes_once_with_the_callers_next_call_of_any_tool() 
     assert history[0].delivered_at is not None
 
 
+async def test_a_late_answer_goes_to_the_conversation_that_asked() -> None:
+    elsewhere = replace(ANN, session="another")
+    async with open_library(people_answer_timeout_seconds=0.1) as library:
+        request_id = await let_expire(library)
+        await library.parts.desk.answer(request_id, "Bread", owner="hash-ann")
+        other = await library.call("status", caller=elsewhere)
+        own = await library.call("status", caller=ANN)
+
+    assert "late_answers" not in other
+    assert [late["answer"] for late in own["late_answers"]] == ["Bread"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "address"),
+    [
+        ({"mcp_transport": "stdio"}, None),
+        ({"mcp_transport": "streamable-http", "mcp_port": 8765}, "http://127.0.0.1:8765"),
+        (
+            {"mcp_transport": "streamable-http", "mcp_host": "0.0.0.0", "mcp_port": 80},
+            "http://localhost:80",
+        ),
+        (
+            {"mcp_transport": "streamable-http", "public_url": "https://cite.example/"},
+            "https://cite.example",
+        ),
+    ],
+)
+async def test_the_first_progress_message_says_where_to_answer(
+    settings: dict[str, Any], address: str | None
+) -> None:
+    messages: list[str] = []
+
+    async def note(progress: Progress) -> None:
+        messages.append(progress.message)
+
+    async with open_library(people_answer_timeout_seconds=0.1, **settings) as library:
+        await open_registry(library.app.settings).call(
+            "ask_user", {"question": "Soup?"}, app=library.app, caller=ANN, on_progress=note
+        )
+
+    place = f" at {address}/mcp/tools/ask_user" if address else ""
+    assert f"Waiting for the user to answer{place}" in messages[0]
+
+
 async def test_a_late_answer_goes_with_an_error_too() -> None:
     async with open_library(people_answer_timeout_seconds=0.1) as library:
         request_id = await let_expire(library)
@@ -193,10 +242,21 @@ async def test_strangers_of_an_open_server_have_no_desk() -> None:
     assert refused["error"]["message"] == "invalid authorization header"
 
 
-def test_people_are_asked_by_default_over_http_only() -> None:
-    over_stdio = {tool.name for tool in open_registry(Settings()).tools}
-    over_http = {
-        tool.name for tool in open_registry(Settings(mcp_transport="streamable-http")).tools
-    }
+@pytest.mark.parametrize(
+    ("toolsets", "elicits", "of_key", "is_listed"),
+    [
+        (("default",), False, None, False),
+        (("default",), True, None, True),
+        (("default", "people"), False, None, True),
+        (("all",), False, None, True),
+        (("default",), False, frozenset({"people"}), True),
+    ],
+)
+def test_what_asks_people_is_listed_where_it_was_asked_for_or_the_client_can_ask(
+    toolsets: tuple[str, ...], elicits: bool, of_key: frozenset[str] | None, is_listed: bool
+) -> None:
+    registry = open_registry(Settings(mcp_toolsets=toolsets))
 
-    assert over_http - over_stdio == {"ask_user", "get_user_request"}
+    assert is_shown("people", toolsets=toolsets, elicits=elicits, of_key=of_key) is is_listed
+    assert is_shown("research", toolsets=toolsets, elicits=elicits, of_key=of_key)
+    assert registry.find("ask_user") is not None

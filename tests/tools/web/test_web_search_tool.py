@@ -5,11 +5,17 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from tests.access.billing_server import billing_server
 from tests.tools.library import Library
 from tests.web.search_apis import SearchApis, running_search_apis
 
+from citewell.access.meter import open_meter
+from citewell.access.prices import PriceList
 from citewell.app.open import open_app
+from citewell.core.records import Caller
 from citewell.core.settings import Settings
+from citewell.tools.catalog import open_registry
+from citewell.web.billing import BillingService
 
 pytestmark = pytest.mark.anyio
 
@@ -24,6 +30,7 @@ async def searching(apis: SearchApis) -> AsyncIterator[Library]:
         web_search_brave_api_key="b-key",
         web_search_tavily_api_key="t-key",
         web_search_urls=apis.urls(),
+        mcp_toolsets=("all",),
     )
     async with open_app(settings) as app:
         yield Library(app=app, parts=await app.open("web_search"))
@@ -55,6 +62,32 @@ async def test_an_empty_phrase_is_refused() -> None:
 
     assert result["error"]["message"] == "query cannot be empty"
     assert apis.asked == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("web_search", {"query": " "}),
+        ("extract_key_info", {"query": "Soup?", "materials": " \n"}),
+        ("extract_key_info", {"query": " ", "materials": "Soup."}),
+    ],
+)
+async def test_nothing_is_charged_for_blank_words(tool: str, arguments: dict[str, str]) -> None:
+    payer = Caller(session="", key_hash="a", token="sk-paid", pays_by_service=True)
+    with running_search_apis() as apis, billing_server() as service:
+        service.quotas["sk-paid"] = 5
+        billing = BillingService(service.url, timeout_seconds=5)
+        async with searching(apis) as library:
+            store = (await library.app.open("store")).store
+            prices = PriceList(("*=5",))
+            async with open_meter(store.access, prices=prices, billing=billing) as meter:
+                result = await open_registry(library.app.settings).call(
+                    tool, arguments, app=library.app, caller=payer, meter=meter
+                )
+        await billing.aclose()
+
+    assert result.structured["error"]["code"] == "INVALID_ARGUMENT"
+    assert service.asked == 0
 
 
 async def test_failing_engines_are_an_error_that_names_them() -> None:

@@ -9,6 +9,7 @@ import anyio
 from pydantic import Field
 
 from citewell.core.errors import AnswerTimeout, CitewellError, QuestionClosed
+from citewell.core.hosts import is_unspecified
 from citewell.core.progress import Progress
 from citewell.tools.people.party import party_of, show_moment
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
@@ -30,6 +31,9 @@ _PROGRESS_SECONDS = 15.0
 # Writing down that the question has expired must not be cut off by the tool's own limit.
 _SECONDS_TO_CLOSE = 30.0
 _KEY_PREFIX = "question-"
+
+CONSOLE_PATH = "/mcp/tools/ask_user"
+"""Where the console lists the questions."""
 
 
 class AskUserInput(ToolInput):
@@ -126,9 +130,26 @@ async def _settle(desk: Desk, question: UserQuestion, reply: PersonReply) -> Use
 
 
 async def _report_waiting(call: Call) -> None:
+    # A client that gives up has at least told where the question can be answered.
+    address = console_address(call.settings)
+    place = f" at {address}" if address is not None else ""
+    message = f"Waiting for the user to answer{place}"
     while True:
-        await call.on_progress(Progress(phase="waiting", message="Waiting for the user to answer"))
+        await call.on_progress(
+            Progress(phase="waiting", message=message, own_address=address or "")
+        )
         await anyio.sleep(_PROGRESS_SECONDS)
+
+
+def console_address(settings: Settings) -> str | None:
+    """Return where a person answers questions in a browser; over stdio there is no such place."""
+    if settings.mcp_transport == "stdio":
+        return None
+    base = settings.public_url
+    if base is None:
+        host = "localhost" if is_unspecified(settings.mcp_host) else settings.mcp_host
+        base = f"http://{f'[{host}]' if ':' in host else host}:{settings.mcp_port}"
+    return f"{base.rstrip('/')}{CONSOLE_PATH}"
 
 
 def _unanswered(question: UserQuestion) -> AnswerTimeout | QuestionClosed:

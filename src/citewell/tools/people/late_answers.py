@@ -23,7 +23,8 @@ LATE_ANSWERS_KEY = "late_answers"
 async def add_late_answers(result: ToolResult, call: Call) -> ToolResult:
     """Return the result with the late answers that the caller has not been given yet."""
     try:
-        questions = await call.parts.desk.take_late_answers(party_of(call).owner)
+        party = party_of(call)
+        questions = await call.parts.desk.take_late_answers(party.owner, asker=party.asker)
     except AccessRefused:
         return result
     except StoreError:

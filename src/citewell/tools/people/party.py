@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import AccessRefused
+from citewell.core.ids import content_hash
 from citewell.people.desk import Party
 
 if TYPE_CHECKING:
@@ -23,7 +24,14 @@ def party_of(call: Call) -> Party:
     is_open = settings.mcp_transport != "stdio" and settings.mcp_allow_anonymous
     if caller.key_hash is None and (is_open or not caller.is_local):
         raise AccessRefused("invalid authorization header")
-    return Party(owner=caller.owner, user=caller.user, agent=caller.agent, key_hint=caller.key_hint)
+    return Party(
+        owner=caller.owner,
+        user=caller.user,
+        agent=caller.agent,
+        key_hint=caller.key_hint,
+        # Hashed, because whoever knows a session's name can speak in it.
+        asker=content_hash(f"{caller.session}\n{caller.agent}")[:32],
+    )
 
 
 def show_moment(moment: datetime) -> str:

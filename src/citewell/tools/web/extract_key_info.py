@@ -57,11 +57,8 @@ async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
     """Rank the paragraphs of the materials and return the best.
 
     Raises:
-        InvalidArgument: the materials are empty.
-        BudgetExceeded: they are larger than the server takes.
         InferenceError: the caller's own embedding endpoint fails.
     """
-    _check_size(given.materials)
     async with _opened_embedder(call) as embedder:
         material = await _find_or_keep(given.materials, call, embedder)
         query_vector, vectors = await _embed(given.query, material, call, embedder)
@@ -78,7 +75,9 @@ async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
     )
 
 
-def _check_size(materials: str) -> None:
+def check(given: ExtractKeyInfoInput) -> None:
+    """Refuse materials that are empty, or larger than the server takes."""
+    materials = given.materials
     if not materials.strip():
         raise InvalidArgument("materials cannot be empty", suggestion="Give the text to search.")
     size = len(materials.encode("utf-8", "surrogatepass"))
@@ -183,6 +182,7 @@ TOOL = Tool(
     output_model=ExtractKeyInfoOutput,
     annotations=Annotations(read_only=False),
     needs=("store", "embedder"),
+    check=check,
     run=run,
     shape=as_is,
     render=render,

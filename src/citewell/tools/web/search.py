@@ -49,16 +49,19 @@ class WebSearchOutput(ToolOutput):
     results: Annotated[list[WebResultShape], ROWS]
 
 
+def check(given: WebSearchInput) -> None:
+    """Refuse a phrase without words."""
+    if not given.query.strip():
+        raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
+
+
 async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
     """Ask the engines in their order.
 
     Raises:
-        InvalidArgument: the phrase is empty.
         SettingsError: no engine is configured.
         WebSearchFailed: no engine answered.
     """
-    if not given.query.strip():
-        raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
     if call.parts.web_search is None:
         raise SettingsError(NOT_CONFIGURED, suggestion=SUGGESTION)
     found = await call.parts.web_search.search(given.query, limit=_MAX_RESULTS)
@@ -105,6 +108,7 @@ TOOL = Tool(
     output_model=WebSearchOutput,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("web_search",),
+    check=check,
     run=run,
     shape=as_is,
     render=render,

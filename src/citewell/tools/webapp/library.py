@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.app import websites
-from citewell.core.errors import InvalidArgument, error_of_kind
+from citewell.core.error_kinds import error_of_kind
+from citewell.core.errors import InvalidArgument
 from citewell.ingest.archive.read import read_archive
 from citewell.ingest.archive.write import write_archive
 from citewell.tools.webapp.reader import page_state, visible_pages

@@ -4,6 +4,7 @@
 (() => {
   const RETRY_MILLISECONDS = 2000;
   let listening = null;
+  let isLost = false;
 
   // Cards that did not change stay as they are, so that no half-written answer is lost.
   const bring = (list, fresh) => {
@@ -18,7 +19,26 @@
       if (list.children[at] !== card) list.insertBefore(card, list.children[at] ?? null);
     });
     added.forEach((card) => htmx.process(card));
+    added.forEach(restoreDrafts);
     showTimes(list);
+  };
+
+  // What was written and not sent outlives a reload, in this tab only.
+  const draftKey = (field) => `draft ${field.id}`;
+
+  const keepDraft = (field) => {
+    if (field.value) sessionStorage.setItem(draftKey(field), field.value);
+    else sessionStorage.removeItem(draftKey(field));
+  };
+
+  const restoreDrafts = (part) => {
+    part.querySelectorAll("textarea[id]").forEach((field) => {
+      field.value ||= sessionStorage.getItem(draftKey(field)) ?? "";
+    });
+  };
+
+  const dropDrafts = (form) => {
+    form.querySelectorAll("textarea[id]").forEach((field) => sessionStorage.removeItem(draftKey(field)));
   };
 
   const showTimes = (part) => {
@@ -85,6 +105,10 @@
       signal,
     });
     if (!answer.ok) throw refusal(answer);
+    if (isLost) {
+      isLost = false;
+      citewell.say("");
+    }
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let unread = "";
     for (;;) {
@@ -103,9 +127,9 @@
     while (area.isConnected && !ending.signal.aborted) {
       try {
         await follow(area, ending.signal);
-        citewell.say("");
       } catch (error) {
         if (ending.signal.aborted) return;
+        isLost = true;
         citewell.say("The connection to the server is lost; trying again.", true);
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
@@ -114,6 +138,7 @@
 
   const start = () => {
     showTimes(document);
+    restoreDrafts(document);
     const area = document.querySelector("[data-live]");
     if (listening && listening.area !== area) {
       listening.ending.abort();
@@ -126,6 +151,12 @@
 
   document.addEventListener("desk-changed", () => {
     if (listening) refresh(listening.area).catch(() => citewell.say("The list cannot be read.", true));
+  });
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("[data-live] textarea[id]")) keepDraft(event.target);
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.detail.successful && event.target.matches("form")) dropDrafts(event.target);
   });
   document.addEventListener("DOMContentLoaded", start);
   document.addEventListener("htmx:afterSwap", start);
