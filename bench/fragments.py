@@ -183,7 +183,7 @@ def _cite(
             continue
         url = base + quote(file.relative_to(root).as_posix())
         try:
-            page = extract_page(_fetched(url, file.read_bytes()))
+            page = extract_page(fetched_page(url, file.read_bytes()))
         except CitewellError:
             continue
         for citation in _quote_page(name, url, page, choice, limit=min(2, count - made)):
@@ -212,7 +212,7 @@ def _quote_page(
         )
 
 
-def _fetched(url: str, body: bytes) -> FetchedPage:
+def fetched_page(url: str, body: bytes) -> FetchedPage:
     text = body.decode("utf-8", "replace")
     return FetchedPage(
         url=url, final_url=url, status=200, kind="html", body=body, text=text,

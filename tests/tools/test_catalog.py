@@ -120,6 +120,7 @@ async def greedy_arguments(
         "query": "heron",
         "question": "heron",
         "quote": "heron by the pond",
+        "draft": "The grey heron stands still by the pond all day. " * 200,
         "text": "\n\n".join(f"“heron by the pond” {LARGEST.url}#{n}" for n in range(25)),
         "passage_id": passages[0],
         "passage_ids": passages,

@@ -75,7 +75,7 @@ async def _check(
     )
     rows: list[tuple[str, CheckedReference]] = []
     for name in arguments.files:
-        data = await to_thread.run_sync(_read, name)
+        data = await to_thread.run_sync(read_file, name)
         document = await read_document(data, name=name, sandbox=parts.fetcher.sandbox)
         rows += [(name, checked) for checked in await checker.check(document)]
     counts = Counter[str](checked.verdict for _, checked in rows)
@@ -89,7 +89,12 @@ async def _check(
     )
 
 
-def _read(name: str) -> bytes:
+def read_file(name: str) -> bytes:
+    """Return the bytes of a document; "-" is stdin.
+
+    Raises:
+        InvalidArgument: it cannot be read, or is too large.
+    """
     try:
         path = Path("/dev/stdin") if name == "-" else Path(name)
         with path.open("rb") as file:

@@ -40,6 +40,7 @@ COMMANDS = {
     "keys": "make and revoke the keys of the HTTP server's clients",
     "usage": "show what each key has used",
     "check": "check the quotes and links of documents",
+    "check-draft": "check the sentences of a text by the indexed pages",
     "receipt": "write a file that proves quotes to anyone",
     "verify": "check a receipt, offline",
     "reindex": "read stored pages again with this version's extractor",
@@ -63,6 +64,7 @@ READ_DATABASE = frozenset(
         "jobs",
         "keys",
         "usage",
+        "check-draft",
         "receipt",
         "reindex",
         "export",
@@ -154,7 +156,7 @@ def _sentence(summary: str) -> str:
 
 def load_command(name: str) -> Command:
     """Return the module of a command."""
-    module = f"{name}_" if keyword.iskeyword(name) else name
+    module = f"{name}_" if keyword.iskeyword(name) else name.replace("-", "_")
     return cast("Command", import_module(f"citewell.cli.{module}"))
 
 

@@ -16,7 +16,7 @@ from citewell.tools.data import (
     update_status,
 )
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
-from citewell.tools.evidence import check_citations, make_receipt
+from citewell.tools.evidence import check_citations, check_draft, make_receipt
 from citewell.tools.graph import (
     children,
     describe,
@@ -72,6 +72,7 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     extract_evidence.TOOL,
     verify_quote.TOOL,
     check_citations.TOOL,
+    check_draft.TOOL,
     make_receipt.TOOL,
     describe.TOOL,
     expand.TOOL,

@@ -1,0 +1,262 @@
+"""Judging a sentence of a draft by sentences of pages: what they share, and where they differ.
+
+No model is asked. A sentence is `supported` when one place of a page has nearly all of its words,
+all of its names, numbers and versions, and denies as much; it is `contradicted` when such a place
+has another number, version or opposite instead, or denies what the sentence says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from citewell.core.folding import fold
+from citewell.core.text import sentence_spans
+from citewell.core.words import content_words, weight_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from citewell.core.text import Span
+
+ClaimVerdict = Literal["quoted", "supported", "partly", "unsupported", "contradicted"]
+
+# Shares of a claim's words that a place must hold; fitted on the even sentences of bench/drafts.py.
+_SUPPORTED_SHARE = 0.85
+_CONTRADICTED_SHARE = 0.7
+_PARTLY_SHARE = 0.5
+_LEAST_WORDS = 5
+_LEAST_QUOTED_CHARACTERS = 20
+_MOST_LISTED = 8
+_MOST_SPACE = 10
+_SENTENCE_ENDS = '.!?:;。」”")'
+
+_NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,_]*+(?:\.\d+)*+(?:%|[a-zA-Z]{1,3}(?![a-zA-Z]))?")
+_NAME = re.compile(
+    r"`([^`\n]{1,80}+)`|(?<![\w-])(--?[a-zA-Z][\w-]*+)|(?<!\w)(\w+(?:[._:/]+\w+)+|[a-z]+[A-Z]\w*+"
+    r"|[A-Z]\w*[A-Z]\w*+)(?!\w)"
+)
+_PROPER = re.compile(r"(?<=[a-z,;] )([A-Z][a-z]{2,}\w*+)")
+_NEGATION = re.compile(
+    r"(?<![-\w])(?:not|never|no|none|nothing|cannot|without|neither|nor|unable|fails? to)(?![-\w])"
+    r"|n['’]t\b"
+    r"|(?:ない|ません|ず(?:に|、))",
+    re.IGNORECASE,
+)
+_OPPOSITES = """
+true/false enabled/disabled enable/disable enables/disables on/off yes/no always/never before/after
+first/last minimum/maximum min/max lower/upper increase/decrease increases/decreases
+ascending/descending required/optional must/may synchronous/asynchronous success/failure
+succeed/fail succeeds/fails allow/deny allowed/forbidden allows/forbids read/write left/right
+older/newer earlier/later less/more fewer/greater mutable/immutable local/remote client/server
+start/end begin/end open/closed public/private all/none include/exclude includes/excludes
+signed/unsigned input/output
+"""
+
+
+def _opposites_by_word() -> dict[str, frozenset[str]]:
+    pairs = [pair.split("/") for pair in _OPPOSITES.split()]
+    both = [*pairs, *(pair[::-1] for pair in pairs)]
+    return {word: frozenset(other for one, other in both if one == word) for word, _ in both}
+
+
+_OPPOSITES_OF = _opposites_by_word()
+_WORD = re.compile(r"[A-Za-z]+")
+# Whose word it is changes nothing about the claim.
+_ATTRIBUTION = re.compile(
+    r"(?:according to|as stated in|as described in|as documented in|per) [^,.;]{1,80}+,\s*"
+    r"|(?:the )?(?:docs?|documentation|manual|page|guide|reference)s? "
+    r"(?:says?|states?|notes?|explains?|mentions?)(?: that)?,?\s+",
+    re.IGNORECASE,
+)
+_NUMBER_GOES_ON = re.compile(r"[.,]?\d|\w")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimJudgement:
+    """What the evidence says of a claim."""
+
+    verdict: ClaimVerdict
+    passage: int | None = None
+    """Which passage holds the best place, …"""
+    span: Span | None = None
+    """… and where in it."""
+    share: float = 0.0
+    """How much of the claim's words the place holds, rare ones counting more."""
+    missing: tuple[str, ...] = ()
+    """Names, numbers and words of the claim that the place does not hold."""
+    differing: tuple[tuple[str, str], ...] = ()
+    """What the claim says and what the place says instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    words: Counter[str]
+    numbers: Counter[str]
+    names: frozenset[str]
+    negations: int
+    tokens: frozenset[str]
+    text: str
+    """Folded, in small letters."""
+
+
+def claims_of(draft: str) -> Iterator[Span]:
+    """Give where the factual sentences of a draft stand; questions, headings and code are none."""
+    for start, end in sentence_spans(draft):
+        sentence = draft[start:end]
+        if sentence.startswith(("```", "~~~", "#", "|")) or sentence.rstrip("*_\"'”)").endswith(
+            "?"
+        ):
+            continue
+        if len(sentence.split()) >= _LEAST_WORDS or len(content_words(sentence)) >= _LEAST_WORDS:
+            yield start, end
+
+
+def judge_claim(claim: str, passages: Sequence[str]) -> ClaimJudgement:
+    """Return the verdict on a claim by the best place in some passages."""
+    attribution = _ATTRIBUTION.match(claim)
+    claim = claim[attribution.end() :] if attribution else claim
+    quoted = _find_quoted(claim, passages)
+    if quoted is not None:
+        return quoted
+    own = _facts(claim)
+    best = ClaimJudgement(verdict="unsupported")
+    for number, passage in enumerate(passages):
+        before: _Facts | None = None
+        for span in sentence_spans(passage):
+            place = _facts(passage[span[0] : span[1]])
+            judged = _compare(own, place, before, passage=number, span=span)
+            if _rank(judged) > _rank(best):
+                best = judged
+            before = place
+    return best
+
+
+def _find_quoted(claim: str, passages: Sequence[str]) -> ClaimJudgement | None:
+    """Return where a passage holds the claim word for word, but for its typesetting."""
+    wanted = fold(claim).text.strip().rstrip(".。")
+    if len(wanted) < _LEAST_QUOTED_CHARACTERS:
+        return None
+    for number, passage in enumerate(passages):
+        folded = fold(passage)
+        place = folded.text.find(wanted)
+        if place < 0 or _NUMBER_GOES_ON.match(folded.text, place + len(wanted)):
+            continue
+        span = folded.span(place, place + len(wanted))
+        if _begins_sentence(passage, span[0]):
+            return ClaimJudgement(verdict="quoted", passage=number, span=span, share=1.0)
+    return None
+
+
+def _begins_sentence(passage: str, place: int) -> bool:
+    """Return whether a sentence begins at a place: what stands before it could deny it."""
+    starts = [start for start, _ in sentence_spans(passage) if start <= place]
+    return bool(starts) and not fold(passage[starts[-1] : place]).text.strip()
+
+
+def _facts(text: str) -> _Facts:
+    plain = fold(text).text
+    names = {next(group for group in match.groups() if group) for match in _NAME.finditer(text)}
+    names |= set(_PROPER.findall(plain))
+    return _Facts(
+        words=Counter(content_words(plain)),
+        numbers=Counter(
+            match.replace(",", "").replace("_", "") for match in _NUMBER.findall(plain)
+        ),
+        # A version is a number.
+        names=frozenset(
+            bare
+            for name in names
+            if (bare := name.strip("().,:;").casefold()) and not bare[0].isdigit()
+        ),
+        negations=len(_NEGATION.findall(plain)),
+        tokens=frozenset(word.casefold() for word in _WORD.findall(plain)),
+        text=plain.casefold(),
+    )
+
+
+def _compare(
+    own: _Facts, place: _Facts, before: _Facts | None, *, passage: int, span: Span
+) -> ClaimJudgement:
+    """Return what one sentence says of a claim; `before`, the one before it, may name its subject.
+
+    Numbers, opposites and negations count only where they stand in the sentence itself.
+    """
+    around = place.words if before is None else place.words + before.words
+    share = _share(own.words, around) if _share(own.words, place.words) >= _PARTLY_SHARE else 0.0
+    numbers = list((own.numbers - place.numbers).elements())
+    others = list((place.numbers - own.numbers).elements())
+    names = sorted(
+        name
+        for name in own.names
+        if not _holds(place, name) and (before is None or not _holds(before, name))
+    )
+    opposites = _opposites(own, place)
+    is_denied = own.negations != place.negations
+    differing: list[tuple[str, str]] = list(opposites)
+    if numbers and len(numbers) == len(others):
+        differing += zip(numbers, others, strict=True)
+    if is_denied:
+        differing.append((_count_negations(own), _count_negations(place)))
+    absent = [word for word in own.words if word not in around]
+    verdict: ClaimVerdict = "unsupported"
+    if differing and not names and share >= _CONTRADICTED_SHARE:
+        verdict = "contradicted"
+    elif (
+        not numbers and not names and not is_denied and not opposites and share >= _SUPPORTED_SHARE
+    ):
+        verdict = "supported"
+    elif share >= _PARTLY_SHARE:
+        verdict = "partly"
+    return ClaimJudgement(
+        verdict=verdict,
+        passage=passage,
+        span=span,
+        share=round(share, 2),
+        missing=tuple([*numbers, *names, *absent][:_MOST_LISTED]),
+        differing=tuple(differing) if verdict == "contradicted" else (),
+    )
+
+
+def _share(own: Counter[str], place: Counter[str]) -> float:
+    """Return how much of the claim's words a place holds, by their weight."""
+    total = sum(weight_of(word) for word in own)
+    held = sum(weight_of(word) for word in own if word in place)
+    return held / total if total else 0.0
+
+
+def _count_negations(facts: _Facts) -> str:
+    return f"{facts.negations or 'no'} negation{'' if facts.negations == 1 else 's'}"
+
+
+def _holds(place: _Facts, name: str) -> bool:
+    """Return whether a place has a name, alone or between other signs."""
+    if name in place.names:
+        return True
+    start = place.text.find(name)
+    while start >= 0:
+        around = (
+            place.text[start - 1 : start] + place.text[start + len(name) : start + len(name) + 1]
+        )
+        if not any(character.isalnum() for character in around):
+            return True
+        start = place.text.find(name, start + 1)
+    return False
+
+
+def _opposites(own: _Facts, place: _Facts) -> list[tuple[str, str]]:
+    """Return words of the claim whose opposite stands in the place, and they themselves do not."""
+    there = place.tokens - own.tokens
+    return [
+        (word, other)
+        for word in sorted(own.tokens - place.tokens)
+        for other in sorted(_OPPOSITES_OF.get(word, frozenset()) & there)
+    ]
+
+
+def _rank(judged: ClaimJudgement) -> tuple[int, float]:
+    """Return how much a place says of the claim; the nearest decides between support and denial."""
+    order = {"unsupported": 0, "partly": 1, "contradicted": 2, "supported": 3, "quoted": 4}
+    return order[judged.verdict], judged.share

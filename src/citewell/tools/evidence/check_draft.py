@@ -1,0 +1,175 @@
+"""`check_draft`: what the library says of each sentence of a text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from citewell.answer.quote import clip
+from citewell.app.draft_check import check_draft
+from citewell.core.boundary import Boundary
+from citewell.retrieve.pipeline import Models
+from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.scope import check_scope, search_filter
+from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.app.draft_check import CheckedClaim
+
+MAX_DRAFT_CHARACTERS = 60_000
+MAX_SENTENCES = 40
+METHOD = (
+    "Verdicts compare words, names, numbers, versions and negations with the nearest sentence of "
+    "the library; no model was asked."
+)
+_MAX_SHOWN_CHARACTERS = 300
+_MODEL_VERDICT = re.compile(
+    r"^\s{0,5}(\d{1,3})[.:)]\s{0,5}(supported|partly|unsupported|contradicted)\b", re.MULTILINE
+)
+_MAX_MODEL_TOKENS = 600
+
+
+class CheckDraftInput(ToolInput):
+    """Arguments of `check_draft`."""
+
+    draft: Annotated[str, Field(min_length=1, max_length=MAX_DRAFT_CHARACTERS, pattern=r"\S")]
+
+
+class ClaimShape(ToolOutput):
+    """A sentence of the draft with its verdict, and the nearest words of a page."""
+
+    line: int
+    sentence: OwnText
+    verdict: OwnText
+    missing: list[PageText] | None = None
+    """What of the sentence is not in the quote."""
+    differing: list[PageText] | None = None
+    """What the sentence says, and what the quote says instead."""
+    quote: PageText | None = None
+    title: PageLabel | None = None
+    link: PageUrl | None = None
+    citation: OwnText | None = None
+    model_verdict: OwnText | None = None
+    """What the client's own model says of the sentence and the quote."""
+
+
+class CheckDraftOutput(ToolOutput):
+    """Every factual sentence of the draft, in its order."""
+
+    method: OwnText
+    counts: dict[OwnText, int]
+    claims: list[ClaimShape]
+    is_complete: bool
+    """False when the draft has more sentences than are checked."""
+
+
+async def run(given: CheckDraftInput, call: Call) -> CheckDraftOutput:
+    """Look each sentence up; then ask the client's model, if there is one, about all of them."""
+    scope = check_scope(None, call)
+    parts = call.parts
+    checked = await check_draft(
+        given.draft,
+        store=parts.store,
+        models=Models(embedder=parts.embedder, reranker=parts.reranker),
+        where=await search_filter(scope, None, call),
+        limit=MAX_SENTENCES + 1,
+    )
+    claims = [_shape(claim) for claim in checked[:MAX_SENTENCES]]
+    verdicts = await _ask_model(claims, call)
+    return CheckDraftOutput(
+        method=METHOD,
+        counts=dict(Counter(claim.verdict for claim in claims)),
+        claims=[
+            claim.model_copy(update={"model_verdict": verdicts.get(number)})
+            for number, claim in enumerate(claims, 1)
+        ],
+        is_complete=len(checked) <= MAX_SENTENCES,
+    )
+
+
+def _shape(claim: CheckedClaim) -> ClaimShape:
+    judged = claim.judgement
+    has_place = judged.verdict != "unsupported"
+    return ClaimShape(
+        line=claim.line,
+        sentence=clip(claim.sentence, _MAX_SHOWN_CHARACTERS),
+        verdict=judged.verdict,
+        missing=list(judged.missing) if judged.verdict == "partly" and judged.missing else None,
+        differing=[f"{own} / {other}" for own, other in judged.differing] or None,
+        quote=clip(claim.quote, _MAX_SHOWN_CHARACTERS) if claim.quote and has_place else None,
+        title=claim.title if has_place else None,
+        link=claim.link if has_place else None,
+        citation=claim.citation if has_place else None,
+    )
+
+
+async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str]:
+    """Return the verdicts of the client's own model by number; none where it offers no model."""
+    if call.client is None:
+        return {}
+    boundary = Boundary()
+    asked = [
+        f"{number}. Sentence: {claim.sentence}\n   Quote: {boundary.quote(claim.quote)}"
+        for number, claim in enumerate(claims, 1)
+        if claim.quote is not None
+    ]
+    if not asked:
+        return {}
+    prompt = "\n".join(
+        [
+            "For each sentence, say whether its quote alone shows it to be true: supported, "
+            "partly, unsupported or contradicted. One line for each, such as `1: supported`.",
+            boundary.note,
+            *asked,
+        ]
+    )
+    written = await call.client.sample(prompt, max_tokens=_MAX_MODEL_TOKENS)
+    return {int(number): verdict for number, verdict in _MODEL_VERDICT.findall(written or "")}
+
+
+def render(output: CheckDraftOutput, call: Call) -> str:
+    """Return a few lines for each sentence: its verdict, what differs, and the quote."""
+    if not output.claims:
+        return "The draft has no sentence that states a fact."
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in output.counts.items())
+    lines = [f"{len(output.claims)} sentences: {listed}. {output.method}"]
+    for claim in output.claims:
+        model = f" (the client's model: {claim.model_verdict})" if claim.model_verdict else ""
+        lines.append(f"line {claim.line}: {claim.verdict.upper()}{model}: {claim.sentence}")
+        lines += [f"    draft / page: {', '.join(claim.differing)}"] if claim.differing else []
+        lines += [f"    not in the quote: {', '.join(claim.missing)}"] if claim.missing else []
+        if claim.quote is not None:
+            lines.append(f"    {claim.quote} — {claim.link} (id {claim.citation})")
+    if not output.is_complete:
+        lines.append(f"The draft goes on; the first {MAX_SENTENCES} sentences were checked.")
+    return "\n".join(lines)
+
+
+TOOL = Tool(
+    name="check_draft",
+    toolset="evidence",
+    title="Check a draft",
+    description=(
+        "Check each factual sentence of a text by the library: quoted, supported, partly (what is "
+        "missing), unsupported, contradicted (what differs), with the nearest quote.\n"
+        "Use when you have written something from indexed pages.\n"
+        "Do not use when the text cites its pages: call check_citations.\n"
+        f"Returns at most {MAX_SENTENCES} sentences.\n"
+        "If you need more, send the text in parts.\n"
+        f"Defaults: all indexed pages. Max: {MAX_DRAFT_CHARACTERS:,} characters."
+    ),
+    input_model=CheckDraftInput,
+    output_model=CheckDraftOutput,
+    annotations=Annotations(read_only=True),
+    needs=("store", "embedder", "reranker"),
+    run=run,
+    shape=as_is,
+    render=render,
+    example={"draft": "A task can be cancelled, and a cancelled task cannot be resumed."},
+    in_default=False,
+)
