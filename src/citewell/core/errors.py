@@ -187,7 +187,9 @@ class UnsupportedContent(FetchError):
     """The content is of a type that holds no text we can read."""
 
     code = "INVALID_ARGUMENT"
-    suggestion = "HTML, Markdown, plain text, JSON, XML and PDF can be read."
+    suggestion = (
+        "HTML, Markdown, reStructuredText, AsciiDoc, plain text, JSON, XML and PDF can be read."
+    )
 
 
 class EmptyPage(FetchError):

@@ -32,6 +32,8 @@ def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
         ('<div class="highlight highlight-source-shell"><pre>x</pre></div>', "shell"),
         ('<pre><code class="hljs json">x</code></pre>', "json"),
         ('<pre class="brush: php">x</pre>', "php"),
+        ('<pre class="code ruby literal-block">x</pre>', "ruby"),
+        ('<pre class="code literal-block">x</pre>', ""),
         ("<pre>&gt;&gt;&gt; x</pre>", "python"),
     ],
 )

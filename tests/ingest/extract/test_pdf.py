@@ -5,6 +5,8 @@ from __future__ import annotations
 from io import BytesIO
 
 from reportlab.lib.pagesizes import A4
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from tests.ingest.fetched import extracted
 
@@ -201,3 +203,16 @@ def test_a_page_with_more_text_than_is_read_says_so() -> None:
     text = extracted(paper.bytes(), "pdf").text
 
     assert "[cut here: page 1 goes on for" in text
+
+
+def test_prose_in_a_font_that_calls_itself_fixed_is_no_code() -> None:
+    pdfmetrics.registerFont(TTFont("Vera", "Vera.ttf"))
+    paper = Paper()
+    for start in range(0, len(HABITS), 60):
+        paper.line(HABITS[start : start + 60], font="Vera")
+    honest = paper.bytes()
+    # The first bit says that all letters are equally wide.
+    lying = honest.replace(b"/Flags 4", b"/Flags 5")
+
+    assert honest != lying
+    assert "```" not in extracted(lying, "pdf").text

@@ -15,6 +15,8 @@ _LANGUAGE_CLASS = re.compile(
 _BARE_LANGUAGE = re.compile(
     r" (?:hljs|highlight|sourcecode|prettyprint|prism|src|codehilite|chroma|listing)"
     r"(?: notranslate)? (?:lang-)?([a-z][\w+#-]*) "
+    # As docutils writes it.
+    r"| code ([a-z][\w+#-]*) literal-block "
 )
 _ALIASES = {
     "python3": "python",
@@ -99,7 +101,7 @@ def _language_in_names(names: str) -> str:
         if match.group(1) not in _NO_LANGUAGE:
             return match.group(1)
     bare = _BARE_LANGUAGE.search(names)
-    return bare.group(1) if bare else ""
+    return (bare.group(1) or bare.group(2)) if bare else ""
 
 
 def _is_not_code(element: Element) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pypdfium2
 import pypdfium2.raw
@@ -13,7 +13,12 @@ from citewell.ingest.extract.characters import clean_plain_text
 
 # A page of small print has some ten thousand characters.
 _MAX_CHARACTERS = 60_000
+# Of the type size; letters of one width differ by less, as they are rounded.
+_EQUAL_WIDTHS = 0.1
 _FIXED_PITCH = 1
+# In all other type some of these are half as wide as others.
+_NARROW = frozenset("fijlt")
+_NARROW_OR_WIDE = _NARROW | frozenset("mwMW")
 _MONO_NAME = re.compile(rb"mono|courier|consol|typewriter|cmtt|menlo|code|fixed", re.IGNORECASE)
 _BOLD_NAME = re.compile(rb"bold|black|heavy|semibold|cmbx", re.IGNORECASE)
 _HYPHENS = "\ufffe\x02\u00ad"
@@ -47,7 +52,7 @@ def read_words(text_page: pypdfium2.PdfTextPage) -> list[Word]:
     for place in range(min(text_page.count_chars(), _MAX_CHARACTERS)):
         reader.read(place)
     reader.end_word()
-    return reader.words
+    return reader.finish()
 
 
 class _WordReader:
@@ -59,7 +64,15 @@ class _WordReader:
         self._letters: list[str] = []
         self._box = [0.0, 0.0, 0.0, 0.0]
         self._size = 0.0
-        self._fonts: tuple[bool, bool] = (False, False)
+        self._font = b""
+        self._fonts: list[bytes] = []
+        """The font of each word."""
+        self._widths: dict[bytes, tuple[float, float]] = {}
+        """The narrowest and the widest letter of each font, by its size."""
+        self._flags: dict[bytes, bool] = {}
+        """Whether a font says that its letters are equally wide; not all tell the truth."""
+        self._contrasts: dict[bytes, set[bool]] = {}
+        """Which kinds of letters a font showed: narrow ones, wide ones, or both."""
         self._rectangle = pypdfium2.raw.FS_RECTF()
 
     def read(self, place: int) -> None:
@@ -79,6 +92,11 @@ class _WordReader:
         if not self._letters:
             self._begin(place, box)
         self._letters.append(letter)
+        width = (box[2] - box[0]) / max(self._size, 1.0)
+        least, most = self._widths.get(self._font, (width, width))
+        self._widths[self._font] = (min(least, width), max(most, width))
+        if letter in _NARROW_OR_WIDE:
+            self._contrasts.setdefault(self._font, set()).add(letter in _NARROW)
         self._box = [
             min(self._box[0], box[0]),
             min(self._box[1], box[1]),
@@ -92,7 +110,7 @@ class _WordReader:
         self._letters = []
         if text:
             left, bottom, right, top = self._box
-            is_mono, is_bold = self._fonts
+            self._fonts.append(self._font)
             self.words.append(
                 Word(
                     text=text,
@@ -101,10 +119,23 @@ class _WordReader:
                     right=right,
                     top=top,
                     size=self._size,
-                    is_mono=is_mono,
-                    is_bold=is_bold,
+                    is_mono=bool(_MONO_NAME.search(self._font)),
+                    is_bold=bool(_BOLD_NAME.search(self._font)),
                 )
             )
+
+    def finish(self) -> list[Word]:
+        """Return the words; a font is known by all its letters on the page."""
+        mono = {
+            font
+            for font, (least, most) in self._widths.items()
+            if most - least < _EQUAL_WIDTHS
+            and (self._flags.get(font) or len(self._contrasts.get(font, ())) == 2)
+        }
+        return [
+            replace(word, is_mono=True) if font in mono else word
+            for word, font in zip(self.words, self._fonts, strict=True)
+        ]
 
     def _continues(self, box: tuple[float, float, float, float]) -> bool:
         is_beside = box[0] - self._box[2] < _WORD_GAP * max(self._size, 1.0)
@@ -124,5 +155,6 @@ class _WordReader:
         name = ctypes.create_string_buffer(128)
         flags = ctypes.c_int()
         pypdfium2.raw.FPDFText_GetFontInfo(self._raw, place, name, 128, flags)
-        is_mono = bool(flags.value & _FIXED_PITCH) or bool(_MONO_NAME.search(name.value))
-        self._fonts = (is_mono, bool(_BOLD_NAME.search(name.value)))
+        # Bitmapped fonts have no name, and only their size keeps them apart.
+        self._font = name.value + f" {self._size:.0f}".encode()
+        self._flags[self._font] = bool(flags.value & _FIXED_PITCH)
