@@ -95,11 +95,11 @@ def test_the_server_introduces_itself_in_the_era_of_the_client(conversation: Con
     seen = conversation.seen
 
     assert (seen["era"], seen["server"]) == (conversation.speaker.era, "citewell")
-    assert "cite the sources" in seen["instructions"]
+    assert "sources to cite" in seen["instructions"]
 
 
 def test_tools_are_listed(conversation: Conversation) -> None:
-    assert {"answer", "ask_user", "kb_retrieve_evidence"} <= set(conversation.seen["tools"])
+    assert {"answer", "ask_user", "kb_verify_quote"} <= set(conversation.seen["tools"])
 
 
 def test_an_answer_has_its_quote_in_both_forms(conversation: Conversation) -> None:
@@ -145,14 +145,18 @@ def test_the_person_at_the_client_answers(conversation: Conversation) -> None:
 def test_resources_and_prompts_are_read(conversation: Conversation, site: Site) -> None:
     shelves = conversation.seen["shelves"]
 
-    assert (shelves["resources"], shelves["templates"]) == (["page 1"], ["page", "passage"])
+    assert (shelves["resources"], shelves["templates"]) == (
+        ["page 1"],
+        ["page", "passage", "receipt"],
+    )
     assert QUOTE in shelves["text"]
     assert (shelves["prompts"], shelves["completed"]) == (5, [site.url("/heron")])
     assert site.url("/heron") in shelves["prompt"]
 
 
-def test_what_is_not_there_has_the_code_of_the_era(conversation: Conversation) -> None:
-    missing = {"legacy": -32002, "modern": -32602}[conversation.speaker.era]
+def test_what_is_not_there_is_recognised_by_the_client(conversation: Conversation) -> None:
+    # The second client turns the code of the older era into its own where the error names the URI.
+    missing = -32002 if conversation.speaker.script == "sdk1.cjs" else -32602
 
     assert conversation.seen["shelves"]["missing"]["code"] == missing
 

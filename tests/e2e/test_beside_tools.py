@@ -44,7 +44,7 @@ async def check_what_a_host_does(client: Client, heron: str, *, not_found: int) 
     with pytest.raises(MCPError) as caught:
         await client.read_resource("citewell://scratch/1/2")
 
-    assert [each.name for each in templates] == ["page", "passage"]
+    assert [each.name for each in templates] == ["page", "passage", "receipt"]
     assert len(prompts) == 5
     assert [each.name for each in pages] == ["page 1"]
     assert completed.completion.values == [heron]
@@ -69,7 +69,9 @@ in_both_eras = pytest.mark.parametrize(
 
 @in_both_eras
 async def test_a_host_over_stdio(mode: str, not_found: int, site: Site, tmp_path: Path) -> None:
-    server = stdio_parameters(tmp_path, CITEWELL_EMBEDDER="none")
+    server = stdio_parameters(
+        tmp_path, CITEWELL_EMBEDDER="none", CITEWELL_MCP_TOOLSETS="default,kb"
+    )
 
     async with Client(server, mode=mode) as client:
         await check_what_a_host_does(client, site.url("/heron"), not_found=not_found)
@@ -77,7 +79,9 @@ async def test_a_host_over_stdio(mode: str, not_found: int, site: Site, tmp_path
 
 @in_both_eras
 async def test_a_host_over_http(mode: str, not_found: int, site: Site, tmp_path: Path) -> None:
-    with http_server(tmp_path, CITEWELL_EMBEDDER="none") as server:
+    with http_server(
+        tmp_path, CITEWELL_EMBEDDER="none", CITEWELL_MCP_TOOLSETS="default,kb"
+    ) as server:
         async with Client(f"{server.url}/mcp", mode=mode) as client:
             await check_what_a_host_does(client, site.url("/heron"), not_found=not_found)
 
@@ -85,7 +89,9 @@ async def test_a_host_over_http(mode: str, not_found: int, site: Site, tmp_path:
 async def test_a_host_that_asks_everything_at_once_is_answered_by_front_and_server(
     site: Site, tmp_path: Path
 ) -> None:
-    server = stdio_parameters(tmp_path, CITEWELL_EMBEDDER="none")
+    server = stdio_parameters(
+        tmp_path, CITEWELL_EMBEDDER="none", CITEWELL_MCP_TOOLSETS="default,kb"
+    )
 
     async with Client(server, mode="auto") as client:
         capabilities = client.server_capabilities
@@ -94,6 +100,7 @@ async def test_a_host_that_asks_everything_at_once_is_answered_by_front_and_serv
 
     assert sorted(capabilities.model_dump(exclude_none=True)) == [
         "completions",
+        "logging",
         "prompts",
         "resources",
         "tools",

@@ -395,14 +395,14 @@ def test_the_inspector_lists_tools_and_calls_one(tab: Tab) -> None:
     expect(page.locator("#server")).to_contain_text("citewell")
     assert "token" not in page.url
 
-    page.locator("#tools").get_by_role("button", name="kb_retrieve_evidence").click()
-    page.get_by_label("question").fill("What does the grey heron eat?")
-    page.get_by_label("max_quotes").fill("2")
+    page.locator("#tools").get_by_role("button", name="search", exact=True).click()
+    page.get_by_label("query").fill("What does the grey heron eat?")
+    page.get_by_label("top_k").fill("2")
     page.get_by_role("button", name="Call", exact=True).click()
 
     expect(page.locator("#timing")).to_contain_text("Done after")
     expect(page.locator("#content-text")).to_contain_text("The grey heron eats fish")
-    expect(page.locator("#structured")).to_contain_text('"quotes"')
+    expect(page.locator("#structured")).to_contain_text('"evidence"')
     picture(page, "inspector")
 
 

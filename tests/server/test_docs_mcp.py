@@ -193,7 +193,7 @@ async def test_changed_files_are_found_while_the_server_runs(tmp_path: Path) -> 
 
 
 async def test_the_folder_becomes_part_of_the_corpus(tmp_path: Path) -> None:
-    question = call("kb_retrieve_evidence", question="What does the grey heron eat?")
+    question = call("search", query="What does the grey heron eat?")
 
     async with browsing_docs(
         tmp_path, mcp_rate_limit_requests=100_000, docs_all_tools=True
@@ -202,6 +202,6 @@ async def test_the_folder_becomes_part_of_the_corpus(tmp_path: Path) -> None:
             while "fish and frogs" not in (answer := await client.post("/mcp", json=question)).text:
                 pass
 
-    quote = json.loads(json.dumps(answer.json()["result"]["structuredContent"]))["quotes"][0]
+    quote = json.loads(json.dumps(answer.json()["result"]["structuredContent"]))["sources"][0]
     assert quote["url"].startswith("http://127.0.0.1:")
     assert "/guide/herons.html" in quote["url"]

@@ -161,8 +161,8 @@ async def test_the_server_tells_what_it_has_and_how_to_use_it(mode: str) -> None
         instructions = client.instructions or ""
 
     has = capabilities.model_dump(exclude_none=True)
-    assert sorted(has) == ["completions", "prompts", "resources", "tools"]
-    assert "verbatim" in instructions
+    assert sorted(has) == ["completions", "logging", "prompts", "resources", "tools"]
+    assert instructions.startswith("Prefer Citewell")
 
 
 async def test_a_client_with_the_token_is_served() -> None:

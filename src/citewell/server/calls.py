@@ -66,14 +66,22 @@ class Calls:
 
     @contextmanager
     def answering(
-        self, context: RequestContext, *, not_found: int = types.INVALID_PARAMS
+        self,
+        context: RequestContext,
+        *,
+        not_found: int = types.INVALID_PARAMS,
+        uri: str | None = None,
     ) -> Iterator[None]:
-        """Bound the time of a handler, and turn what goes wrong in it into JSON-RPC errors."""
+        """Bound the time of a handler, and turn what goes wrong in it into JSON-RPC errors.
+
+        The error for something that is not found names the `uri` that was asked for.
+        """
         try:
             with anyio.fail_after(self._timeout_seconds):
                 yield
         except NotFound as error:
-            raise MCPError(code=not_found, message=_sentence(error)) from error
+            data = None if uri is None else {"uri": uri}
+            raise MCPError(code=not_found, message=_sentence(error), data=data) from error
         except InvalidArgument as error:
             raise MCPError(code=types.INVALID_PARAMS, message=error.message) from error
         except CitewellError as error:

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from citewell.server.auth import session_user
 from citewell.server.calls import CALLER_KEY
 from citewell.server.departure import DEPARTURE_KEY, Departure
+from citewell.server.event_store import RETRY_MILLISECONDS, MemoryEventStore
 from citewell.server.jsonrpc import Fault, parse_message
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ class McpEndpoint:
         self._draining = draining
         self._has_sessions = has_sessions
         self._stateful = StreamableHTTPSessionManager(
-            server, max_request_body_size=MAX_REQUEST_BYTES
+            server,
+            event_store=MemoryEventStore(),
+            retry_interval=RETRY_MILLISECONDS,
+            max_request_body_size=MAX_REQUEST_BYTES,
         )
         self._stateless = StreamableHTTPSessionManager(
             server, stateless=True, json_response=True, max_request_body_size=MAX_REQUEST_BYTES

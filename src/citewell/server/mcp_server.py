@@ -22,6 +22,7 @@ from citewell import __version__
 from citewell.app.client_port import ClientMustAnswer
 from citewell.core.errors import CitewellError
 from citewell.server.calls import Calls
+from citewell.server.client_log import ClientLog
 from citewell.server.client_port import RequestClient, can_elicit
 from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
@@ -84,6 +85,7 @@ def build_server(
         timeout_seconds=settings.mcp_tool_timeout,
         has_sessions=settings.mcp_sessions,
     )
+    client_log = ClientLog(calls)
     resources = ResourceHandlers(calls)
     prompts = PromptHandlers(registry, calls, dotted=dotted)
 
@@ -116,6 +118,8 @@ def build_server(
         if metrics is not None and (tool := registry.find(params.name)) is not None:
             seconds = time.monotonic() - started
             metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
+        if result is not None and result.is_error:
+            await client_log.send(context, "error", f"{params.name}: {outcome_of(result)}")
         if client.asked:
             return types.InputRequiredResult(input_requests=client.asked)
         if result is None:
@@ -144,6 +148,9 @@ def build_server(
         on_completion=prompts.complete,
     )
     server.middleware.append(instruct)
+    server.add_request_handler(
+        "logging/setLevel", types.SetLevelRequestParams, client_log.set_level
+    )
     return server
 
 

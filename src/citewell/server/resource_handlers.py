@@ -55,7 +55,7 @@ class ResourceHandlers:
     ) -> types.ReadResourceResult:
         """Return a page, a passage or a receipt; what the caller may not see is not found."""
         not_found = RESOURCE_NOT_FOUND if is_handshake_era(context) else types.INVALID_PARAMS
-        with self._calls.answering(context, not_found=not_found):
+        with self._calls.answering(context, not_found=not_found, uri=str(params.uri)):
             found = await read_resource(
                 params.uri, await self._calls.open(context, *RESOURCE_NEEDS)
             )
