@@ -12,6 +12,7 @@ from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
 from citewell.tools.catalog import ALL_TOOLS, open_registry
 from citewell.tools.instructions import compose_instructions
+from citewell.tools.toolsets import is_shown
 
 EVERY_NAME = [tool.underscored_name for tool in ALL_TOOLS]
 WRITER = Caller(session="w", scopes=frozenset({"read", "write"}))
@@ -20,7 +21,12 @@ READER = Caller(session="r", scopes=frozenset({"read"}))
 
 def instructions_for(caller: Caller, *toolsets: str) -> str:
     registry = open_registry(Settings(mcp_toolsets=toolsets))
-    return compose_instructions((tool.name for tool in registry.tools_for(caller)), dotted=False)
+    shown = [
+        tool.name
+        for tool in registry.tools_for(caller)
+        if is_shown(tool.toolset, toolsets=toolsets, elicits=False, of_key=None)
+    ]
+    return compose_instructions(shown, dotted=False)
 
 
 def test_the_default_instructions() -> None:
