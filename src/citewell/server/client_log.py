@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, get_args
 import mcp_types as types
 
 from citewell.server.calls import is_handshake_era
+from citewell.tools.results import outcome_of
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from citewell.server.calls import Calls
+    from citewell.tools.results import ToolResult
 
     RequestContext = ServerRequestContext[Any, Any]
 
@@ -38,7 +40,12 @@ class ClientLog:
             self._levels.popitem(last=False)
         return types.EmptyResult()
 
-    async def send(self, context: RequestContext, level: types.LoggingLevel, text: str) -> None:
+    async def report(self, context: RequestContext, tool: str, result: ToolResult | None) -> None:
+        """Send how a call failed, if it did."""
+        if result is not None and result.is_error:
+            await self._send(context, "error", f"{tool}: {outcome_of(result)}")
+
+    async def _send(self, context: RequestContext, level: types.LoggingLevel, text: str) -> None:
         """Send a message about a request, if its client wants messages of this level."""
         wanted = self._wanted(context)
         if wanted not in _LEVELS or _LEVELS.index(level) < _LEVELS.index(wanted):

@@ -34,7 +34,7 @@ from citewell.tools.results import ToolResult, error_result, outcome_of
 from citewell.tools.toolsets import has_scopes, is_shown, spell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -109,17 +109,14 @@ def build_server(
         context: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if registry.find(params.name) is None and not registry.why_unavailable(params.name):
-            known = ", ".join(listing.name for listing in listed.values())
-            message = f"Unknown tool: {params.name[:80]}. The tools are: {known}."
-            raise MCPError(code=types.INVALID_PARAMS, message=message)
+            raise _unknown_tool(params.name, listed.values())
         client = RequestClient(context, params)
         started = time.monotonic()
         result, links = await _call(registry, calls, context, params=params, client=client)
         if metrics is not None and (tool := registry.find(params.name)) is not None:
             seconds = time.monotonic() - started
             metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
-        if result is not None and result.is_error:
-            await client_log.send(context, "error", f"{params.name}: {outcome_of(result)}")
+        await client_log.report(context, params.name, result)
         if client.asked:
             return types.InputRequiredResult(input_requests=client.asked)
         if result is None:
@@ -152,6 +149,12 @@ def build_server(
         "logging/setLevel", types.SetLevelRequestParams, client_log.set_level
     )
     return server
+
+
+def _unknown_tool(name: str, listed: Iterable[types.Tool]) -> MCPError:
+    known = ", ".join(listing.name for listing in listed)
+    message = f"Unknown tool: {name[:80]}. The tools are: {known}."
+    return MCPError(code=types.INVALID_PARAMS, message=message)
 
 
 async def _call(
