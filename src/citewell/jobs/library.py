@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import InvalidArgument
 from citewell.core.jobs import JobDraft
 from citewell.core.library import WebsiteDraft, WebsiteQuery
 from citewell.core.progress import OnProgress, no_progress
@@ -178,7 +179,15 @@ class Library:
 
         Raises:
             NotFound: there is no such website or page.
+            InvalidArgument: it is a page of a site, which would bring it back.
         """
+        website = (await self.status(source_id, project=project)).website
+        holder = (await self._store.library.holders_of([source_id])).get(source_id)
+        if not website.is_entry and holder is not None:
+            raise InvalidArgument(
+                f"{website.url} is a page of the website {holder} and stays with it.",
+                suggestion=f"Delete the website {holder}, or process it again with exclude.",
+            )
         job = await self._store.jobs.last_job(str(source_id), project=project)
         if job is not None and not job.is_finished:
             await self._runner.cancel(job.job_id)

@@ -260,6 +260,20 @@ class LibraryStore:
         values = {"source_ids": [*source_ids], "project": project}
         return [row["source_id"] for row in await self._database.fetch_all("pages_of", values)]
 
+    async def holders_of(self, source_ids: Sequence[int]) -> dict[int, int]:
+        """Return the entry that each of these pages is of; pages of no entry are left out."""
+        rows = await self._database.fetch_all("holders_of", {"source_ids": [*source_ids]})
+        return {row["source_id"]: row["website_id"] for row in reversed(rows)}
+
+    async def member_pages(self, *, project: str, content_type: str | None) -> list[int] | None:
+        """Return the pages of all entries, or of those of a type; None when that is every page."""
+        values = {"project": project, "content_type": content_type}
+        if content_type is None:
+            row = await self._database.fetch_one("has_pages_of_no_entry", values)
+            if row is None or not row["is_any"]:
+                return None
+        return [row["source_id"] for row in await self._database.fetch_all("member_pages", values)]
+
     async def fields_of(self, source_ids: Sequence[int]) -> dict[int, Fields]:
         """Return what content types found in these pages; pages without any are left out."""
         rows = await self._database.fetch_all("fields_of", {"source_ids": [*source_ids]})

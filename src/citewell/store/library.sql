@@ -139,6 +139,29 @@ WHERE page.text_hash = :text_hash AND website_page.website_id = :website_id
 ORDER BY page.source_id
 LIMIT 1;
 
+-- name: holders_of
+-- The entry that a page is of; of several, its own, or else the oldest.
+SELECT source_id, website_id FROM website_page
+WHERE TRUE
+    -- sqlite: AND source_id IN (SELECT value FROM json_each(:source_ids))
+    -- postgres: AND source_id = ANY (:source_ids)
+ORDER BY source_id, website_id <> source_id, website_id;
+
+-- name: member_pages
+SELECT DISTINCT website_page.source_id FROM website
+JOIN website_page ON website_page.website_id = website.source_id
+WHERE website.project = :project
+    AND (CAST(:content_type AS text) IS NULL OR website.content_type = :content_type)
+ORDER BY website_page.source_id;
+
+-- name: has_pages_of_no_entry
+SELECT EXISTS (
+    SELECT 1 FROM page
+    WHERE project = :project AND NOT EXISTS (
+        SELECT 1 FROM website_page WHERE website_page.source_id = page.source_id
+    )
+) AS is_any;
+
 -- name: fields_of
 SELECT source_id, fields FROM website_page
 WHERE fields <> '{}'

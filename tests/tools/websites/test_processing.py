@@ -183,6 +183,20 @@ async def test_a_refresh_says_which_sections_changed() -> None:
     assert "Free lunch" in found["results"][0]["content"]
 
 
+async def test_a_refresh_that_will_be_tried_again_is_not_called_in_progress() -> None:
+    pages = dict(PAGES)
+    async with open_websites(pages) as websites:
+        source_id = (await websites.process("/article"))["source_id"]
+        websites.site.pages["/article"] = Response(status=503)
+        refreshed = await websites.call("rag_refresh_website", source_id=source_id)
+        status = await websites.call("rag_get_website_status", source_id=source_id)
+
+    assert refreshed["status"] == "failed"
+    assert "kept" in refreshed["message"]
+    assert refreshed["error_message"]
+    assert "In progress" not in status["message"]
+
+
 async def test_a_failed_refresh_keeps_the_page_and_says_so() -> None:
     async with open_websites() as websites:
         source_id = (await websites.process("/backend"))["source_id"]

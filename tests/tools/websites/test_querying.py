@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.tools.websites.jobs_site import Websites, open_websites
+from tests.tools.websites.jobs_site import PAGES, Websites, open_websites
 
 pytestmark = pytest.mark.anyio
 
@@ -172,3 +172,65 @@ async def test_a_query_emits_its_start_and_its_end(tmp_path: Path) -> None:
     assert end["event"] == "SemanticQueryComplete"
     assert end["results_count"] == 0
     assert isinstance(end["processing_time_ms"], int)
+
+
+INDEX = (
+    "<html><head><title>Jobs</title></head><body><main><h1>Jobs</h1><p>All that we offer, on pages "
+    'of their own: <a href="/backend">backend</a> and <a href="/article">an article</a>.</p>'
+    "</main></body></html>"
+)
+SITE = {**PAGES, "/": INDEX}
+
+
+async def test_every_id_of_a_result_is_listed_and_deleting_it_deletes() -> None:
+    async with open_websites(SITE) as websites:
+        processed = await websites.process("/", mode="crawl")
+        await websites.finished(processed["source_id"])
+        # Read for an answer, but in nobody's library.
+        await websites.call("answer", url=websites.site.url("/mixed"), query="Who counts birds?")
+        found = await websites.ask("years of Python and tips for interviews")
+        other = await websites.ask("software that counts water birds")
+        listed = await websites.call("rag_list_websites")
+        page_ids = {result["page_id"] for result in found["results"]} - {processed["source_id"]}
+        refused = await websites.call("rag_delete_website", source_id=min(page_ids))
+        deleted = await websites.call("rag_delete_website", source_id=processed["source_id"])
+        after = await websites.ask("years of Python and tips for interviews")
+
+    ids = {website["id"] for website in listed["websites"]}
+    assert {result["source_id"] for result in (*found["results"], *other["results"])} <= ids
+    assert {"/backend", "/article"} <= set(paths(found))
+    assert "/mixed" not in paths(other)
+    assert refused["error"]["code"] == "INVALID_ARGUMENT"
+    assert f"website {processed['source_id']}" in refused["error"]["message"]
+    assert deleted["chunks_deleted"] > 0
+    assert after["results"] == []
+
+
+async def test_another_source_of_the_same_page_does_not_change_its_type() -> None:
+    async with open_websites(SITE) as websites:
+        await websites.process("/backend", content_type="job_posting")
+        site = await websites.process("/", mode="crawl", content_type="company_page")
+        await websites.finished(site["source_id"])
+        jobs = await websites.ask("years of Python", content_type_filter="job_posting")
+        companies = await websites.ask("years of Python", content_type_filter="company_page")
+
+    assert set(paths(jobs)) == {"/backend"}
+    assert "/backend" in paths(companies)
+
+
+async def test_the_general_type_is_one_that_can_be_asked_for() -> None:
+    async with open_websites() as websites:
+        await websites.process("/backend")
+        await websites.process("/article", content_type="blog_article")
+        made = await websites.call(
+            "data_create_website_source", url="https://birds.example/a", content_type="general"
+        )
+        found = await websites.ask("tips and years of Python", content_type_filter="general")
+        listed = await websites.call("rag_list_websites", content_type="general")
+        sources = await websites.call(
+            "data_list_website_sources", filters={"content_type": "general"}
+        )
+
+    assert made["content_type"] == "general"
+    assert set(paths(found)) == {"/backend"}
+    assert listed["total_count"] == sources["total_count"] == 2

@@ -7,8 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.core.content_fields import ContentType
-from citewell.core.library import WebsiteDraft
+from citewell.core.library import ContentType, WebsiteDraft
 from citewell.tools.data.sources import SourceShape, render_source, shape_source
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.research.arguments import Url

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from citewell.core.boundary import NOTE_PLACE, enclose
-from citewell.core.content_fields import ContentType
-from citewell.core.library import WebsiteQuery
+from citewell.core.library import ContentType, WebsiteQuery
 from citewell.tools.data.sources import (
     MAX_LIMIT,
     Limit,

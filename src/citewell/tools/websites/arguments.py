@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from citewell.core.content_fields import ContentField, ContentType, load_fields
+from citewell.core.content_fields import ContentField, load_fields
 from citewell.core.errors import CitewellError, FetchError, NotFound
+from citewell.core.library import ContentType
 from citewell.tools.registry import ToolOutput
 from citewell.tools.untrusted import PageLabel, PageText
 

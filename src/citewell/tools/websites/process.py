@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from citewell.app.websites import CHANGE_NEEDS, process_website
-from citewell.core.content_fields import ContentType
-from citewell.core.library import CrawlOptions, Discovery, WebsiteDraft
+from citewell.core.library import ContentType, CrawlOptions, Discovery, WebsiteDraft
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.untrusted import FromPage, OwnText, PageUrl
@@ -39,7 +38,7 @@ class ProcessInput(ToolInput):
 
     url: Url
     content_type: Annotated[
-        ContentType | Literal["general"],
+        ContentType,
         Field(description="Which fields to read; general: none."),
     ] = "general"
     force_refresh: Annotated[bool, Field(description="Process again what is cached.")] = False

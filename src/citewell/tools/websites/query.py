@@ -77,6 +77,7 @@ class ResultShape(ToolOutput):
 
     chunk_id: int
     source_id: int
+    page_id: int
     source_url: PageUrl
     content: PageText
     relevance: float
@@ -143,10 +144,13 @@ async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput
         synthesis = await synthesise(given.query, found.chunks, call)
         notes += [synthesis.note] if synthesis is not None and synthesis.note else []
     pages = await _pages_of(found.chunks, call)
+    entries = await call.parts.store.library.holders_of(
+        [each.chunk.source_id for each in found.chunks]
+    )
     best = found.chunks[0].combined_score if found.chunks else None
     return QueryOutput(
         query=given.query,
-        results=[_shape(each, pages) for each in found.chunks],
+        results=[_shape(each, pages, entries) for each in found.chunks],
         total_results=found.total,
         synthesis=synthesis.text if synthesis is not None else None,
         synthesis_by=synthesis.by if synthesis is not None else None,
@@ -178,12 +182,16 @@ def _headers(chunk: StoredChunk, sections: Sequence[Section]) -> dict[str, str]:
     return dict(reversed(path.items()))
 
 
-def _shape(found: ScoredChunk, pages: Mapping[int, Page]) -> ResultShape:
+def _shape(
+    found: ScoredChunk, pages: Mapping[int, Page], entries: Mapping[int, int]
+) -> ResultShape:
     chunk = found.chunk
     page = pages.get(chunk.source_id)
     return ResultShape(
         chunk_id=chunk.chunk_id,
-        source_id=chunk.source_id,
+        # The page of a site is not listed; its site is.
+        source_id=entries.get(chunk.source_id, chunk.source_id),
+        page_id=chunk.source_id,
         source_url=chunk.url,
         content=chunk.text,
         relevance=round(1.0 - found.combined_score, 4),

@@ -69,7 +69,7 @@ async def run(given: RefreshInput, call: Call) -> RefreshOutput:
 
 def _shape(refreshed: Refreshed, *, took_ms: int) -> RefreshOutput:
     website, report = refreshed.website, refreshed.report
-    failed = refreshed.error is not None and refreshed.job.is_finished
+    failed = refreshed.error is not None and refreshed.job.state != "running"
     status: Literal["completed", "failed", "processing"] = (
         "failed" if failed else "completed" if report is not None else "processing"
     )
@@ -87,8 +87,9 @@ def _shape(refreshed: Refreshed, *, took_ms: int) -> RefreshOutput:
 
 
 def _message(refreshed: Refreshed, report: ChangeReport | None) -> str:
-    if refreshed.error is not None and refreshed.job.is_finished:
-        return "The refresh failed; the stored copy was kept."
+    if refreshed.error is not None and refreshed.job.state != "running":
+        again = "" if refreshed.job.is_finished else " It is tried again in the background."
+        return f"The refresh failed; the stored copy was kept.{again}"
     if report is None:
         return "The refresh goes on in the background. Call rag_get_website_status."
     counts = [

@@ -85,18 +85,20 @@ async def library_filter(
     source_ids: Sequence[int] | None,
     fields: Mapping[str, str] | None,
 ) -> SearchFilter:
-    """Return which pages a query may see; entries are given as the pages that belong to them."""
+    """Return which pages a query may see: those of entries, and of those only that were asked for.
+
+    The type is that of the entry: a page may be of several.
+    """
     library, project = call.parts.store.library, call.caller.project
-    allowed: Collection[int] | None = None
+    limits = [await library.member_pages(project=project, content_type=content_type)]
     if source_ids is not None:
-        allowed = await library.pages_of(source_ids, project=project)
+        limits.append(await library.pages_of(source_ids, project=project))
     if fields:
-        holding = await library.pages_with_fields(fields, project=project)
-        allowed = holding if allowed is None else set(holding) & set(allowed)
+        limits.append(await library.pages_with_fields(fields, project=project))
+    allowed = [set(pages) for pages in limits if pages is not None]
     return SearchFilter(
         project=project,
-        content_type=content_type,
-        source_ids=None if allowed is None else tuple(sorted(allowed)),
+        source_ids=tuple(sorted(set.intersection(*allowed))) if allowed else None,
     )
 
 

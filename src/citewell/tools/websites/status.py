@@ -105,6 +105,8 @@ def _progress(job: Job) -> ProgressShape:
 
 
 def _message(website: Website, running: Job | None) -> str:
+    if running is not None and running.error is not None and running.state != "running":
+        return "The last attempt failed; it is tried again in the background."
     if running is not None:
         percent = running.progress.percent
         share = f", {percent} %" if percent is not None else ""
