@@ -150,6 +150,13 @@ def repeats_title(words: str, title: str) -> bool:
     return _names(_plain(words), parts, _plain(title))
 
 
+def shares_words(line: str, title: str) -> bool:
+    """Return whether most words of a line are in a title."""
+    words = re.findall(r"\w+", line.lower())
+    known = set(re.findall(r"\w+", title.lower()))
+    return 2 * sum(word in known for word in words) > len(words)
+
+
 def _names(heading: str, parts: list[str], whole: str) -> bool:
     """Return whether a title repeats the heading, not only a word of it."""
     if not heading or heading not in whole:

@@ -14,7 +14,12 @@ from citewell.ingest.extract.html.blocks import BlockRenderer
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
 from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.main_content import find_main_content
-from citewell.ingest.extract.html.metadata import choose_title, read_metadata, repeats_title
+from citewell.ingest.extract.html.metadata import (
+    choose_title,
+    read_metadata,
+    repeats_title,
+    shares_words,
+)
 from citewell.ingest.extract.html.tree import parse_document
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.text import name_of
@@ -65,7 +70,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     headings = [section.heading for section in canonical.sections if section.level == 1]
     subheadings = [section.heading for section in canonical.sections if section.level == 2]
     title = choose_title(metadata, headings, subheadings=subheadings, is_article=content.is_article)
-    if own_title and not repeats_title(own_title, metadata.title):
+    if own_title and not shares_words(own_title, metadata.title):
         # The window's title is that of the whole site.
         title = own_title
     title = title or next(
