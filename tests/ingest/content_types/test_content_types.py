@@ -253,3 +253,24 @@ def test_every_field_of_the_text_is_a_slice_of_it(
         assert field.start is not None
         assert page.text[field.start : field.end] == field.quote
         assert field.value
+
+
+def test_neither_a_sentence_nor_the_target_of_a_link_is_a_value() -> None:
+    page = """<html><head><meta name="author" content="https://www.facebook.com/acme"></head>
+    <body><main><h1>Backend Engineer</h1>
+    <p>We hire an engineer who builds the payments platform with us, wherever you live.</p>
+    <p><strong>Company:</strong> <a href="https://acme.example/about">Acme Inc.</a></p>
+    <p><strong>Location:</strong> We work from Tokyo, but you can live wherever you like.</p>
+    <p><strong>Salary:</strong> <a href="/pay">https://acme.example/pay</a></p>
+    <p><strong>Industry:</strong> /industries/payments</p>
+    <p><strong>Employment type:</strong> ご相談ください。詳しくはお問い合わせへ。</p>
+    <h2>Requirements</h2><ul><li><a href="/python">Five years of Python</a></li>
+    <li>https://acme.example/list</li><li>You know SQL well enough to teach it.</li></ul>
+    </main></body></html>"""
+
+    assert values(page) == {
+        "company": ["Acme Inc."],
+        "role": ["Backend Engineer"],
+        "requirements": ["Five years of Python", "You know SQL well enough to teach it."],
+    }
+    assert "author" not in values(page, "blog_article")

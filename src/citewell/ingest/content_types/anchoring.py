@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.core.content_fields import ContentField
+from citewell.core.content_fields import ContentField, FieldName
 from citewell.core.text import one_line
 from citewell.ingest.extract.canonical import plain_text
 
 if TYPE_CHECKING:
-    from citewell.core.content_fields import FieldName
     from citewell.core.text import Span
 
 MAX_VALUE_CHARACTERS = 300
 _MAX_QUOTE_CHARACTERS = 600
 _CELL_PADDING = " \t　"
+_LINK_TARGET = re.compile(
+    r"(?:[a-z][a-z0-9+.-]{0,20}://|www\.|mailto:|tel:|[/#])\S*", re.IGNORECASE
+)
+# What these hold is a name, a place, an amount or a moment.
+SINGLE: frozenset[FieldName] = frozenset(
+    ("company", "role", "location", "employment_type", "salary", "author", "date", "industry")
+)
+_SENTENCE_WORDS = 6
+_MOST_WORDS = 20
 
 
 def from_text(name: FieldName, text: str, span: Span) -> ContentField | None:
@@ -23,7 +31,7 @@ def from_text(name: FieldName, text: str, span: Span) -> ContentField | None:
     start, end = _trim(text, span)
     quote = text[start:end]
     value = one_line(plain_text(quote), limit=MAX_VALUE_CHARACTERS)
-    if not any(map(str.isalnum, value)) or len(quote) > _MAX_QUOTE_CHARACTERS:
+    if not is_value(name, value) or len(quote) > _MAX_QUOTE_CHARACTERS:
         return None
     return ContentField(name=name, value=value, quote=quote, start=start, end=end)
 
@@ -36,7 +44,7 @@ def from_structured(
     `raw` is what stands at the path; `value` is how it reads.
     """
     shown = one_line(plain_text(value), limit=MAX_VALUE_CHARACTERS)
-    if not any(map(str.isalnum, shown)):
+    if not is_value(name, shown):
         return None
     span = find_words(text, shown)
     if span is not None:
@@ -45,6 +53,20 @@ def from_structured(
         return ContentField(name=name, value=shown, quote=quote, start=start, end=end, path=path)
     quote = one_line(raw, limit=_MAX_QUOTE_CHARACTERS)
     return ContentField(name=name, value=shown, quote=quote, path=path)
+
+
+def is_value(name: FieldName, value: str) -> bool:
+    """Tell whether words can be the value of a field: no link's target, and no sentence for a name.
+
+    A requirement or a tip may well be a sentence.
+    """
+    if not any(map(str.isalnum, value)) or _LINK_TARGET.fullmatch(value):
+        return False
+    if name not in SINGLE:
+        return True
+    words = value.split()
+    is_sentence = len(words) >= _SENTENCE_WORDS and value.endswith((".", "!", "?"))
+    return not (is_sentence or len(words) > _MOST_WORDS or any(map(value.count, "。！？")))
 
 
 def find_words(text: str, words: str) -> Span | None:

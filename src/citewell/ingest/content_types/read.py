@@ -14,7 +14,7 @@ from citewell.core.content_fields import (
     FieldName,
     dump_fields,
 )
-from citewell.ingest.content_types.anchoring import from_structured, from_text
+from citewell.ingest.content_types.anchoring import SINGLE, from_structured, from_text
 from citewell.ingest.content_types.outline import read_outline
 from citewell.ingest.content_types.phrases import find_phrase, split_role_and_company
 from citewell.ingest.content_types.structured import read_structured
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from citewell.ingest.content_types.outline import Announced
 
 MAX_VALUES = 20
-_SINGLE: frozenset[FieldName] = frozenset(
-    ("company", "role", "location", "employment_type", "salary", "author", "date", "industry")
-)
 FIELDS_OF: dict[ContentType, tuple[FieldName, ...]] = {
     "job_posting": (
         "company",
@@ -87,7 +84,7 @@ def _grouped(outline: Sequence[Announced]) -> dict[FieldName, list[Announced]]:
     for each in outline:
         groups.setdefault(each.name, []).append(each)
     return {
-        name: group if name in _SINGLE else _members_only(group) for name, group in groups.items()
+        name: group if name in SINGLE else _members_only(group) for name, group in groups.items()
     }
 
 
@@ -103,7 +100,7 @@ def _members_only(group: list[Announced]) -> list[Announced]:
 
 
 def _add(fields: list[ContentField], field: ContentField) -> None:
-    limit = 1 if field.name in _SINGLE and field.name != "location" else MAX_VALUES
+    limit = 1 if field.name in SINGLE and field.name != "location" else MAX_VALUES
     same = {known.value.casefold() for known in fields}
     if len(fields) < limit and field.value.casefold() not in same:
         fields.append(field)
