@@ -88,6 +88,15 @@ def test_a_table_row_is_quoted_for_the_words_of_its_header_and_from_it_on() -> N
     assert quote == table.removesuffix("\n| INFO | 20 |")
 
 
+def test_a_small_table_is_quoted_whole() -> None:
+    table = (
+        "| Setting | |\n|---|---|\n| Description: | How long credentials are cached |\n"
+        "| Default: | 300 |\n| Module: | mod_authn_socache |"
+    )
+
+    assert picked("How long are credentials cached by default?", table) == [table]
+
+
 def test_a_row_far_below_its_header_is_quoted_alone() -> None:
     rows = "".join(f"| level{n} | {n} |\n" for n in range(100))
     table = f"| Level | Value |\n|---|---|\n{rows}| WARNING | 30 |"

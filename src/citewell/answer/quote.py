@@ -197,7 +197,15 @@ def _grow(
     if units[first].kind == "row":
         head = _head_of_table(units, first, text)
         is_near = _tokens_of(units[head : last + 1], text) <= longest
-        return _cut(span, text, (head if is_near else first, last), max_tokens=longest)
+        first = head if is_near else first
+        # The rows of a small table are read together: a setting's default beside its module.
+        while (
+            is_near
+            and _is_row(units, last + 1, text)
+            and _tokens_of(units[first : last + 2], text) <= max_tokens
+        ):
+            last += 1
+        return _cut(span, text, (first, last), max_tokens=longest)
     while (
         limits.with_context and _needs_before(units, first, text) and fits(first - 1, last, longest)
     ):
@@ -251,6 +259,10 @@ def _head_of_table(units: Sequence[Unit], row: int, text: str) -> int:
     while first > 0 and text.startswith("|", units[first - 1].start):
         first -= 1
     return first
+
+
+def _is_row(units: Sequence[Unit], at: int, text: str) -> bool:
+    return at < len(units) and text.startswith("|", units[at].start)
 
 
 @lru_cache(maxsize=4096)
