@@ -266,7 +266,7 @@ def test_an_older_reading_of_the_list_does_not_hide_a_newer_question(tab: Tab) -
 
     expect(cards).to_have_count(1)
     cards.get_by_label("Your answer").fill("ok")
-    cards.get_by_role("button").click()
+    cards.get_by_role("button", name="Send the answer").click()
     assert waiting.result(10)["answer"] == "ok"
 
 
@@ -487,7 +487,7 @@ def test_nothing_sticks_out_on_a_narrow_screen(tab: Tab) -> None:
     assert fits(page)
     picture(page, "questions-narrow")
     card.get_by_label("Your answer").fill("ok")
-    card.get_by_role("button").click()
+    card.get_by_role("button", name="Send the answer").click()
     waiting.result(10)
     for path in ("/", "/library", DIRECTIVES, "/mcp/console/usage", "/mcp/debug"):
         tab.open(path)
@@ -515,9 +515,9 @@ def test_usage_is_shown_by_tool_and_downloaded(tab: Tab) -> None:
 
 
 def test_a_page_that_is_brought_is_read_from_its_beginning(tab: Tab) -> None:
-    page = tab.open("/library", key=tab.served.ann)
+    page = tab.open("/library/pages", key=tab.served.ann)
     page.set_viewport_size({"width": 600, "height": 240})
-    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator(".site-row")).to_have_count(2)
     page.get_by_role("link", name="Owls").focus()
     assert page.evaluate("scrollY") > 0
 
@@ -550,7 +550,7 @@ def test_the_keyboard_reaches_everything(tab: Tab) -> None:
     page.reload()
     expect(page.get_by_role("heading", name="Directives")).to_be_visible()
     reached = []
-    for _ in range(14):
+    for _ in range(18):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 20)"))
 

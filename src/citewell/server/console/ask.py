@@ -6,13 +6,13 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from markupsafe import Markup
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from citewell.core.errors import CitewellError, InvalidArgument
 from citewell.server.console.door import read_form
 from citewell.server.console.event_stream import EventStream
+from citewell.server.console.pages import html_of
 from citewell.tools.webapp import ask
 from citewell.tools.webapp.ask import Asked
 
@@ -81,7 +81,7 @@ class AskPages:
         self, request: Request, call: Call, asked: Asked, view: AskView | None
     ) -> Response:
         stats = await ask.count_corpus(call)
-        values = {"asked": asked, "view": view, "stats": stats, "html_of": _html_of}
+        values = {"asked": asked, "view": view, "stats": stats, "html_of": html_of}
         return self._screen.show(request, "ask.html", values)
 
     def _stream(self, asked: Asked, call: Call) -> Response:
@@ -96,7 +96,7 @@ class AskPages:
                     "failed", {"message": error.message, "suggestion": error.suggestion}
                 )
                 return
-            values = {"view": view, "html_of": _html_of}
+            values = {"view": view, "html_of": html_of}
             await send_event("found", {"html": self._screen.render("ask_found.html", values)})
 
         return EventStream(work, self._draining)
@@ -108,8 +108,3 @@ def _asked(question: str, urls: Iterable[str]) -> Asked:
         question=question.strip()[: ask.MAX_QUERY_CHARACTERS],
         urls=tuple(url if "://" in url else f"https://{url}" for url in named[:MAX_URLS]),
     )
-
-
-def _html_of(html: str) -> Markup:
-    # Made by render_stored_texts, which lets no HTML of pages through.
-    return Markup(html)

@@ -9,8 +9,9 @@ from starlette.routing import Route
 
 from citewell.server.console.change_stream import ChangeStream
 from citewell.server.console.door import read_form, read_json, refuse_json
-from citewell.server.console.pages import guard_headers
+from citewell.server.console.pages import guard_headers, html_of
 from citewell.tools.people import console
+from citewell.tools.webapp.desk import render_questions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -75,7 +76,12 @@ class DeskPages:
     async def show_questions(self, request: Request, call: Call) -> Response:
         """Show open questions with their forms, and what became of the others."""
         questions = await console.list_questions(call)
-        values = {**questions, "most_listed": console.MOST_LISTED}
+        values = {
+            **questions,
+            "most_listed": console.MOST_LISTED,
+            "rendered": await render_questions(call, questions),
+            "html_of": html_of,
+        }
         return self._screen.show(request, "questions.html", values)
 
     async def take_answer(self, request: Request, call: Call) -> Response:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from citewell.core.errors import NotFound
+from citewell.server.console.pages import html_of
 from citewell.tools.webapp import reader
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
             part=None if part is None else part - 1,
             quote_id=request.query_params.get("quote"),
         )
-        # What renders it lets no HTML of the page through.
-        values = {"view": view, "html": Markup(view.html)}
+        values = {"view": view, "html": html_of(view.html)}
         return screen.show(request, "page.html", values)
 
     async def show_under_old_address(request: Request) -> Response:

@@ -1,0 +1,95 @@
+// The desk: time left, notifications on request, and a search in the history.
+"use strict";
+
+(() => {
+  const PLACE = "citewell.notify";
+  const { text } = citewell;
+  let known = null;
+
+  const kept = () => {
+    try {
+      return localStorage.getItem(PLACE) === "on";
+    } catch {
+      return false;
+    }
+  };
+  const isOn = () => kept() && "Notification" in window && Notification.permission === "granted";
+
+  const showCountdowns = () => {
+    document.querySelectorAll("[data-countdown]").forEach((time) => {
+      const seconds = Math.floor((new Date(time.dateTime) - Date.now()) / 1000);
+      const minutes = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      time.textContent = seconds > 0 ? text("minutes_left").replace("{time}", minutes) : text("time_is_up");
+      time.hidden = false;
+    });
+  };
+
+  const beep = () => {
+    const sound = new AudioContext();
+    const tone = sound.createOscillator();
+    const volume = sound.createGain();
+    volume.gain.value = 0.08;
+    tone.connect(volume).connect(sound.destination);
+    tone.start();
+    tone.stop(sound.currentTime + 0.15);
+    tone.addEventListener("ended", () => sound.close());
+  };
+
+  // Cards that came since the page was opened; the first look only learns them.
+  const noticeNew = () => {
+    const list = document.querySelector("[data-list=pending]");
+    if (!list || !document.querySelector("[data-notify]")) return;
+    const ids = new Set([...list.children].map((card) => card.id));
+    const added = known === null ? [] : [...ids].filter((id) => !known.has(id));
+    known = ids;
+    if (!added.length || !isOn()) return;
+    const question = document.getElementById(added[0]).querySelector(".question")?.textContent.trim();
+    new Notification(text("new_question"), { body: question?.slice(0, 160), tag: added[0] });
+    beep();
+  };
+
+  const showSwitch = () => {
+    document.querySelector("[data-notify]")?.setAttribute("aria-pressed", String(isOn()));
+  };
+
+  const toggle = async () => {
+    const turnOn = !isOn();
+    if (turnOn && (await Notification.requestPermission()) !== "granted") return;
+    try {
+      localStorage.setItem(PLACE, turnOn ? "on" : "off");
+    } catch {
+      // Storage can be forbidden; there are no notifications then.
+    }
+    showSwitch();
+  };
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-notify]")) toggle();
+  });
+
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-filter]")) return;
+    const wanted = event.target.value.trim().toLowerCase();
+    document.querySelectorAll(`[data-list="${event.target.dataset.filter}"] > li`).forEach((card) => {
+      card.hidden = Boolean(wanted) && !card.textContent.toLowerCase().includes(wanted);
+    });
+  });
+
+  const start = () => {
+    showSwitch();
+    showCountdowns();
+    const list = document.querySelector("[data-list=pending]");
+    known = null;
+    noticeNew();
+    if (list) new MutationObserver(() => {
+      noticeNew();
+      showCountdowns();
+    }).observe(list, { childList: true });
+  };
+
+  document.addEventListener("DOMContentLoaded", start);
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target.id === "content") start();
+  });
+  setInterval(showCountdowns, 1000);
+})();
