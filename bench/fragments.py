@@ -6,7 +6,8 @@ Serves ten documentation sites on loopback, quotes pages as the picker does, ope
 link and reads which words the browser has painted with the colour of `::target-text`. A citation
 is `equal` when these are exactly the letters and digits of the quote, and `right` when the stretch
 begins and ends where the quote does: between the two a page may show what canonical text leaves
-out or writes otherwise, such as a link to the source or a formula.
+out or writes otherwise, such as a link to the source or a formula. `inside` also counts a
+highlight of half the quote or more, and nothing else.
 """
 
 from __future__ import annotations
@@ -108,24 +109,24 @@ def main() -> None:
 
 
 def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespace) -> None:
-    rows: dict[str, list[tuple[bool, bool, bool]]] = {}
+    rows: dict[str, list[tuple[bool, bool, bool, bool]]] = {}
     started = time.perf_counter()
     for citation in cited:
         shown = _highlighted(page, citation.link)
         wanted, got = _letters(citation.words), _letters(shown)
         likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
         is_right = _is_same_stretch(wanted, got)
-        rows.setdefault(citation.site, []).append(
-            (wanted == got, is_right, DIRECTIVE in citation.link)
-        )
+        is_inside = is_right or _is_inside(wanted, got)
+        row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link
+        rows.setdefault(citation.site, []).append(row)
         if arguments.show_misses and not is_right:
             print(f"{citation.site} {likeness:.2f} {citation.link}")
             print(f"   want {citation.words[:300]!r}\n   got  {shown[:300]!r}", flush=True)
-    print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'with fragment':>14}")
+    print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'inside':>6} fragment")
     every = [row for site in rows.values() for row in site]
     for name, site in [*rows.items(), ("all", every)]:
         shares = [sum(column) / len(site) for column in zip(*site, strict=True)]
-        print(f"{name:26} {len(site):5} {shares[0]:6.3f} {shares[1]:6.3f} {shares[2]:14.3f}")
+        print(f"{name:26} {len(site):5} " + " ".join(f"{share:6.3f}" for share in shares))
     fragments = [c.link.partition("#")[2] for c in cited]
     tokens = sum(map(count_tokens, fragments)) / len(fragments)
     print(f"mean tokens after the address {tokens:.1f}; {time.perf_counter() - started:.0f} s")
@@ -163,6 +164,11 @@ def _is_same_stretch(wanted: str, got: str) -> bool:
         and wanted[len(wanted) - edge :] == got[max(0, len(got) - edge) :]
         and len(got) <= 2 * len(wanted) + _EDGE_LETTERS
     )
+
+
+def _is_inside(wanted: str, got: str) -> bool:
+    """Return whether the highlight is a part of the quote, half of it at least."""
+    return bool(got) and got in wanted and 2 * len(got) >= len(wanted)
 
 
 def _letters(text: str) -> str:

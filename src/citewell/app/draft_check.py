@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 MAX_CLAIMS = 100
 # The chunk that states a fact is among the best few in all but rare cases.
 _CHUNKS = 8
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)++")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,10 @@ async def check_draft(
         if len(checked) == limit:
             break
         sentence = draft[start:end]
+        # A version in a question says which release to search; in a claim it is what is checked.
+        question = _VERSION.sub(" ", sentence) or sentence
         found = await retrieve(
-            sentence, store=store, models=models, where=where, options=Options(limit=_CHUNKS)
+            question, store=store, models=models, where=where, options=Options(limit=_CHUNKS)
         )
         texts = [ranked.chunk.text for ranked in found.chunks]
         judged = await to_thread.run_sync(judge_claim, sentence, texts)

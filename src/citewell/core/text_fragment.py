@@ -82,13 +82,17 @@ def _name_whole(words: PageWords, first: int, last: int) -> str | None:
 
 def _name_ends(words: PageWords, first: int, last: int) -> str | None:
     opening = _choose_start(words, first, last)
+    below = first
     while opening is None:
         # What opens a program may open others: the highlight then begins some lines below.
-        first = bisect_right(words.lines, words.lines[first])
-        if first > last:
-            return None
-        if not _is_unsure(words, first):
-            opening = _choose_start(words, first, last)
+        below = bisect_right(words.lines, words.lines[below])
+        if below > last:
+            break
+        if not _is_unsure(words, below):
+            opening = _choose_start(words, below, last)
+    opening = opening or _choose_start(words, first, last, over_heading=True)
+    if opening is None:
+        return None
     prefix, start, reached = opening
     if reached == last:
         return _write(words, prefix, start, None, None)
@@ -104,8 +108,14 @@ def _name_ends(words: PageWords, first: int, last: int) -> str | None:
     return _write(words, prefix, start, terms[0], None)
 
 
-def _choose_start(words: PageWords, first: int, last: int) -> tuple[Span | None, Span, int] | None:
-    """Return the shortest term that the page has here first, its prefix and its last word."""
+def _choose_start(
+    words: PageWords, first: int, last: int, *, over_heading: bool = False
+) -> tuple[Span | None, Span, int] | None:
+    """Return the shortest term that the page has here first, its prefix and its last word.
+
+    With `over_heading`, the prefix may be a heading, which often ends with a sign that links to it:
+    where that is visible, the prefix fits nothing.
+    """
     ends = [_advance(words, first, last, count) for count in _term_sizes(words, first)]
     for end in ends:
         # Menus, which canonical text leaves out, have the same link before the quote.
@@ -116,7 +126,7 @@ def _choose_start(words: PageWords, first: int, last: int) -> tuple[Span | None,
     for count in _CONTEXT_WORDS:
         for end in ends[0], ends[-1]:
             term = _from_line_start(words, _term(words, first, end), first)
-            prefix = _before(words, term, first, count)
+            prefix = _before(words, term, first, count, over_heading=over_heading)
             if prefix is not None and _fits_first(words, term, prefix=prefix):
                 return prefix, term, end
     return None
@@ -158,10 +168,12 @@ def _advance(words: PageWords, first: int, last: int, count: int) -> int:
     return end
 
 
-def _before(words: PageWords, term: Span, first: int, count: int) -> Span | None:
+def _before(
+    words: PageWords, term: Span, first: int, count: int, *, over_heading: bool = True
+) -> Span | None:
     """Return up to `count` words that stand right before a term, on one line."""
-    if first and words.lines[first - 1] != words.lines[first] and words.marks[first - 1] == "#":
-        # Headings often end with a sign that links to them, which no prefix could leave out.
+    crosses = first > 0 and words.lines[first - 1] != words.lines[first]
+    if crosses and words.marks[first - 1] == "#" and not over_heading:
         return None
     begin = first
     while (

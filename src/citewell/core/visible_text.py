@@ -104,10 +104,9 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
             written = "" if is_open or opens else written
             is_open = opens
         elif match["strong"]:
-            closes = (
-                is_strong and not line[start - 1].isspace() and not line[end : end + 1].isalnum()
-            )
-            opens = not is_strong and line[end : end + 1].strip() != ""
+            # Two stars before an argument are the page's own.
+            closes = is_strong and line[start - 1] not in " \t(,["
+            opens = not is_strong and "**" in line[end:] and line[end : end + 1].strip() != ""
             written = "" if closes or opens else written
             is_strong = opens or (is_strong and not closes)
         elif match["dropped"]:
