@@ -22,6 +22,7 @@ PROGRAMS = (
     "abstention",
     "quotes",
     "questions",
+    "versions",
     "fresh_page",
     "brief_size",
     "kb_evidence",

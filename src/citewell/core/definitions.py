@@ -36,6 +36,11 @@ _ASKS_OTHERWISE = re.compile(
     r"\W*(?:how|when|where|which|who|whose|why|is|are|can|could|do|does|did|should|will)\b",
     re.IGNORECASE,
 )
+_ASKS_SIGNATURE = re.compile(
+    r"\b(?:signature|parameters?|arguments?|args|defaults?|returns?|takes?|accepts?|raises?"
+    r"|types?|declaration|defined|definition|documentation)\b",
+    re.IGNORECASE,
+)
 # A name that is set off from the text: a heading, a term of a list, a signature.
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)(?:\s[—–-]\s.*)?$", re.MULTILINE)
 _NAMES = re.compile(r"^[ \t]*(?:[-*] )?(\*\*\S.*)$", re.MULTILINE)
@@ -43,6 +48,11 @@ _NAME = re.compile(r"\*\*(.+?)\*\*(?:, |$)?")
 _MARKUP = re.compile(r"[`*@“”\"]|^(?:class|exception|property) ")
 _FLAG = re.compile(r"--?[A-Za-z][\w-]*")
 _ARGUMENTS = re.compile(r"[(\[=<].*")
+
+
+def asks_signature(question: str) -> bool:
+    """Return whether a question asks what a signature says: arguments, defaults, types."""
+    return bool(_ASKS_SIGNATURE.search(question[:_MAX_QUESTION_CHARACTERS]))
 
 
 def asked_terms(query: str) -> tuple[str, ...]:

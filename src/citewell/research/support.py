@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from citewell.core.asking import without_asking
-from citewell.core.definitions import asked_terms
+from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.language import has_cjk
 from citewell.core.text import one_line
 from citewell.core.words import as_symbol, content_words, words
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SUPPORTED = 0.48
 # … and these on bench/link_following.py.
 _SETTLED = 0.9
-# A question that asks what a symbol is, and its definition.
+# A question that asks what a symbol is or what its signature says, and its definition.
 _DEFINED = 0.9
 _MOST_MISSING = 0.2
 # The model whose cosines the fit knows; those of another lie on another scale.
@@ -142,7 +142,11 @@ def judge(
         support = _probability(row, knows_cosine=cosine is not None)
         lacks = any(word in query for word in unknown_words)
         support = _with_names_and_rank(query, support, chunks[:_CANDIDATES], lacks_word=lacks)
-    if chunks and chunks[0].defines_at is not None and asked_terms(query):
+    if (
+        chunks
+        and chunks[0].defines_at is not None
+        and (asked_terms(query) or asks_signature(query))
+    ):
         support = max(support, _DEFINED)
     return Judgement(
         support=support,

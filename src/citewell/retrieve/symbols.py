@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from citewell.core.definitions import asked_terms
+from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.symbols import last_part, shared_parts
 from citewell.core.words import STOP_WORDS, as_symbol
 from citewell.retrieve.candidates import Definitions, FoundChunk
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"`(?P<code>[^`\n]{1,200})`"
     r"|(?P<name>(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?)"
-)
-_ASKS_SIGNATURE = re.compile(
-    r"\b(?:signature|parameters?|arguments?|args|defaults?|returns?|return type|raises?|type of"
-    r"|declaration|definition|documentation)\b",
-    re.IGNORECASE,
 )
 _LONGEST_ASK = 300
 _MOST_NAMES = 6
@@ -49,7 +44,7 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
     chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
     starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
-    is_about = bool(asked_terms(query.text) or _ASKS_SIGNATURE.search(query.ask))
+    is_about = bool(asked_terms(query.text)) or asks_signature(query.ask)
     return Definitions(chunks=tuple(chunks), starts=starts, come_first=is_about)
 
 

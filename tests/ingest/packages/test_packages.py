@@ -174,3 +174,20 @@ def test_docstrings_keep_their_words() -> None:
         "Open a page.\n\n- param url: where it is\n- raises ValueError: it is no URL\n\nExample:\n\n"
         '```\nopen("x")\n```\n\n\n**Returns**\n\n- Page\n  The page.'
     )
+
+
+def test_a_declaration_of_several_lines_is_shown_whole(tmp_path: Path) -> None:
+    folder = make_project(tmp_path / "pond")
+    text = (
+        "/** The licence. */\nimport { Water } from './water';\n"
+        "export declare class Egret {\n"
+        "  /** Wades into water. */\n  wade(\n    depth: number,\n"
+        "    done?: (at: Array<number>) => void,\n  ): this;\n}\n"
+    )
+    (folder / "node_modules" / "egret" / "index.d.ts").write_text(text, encoding="utf-8")
+
+    page = texts(dependency(folder, "egret"))["npm:egret@2.0.1/index.d.ts"]
+
+    shown = "wade( depth: number, done?: (at: Array<number>) => void, ): this;"
+    assert f"## `Egret.wade` {{#Egret.wade}}\n\n```ts\n{shown}\n```" in page
+    assert "import" not in page

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SKIPPED_FOLDERS = frozenset({"node_modules", "test", "tests", "__tests__", "src", ".git"})
 _MOST_FILES = 2_000
+_MOST_DECLARATION_LINES = 20
 _DECLARES = (
     *("export ", "declare ", "interface ", "type ", "class ", "function ", "const ", "enum "),
     *("abstract ", "namespace "),
@@ -77,14 +78,17 @@ def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str 
             continue
         if not line[:1].isspace() and text.startswith(_DECLARES):
             scope = _declared_name(text)
+        if text.startswith("import "):
+            comment = None
         if text and comment is not None:
             is_member = line[:1].isspace()
             name = _declared_name(text)
             full = f"{scope}.{name}" if is_member and scope and scope != name else name
             description = "\n".join(_tsdoc_lines(comment)).strip()
             if description and name:
+                signature = _declaration(lines, number - 1)
                 parts.append(
-                    f"## `{full}` {{#{full}}}\n\n```ts\n{text.rstrip('{').strip()}\n```\n\n"
+                    f"## `{full}` {{#{full}}}\n\n```ts\n{signature}\n```\n\n"
                     f"{description}\n\nDefined in {shown}, line {number}."
                 )
             comment = None
@@ -92,6 +96,19 @@ def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str 
         return None
     title = f"# {dependency.name}: {shown}"
     return "\n\n".join([title, *parts]) + "\n"
+
+
+def _declaration(lines: list[str], first: int) -> str:
+    """Return the declaration that begins at a line, up to where its brackets are closed."""
+    taken: list[str] = []
+    depth = 0
+    for line in lines[first : first + _MOST_DECLARATION_LINES]:
+        taken.append(line.strip())
+        depth += sum(line.count(mark) for mark in "([<") - sum(line.count(mark) for mark in ")]")
+        depth -= line.count(">") - line.count("=>")
+        if depth <= 0:
+            break
+    return " ".join(taken).rstrip("{").strip()
 
 
 def _declared_name(text: str) -> str:
