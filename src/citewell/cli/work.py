@@ -14,7 +14,6 @@ import anyio
 
 from citewell.app.open import App, open_app
 from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR
-from citewell.cli.shell_errors import error_for_shell
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
 from citewell.core.progress import OnProgress
@@ -64,6 +63,8 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
         if error.details.get("interrupted"):
             sys.stderr.write(f"{error.message}\n{error.suggestion}\n")
             return EXIT_INTERRUPTED
+        from citewell.cli.shell_errors import error_for_shell
+
         outcome = Outcome(text="", structured={"error": error_for_shell(error)}, has_failed=True)
     if arguments.json:
         print(json.dumps(outcome.structured, ensure_ascii=False, indent=2))
