@@ -127,7 +127,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with (
         running_site(SITE) as site,
         http_server(
-            folder, CITEWELL_EMBEDDER="none", CITEWELL_PEOPLE_ANSWER_TIMEOUT_SECONDS="60"
+            folder,
+            CITEWELL_EMBEDDER="none",
+            CITEWELL_MCP_TOOLSETS="default,people",
+            CITEWELL_PEOPLE_ANSWER_TIMEOUT_SECONDS="60",
         ) as server,
         http_server(
             folder, CITEWELL_EMBEDDER="none", CITEWELL_PEOPLE_ANSWER_TIMEOUT_SECONDS="0.3"
