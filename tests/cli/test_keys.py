@@ -90,7 +90,7 @@ def test_a_key_is_rotated_and_revoked(capsys: pytest.CaptureFixture[str], databa
 @pytest.mark.parametrize(
     ("arguments", "code", "complaint"),
     [
-        (["create"], 2, "keys create needs the NAME of the key"),
+        (["create"], 2, "the following arguments are required: NAME"),
         (["create", "a", "--toolsets", "kb,birds"], 2, "--toolsets names 'birds'"),
         (["create", "a", "--expires-days", "-1"], 2, "-1 is below zero"),
         (["create", "a", "--expires-days", "0"], 2, "0 is not from 1 to 36,500"),

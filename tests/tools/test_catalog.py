@@ -282,5 +282,5 @@ def test_without_kb_v2_the_legacy_tools_take_the_place_of_the_kb_tools() -> None
     listed = open_registry(Settings(mcp_kb_v2_enabled=False)).tools
     every = choose_tools(ALL_TOOLS, ["all"], kb_v2=False)
 
-    assert {tool.toolset for tool in listed} == {"research", "legacy", "web"}
+    assert {tool.toolset for tool in listed} == {"research", "legacy", "people", "web"}
     assert "kb" not in {tool.toolset for tool in every}
