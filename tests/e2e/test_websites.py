@@ -102,7 +102,13 @@ async def test_a_library_is_kept_through_any_client(
     http: ServerProcess = request.getfixturevalue(server)
     url = site.url("/backend")
     async with connected(transport, mode, http, tmp_path) as client:
-        processed = await call(client, "rag_process_website", url=url, force_refresh=True)
+        processed = await call(
+            client,
+            "rag_process_website",
+            url=url,
+            content_type="job_posting",
+            force_refresh=True,
+        )
         cached = await call(client, "rag_process_website", url=url)
         found = await call(
             client,
