@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 IN_MEMORY = "memory://"
 
 MAX_BUCKETS = 50_000
-"""Identities remembered at once; beyond that the least recently seen is forgotten."""
+"""Identities kept in memory; beyond that the least recently seen is forgotten."""
 
 
 class RateLimiter:

@@ -30,8 +30,6 @@ _PARTLY_SHARE = 0.5
 _LEAST_WORDS = 5
 _LEAST_QUOTED_CHARACTERS = 20
 _MOST_LISTED = 8
-_MOST_SPACE = 10
-_SENTENCE_ENDS = '.!?:;。」”")'
 
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,_]*+(?:\.\d+)*+(?:%|[a-zA-Z]{1,3}(?![a-zA-Z]))?")
 _NAME = re.compile(

@@ -18,15 +18,15 @@ _BOLD_LINES = re.compile(r"(?:(?:> ?)*\*\*[^\n]*(?:\n|$))+")
 _GAP = re.compile(r"(?:[\s>]+)")
 
 
-def quote_definition(text: str, *, at: int, passage: int, limits: QuoteLimits) -> QuotedSpan:
-    """Return the signature that the section at `at` begins with and the sentence after it.
+def quote_definition(text: str, *, offset: int, passage: int, limits: QuoteLimits) -> QuotedSpan:
+    """Return the signature that the section at `offset` begins with and the sentence after it.
 
     A declaration that is the heading itself, as in rustdoc, is the signature.
     """
-    heading = _HEADING.match(text, at)
-    body = heading.end() if heading is not None else at
+    heading = _HEADING.match(text, offset)
+    body = heading.end() if heading is not None else offset
     signature = _FENCE.match(text, body) or _BOLD_LINES.match(text, body)
-    start = body if signature is not None else at
+    start = body if signature is not None else offset
     sentence = signature.end() if signature is not None else body
     end = _end_of_sentence(text, sentence) or sentence or len(text)
     quoted = text[start:end].rstrip()

@@ -1,4 +1,4 @@
-"""Looks whether this machine has what Citewell needs, and says how to mend what is missing."""
+"""Check whether this machine has what Citewell needs, and say how to fix what is missing."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 State = Literal["ok", "note", "problem"]
 
 _IN_MEMORY = "sqlite://"
+_LEAST_FREE_BYTES = 50_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +111,16 @@ async def check_model(settings: Settings) -> Finding:
 
 
 def _cannot_write(file: Path) -> Finding | None:
-    place = file if file.exists() else next(each for each in file.parents if each.exists())
+    place = file if file.exists() else next(folder for folder in file.parents if folder.exists())
     free = shutil.disk_usage(place if place.is_dir() else place.parent).free
-    if os.access(place, os.W_OK) and free > 50_000_000:
-        return None
-    message = f"{place} cannot be written" if free > 50_000_000 else f"{place}: the disk is full"
-    fix = f"Give yourself the right to write it (chmod u+w {place}), or name another --database."
-    if free <= 50_000_000:
+    if free <= _LEAST_FREE_BYTES:
+        message = f"{place}: the disk is full"
         fix = "Free some space, or name a --database on another disk."
+    elif not os.access(place, os.W_OK):
+        message = f"{place} cannot be written"
+        fix = f"Make it writable (chmod u+w {place}), or name another --database."
+    else:
+        return None
     return Finding(name="permissions", state="problem", message=message, fix=fix)
 
 

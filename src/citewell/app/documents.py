@@ -11,7 +11,7 @@ from citewell.ingest.reading import PageReader
 if TYPE_CHECKING:
     from citewell.web.sandbox import Sandbox
 
-_PLACE = "https://document.invalid/"
+_ADDRESS = "https://document.invalid/"
 
 
 async def read_document(data: bytes, *, name: str, sandbox: Sandbox) -> str:
@@ -26,8 +26,8 @@ async def read_document(data: bytes, *, name: str, sandbox: Sandbox) -> str:
     if not is_html and not start.startswith(("<!doctype html", "<html")):
         return text
     fetched = FetchedPage(
-        url=_PLACE,
-        final_url=_PLACE,
+        url=_ADDRESS,
+        final_url=_ADDRESS,
         status=200,
         kind="html",
         body=b"",

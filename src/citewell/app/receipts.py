@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from citewell.ingest.receipt.verify import Verification
     from citewell.store.protocol import Store
 
-MAX_CITATIONS = 20
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
@@ -47,14 +45,14 @@ async def make_receipt(
     """Return one file that proves these citations; it has been verified as a reader would.
 
     Raises:
-        InvalidArgument: a citation is none of Citewell's, or its page cannot be proved.
+        InvalidArgument: a citation id is not Citewell's, or its page cannot be proved.
         NotFound: its page is not there, has changed since, or its response is not kept.
     """
     by_page: dict[int, list[tuple[str, CitedSpan]]] = {}
     for citation in dict.fromkeys(citations):
         span = parse_citation_id(citation)
         if span is None:
-            raise InvalidArgument(f"{citation[:80]!r} is no citation id that Citewell gave.")
+            raise InvalidArgument(f"{citation[:80]!r} is not a Citewell citation id.")
         by_page.setdefault(span.source_id, []).append((citation.strip(), span))
     pages = [
         await _find_cited(source_id, cited, store=store, may_see=may_see)
@@ -67,7 +65,7 @@ async def make_receipt(
         failed = next(step for step in verification.steps if step.outcome == "failed")
         raise NotFound(
             f"The receipt would prove nothing: {failed.explanation}",
-            suggestion="Ingest the page again with force, and cite it anew.",
+            suggestion="Ingest the page again with force, then use the new citation.",
         )
     return Receipt(data=data, fingerprint=key.fingerprint, verification=verification)
 
@@ -117,7 +115,7 @@ async def _find_cited(
     if page is None or not may_see(page.info):
         raise NotFound(
             f"The page of {citations[0][0]} is not indexed.",
-            suggestion="Ingest its URL, and cite it anew.",
+            suggestion="Ingest its URL, then use the new citation.",
         )
     for citation, span in citations:
         if not page.info.text_hash.startswith(span.page_hash):

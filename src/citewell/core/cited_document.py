@@ -110,7 +110,7 @@ def _nearest_url(paragraph: _Paragraph, end: int) -> str | None:
     urls = paragraph.urls
     if not urls:
         return None
-    place = bisect_left(urls, end, key=lambda found: found[0])
+    place = bisect_left(urls, end, key=lambda placed: placed[0])
     return urls[min(place, len(urls) - 1)][1]
 
 

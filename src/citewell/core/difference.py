@@ -67,12 +67,12 @@ def _spaced(words: Sequence[str]) -> list[str]:
 
 def _paragraphs(text: str, span: Span) -> list[Span]:
     start, end = span
-    found = [
+    spans = [
         (match.start(), match.start() + len(match[0].rstrip()))
         for match in _PARAGRAPH.finditer(text, start, end)
         if not _SAYS_WHERE.fullmatch(match[0].strip())
     ]
-    return found[:_MOST_PARAGRAPHS]
+    return spans[:_MOST_PARAGRAPHS]
 
 
 def _join(spans: Sequence[Span]) -> Span | None:

@@ -1,4 +1,4 @@
-"""Errors that another process has met, by the names of their classes."""
+"""Errors that another process raised, by the names of their classes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from citewell.core.errors import CitewellError
 
 
 def error_of_kind(kind: str | None, message: str) -> CitewellError:
-    """Return the error of the class called `kind`, as another process has met it."""
+    """Return the error of the class called `kind`, as another process raised it."""
     waiting: list[type[CitewellError]] = [CitewellError]
     while waiting:
-        each = waiting.pop()
-        if each.__name__ == kind:
-            return each(message)
-        waiting += each.__subclasses__()
+        error_class = waiting.pop()
+        if error_class.__name__ == kind:
+            return error_class(message)
+        waiting += error_class.__subclasses__()
     return CitewellError(message)

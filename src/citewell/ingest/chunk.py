@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 AIMED_TOKENS = 200
 MAX_TOKENS = 320
 
-_LINE = re.compile(r"[^\n]*\n?")
 _FENCE_MARK = r"[ >]*+(?:(?:[-*+]|\d++[.)]) ++)*+(`{3,}+(?=[^`\n]*$)|~{3,}+)"
 _FENCE = re.compile(_FENCE_MARK, re.MULTILINE)
 _CODE_LINE = re.compile(f"^{_FENCE_MARK}", re.MULTILINE)

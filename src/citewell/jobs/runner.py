@@ -367,7 +367,7 @@ class JobRunner:
 
 
 async def _report(on_progress: OnProgress, progress: JobProgress) -> None:
-    """Tell how far a job is to whoever waits for it."""
+    """Report a job's progress to whoever waits for it."""
     messages = {
         "queued": "Waiting for a worker",
         "discovering": "Looking for the pages of the site",

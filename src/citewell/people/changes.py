@@ -1,4 +1,4 @@
-"""Telling those who wait in this process that something of an owner's has changed."""
+"""Notify those who wait in this process that something of an owner's has changed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Changes:
         """
         return self._next.setdefault(owner, anyio.Event())
 
-    def tell(self, owner: str) -> None:
+    def notify(self, owner: str) -> None:
         """Wake all who wait for a change of the owner's."""
         event = self._next.pop(owner, None)
         if event is not None:
             event.set()
 
-    def tell_all(self) -> None:
-        """Wake all who wait."""
+    def notify_all(self) -> None:
+        """Wake everyone who waits."""
         for owner in list(self._next):
-            self.tell(owner)
+            self.notify(owner)

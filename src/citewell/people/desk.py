@@ -55,9 +55,9 @@ class Desk:
         self._is_stopping = False
 
     def stop_waiting(self) -> None:
-        """Have everyone who waits for an answer, now or later, told that the server stops."""
+        """End every wait for an answer, running or later, because the server stops."""
         self._is_stopping = True
-        self._changes.tell_all()
+        self._changes.notify_all()
 
     async def ask(self, text: str, party: Party) -> UserQuestion:
         """Put a question on the desk and return it.
@@ -73,7 +73,7 @@ class Desk:
             expires_at=now + timedelta(seconds=self._answer_timeout_seconds),
         )
         if repeated is not None:
-            self._tell(party.owner)
+            self._notify(party.owner)
             return repeated
         question = UserQuestion(
             question_id=str(uuid.uuid4()),
@@ -87,7 +87,7 @@ class Desk:
             expires_at=now + timedelta(seconds=self._answer_timeout_seconds),
         )
         await self._store.add_question(question)
-        self._tell(party.owner)
+        self._notify(party.owner)
         return question
 
     async def wait_until_closed(self, question: UserQuestion) -> UserQuestion:
@@ -144,7 +144,7 @@ class Desk:
         question = _found(answered)
         if question.answered_at != now:
             raise QuestionClosed("The question is closed: it was answered before.")
-        self._tell(owner)
+        self._notify(owner)
         return question
 
     async def cancel(self, question: UserQuestion) -> UserQuestion:
@@ -154,7 +154,7 @@ class Desk:
     async def deliver(self, question: UserQuestion) -> None:
         """Note that the agent is being given the answer."""
         await self._store.deliver_answer(question.question_id, owner=question.owner, now=_now())
-        self._tell(question.owner)
+        self._notify(question.owner)
 
     async def take_late_answers(self, owner: str, *, asker: str) -> list[UserQuestion]:
         """Return answers that the asker was not given, each once; meant to be asked at every call.
@@ -173,7 +173,7 @@ class Desk:
             limit=_LATE_ANSWERS_AT_ONCE,
         )
         if taken:
-            self._tell(owner)
+            self._notify(owner)
         else:
             self._remember_nothing_late(owner, asker, looked_at)
         return taken
@@ -201,7 +201,7 @@ class Desk:
             created_at=_now(),
         )
         await self._store.add_directive(directive)
-        self._tell(party.owner)
+        self._notify(party.owner)
         return directive
 
     async def take_directive(self, owner: str, *, task_id: str | None) -> Directive | None:
@@ -209,7 +209,7 @@ class Desk:
         task = None if task_id is None else plain_text(task_id)
         taken = await self._store.take_directive(owner, task_id=task, now=_now())
         if taken is not None:
-            self._tell(owner)
+            self._notify(owner)
         return taken
 
     async def list_directives(self, owner: str) -> tuple[list[Directive], list[Directive]]:
@@ -228,12 +228,12 @@ class Desk:
         """
         if not await self._store.delete_directive(plain_text(directive_id), owner=owner):
             raise NotFound("There is no such directive.", suggestion="Reload the list.")
-        self._tell(owner)
+        self._notify(owner)
 
     async def delete_directives(self, owner: str) -> int:
         """Remove all directives of the owner; return how many there were."""
         deleted = await self._store.delete_directives(owner)
-        self._tell(owner)
+        self._notify(owner)
         return deleted
 
     async def watch(self, owner: str) -> AsyncGenerator[int]:
@@ -267,12 +267,12 @@ class Desk:
             owner=question.owner,
             state="expired" if expired else "cancelled",
         )
-        self._tell(question.owner)
+        self._notify(question.owner)
         return _found(closed)
 
-    def _tell(self, owner: str) -> None:
+    def _notify(self, owner: str) -> None:
         self._nothing_late_until.pop(owner, None)
-        self._changes.tell(owner)
+        self._changes.notify(owner)
 
     def _remember_nothing_late(self, owner: str, asker: str, looked_at: float) -> None:
         # Owners and askers come and go; what is remembered of them must not grow for ever.

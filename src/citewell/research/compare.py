@@ -58,7 +58,7 @@ class Comparer:
         if page is not None and (not page.release.product or (old is None and new is None)):
             earlier = await self._compare_fetches(page.source_id)
             if earlier is not None or not page.release.product:
-                return _refuse_unchanged(earlier, subject)
+                return _require_earlier_text(earlier, subject)
         product = product or (page.release.product if page is not None else None)
         releases = await self._choose_releases(subject, product=product, old=old, new=new)
         sides = await self._find_sides(subject, page.source_id if page else None, releases)
@@ -181,13 +181,13 @@ class Comparer:
     ) -> list[tuple[Release, int, int]]:
         """Return where the releases define a symbol: release, page and offset, nearest first."""
         asked = name.strip("` ").removesuffix("()")
-        found: list[tuple[int, int, Release, int, int]] = []
+        matches: list[tuple[int, int, Release, int, int]] = []
         for release in releases:
             where = replace(self.where, releases=(release.key,), version=None)
             symbols = await self.store.symbols.symbols_named(
                 [last_part(asked)], where=where, limit=_MOST_SYMBOLS
             )
-            found += [
+            matches += [
                 (
                     -shared_parts(symbol.full_name, asked),
                     len(symbol.full_name),
@@ -197,8 +197,8 @@ class Comparer:
                 )
                 for symbol in symbols
             ]
-        found.sort(key=lambda each: each[:2])
-        return [each[2:] for each in found]
+        matches.sort(key=lambda match: match[:2])
+        return [match[2:] for match in matches]
 
     async def _symbol_sides(
         self, name: str, releases: tuple[Release, Release]
@@ -206,7 +206,7 @@ class Comparer:
         symbols = await self._symbols(name, releases)
         sides: list[Side | None] = []
         for release in releases:
-            place = next((each[1:] for each in symbols if each[0] == release), None)
+            place = next((symbol[1:] for symbol in symbols if symbol[0] == release), None)
             sides.append(await self._section_at(*place, release) if place else None)
         return sides[0], sides[1]
 
@@ -282,7 +282,7 @@ class Comparer:
         return notes
 
 
-def _refuse_unchanged(comparison: Comparison | None, subject: str) -> Comparison:
+def _require_earlier_text(comparison: Comparison | None, subject: str) -> Comparison:
     if comparison is None:
         raise NotFound(
             f"There is one text of {subject[:200]} only.",

@@ -101,7 +101,7 @@ async def quote_evidence(
 def _quote_definitions(chunks: Sequence[RankedChunk], *, limits: QuoteLimits) -> list[QuotedSpan]:
     """Return the signature and first sentence of the symbols that the question is about."""
     return [
-        quote_definition(each.chunk.text, at=each.defines_at, passage=place, limits=limits)
+        quote_definition(each.chunk.text, offset=each.defines_at, passage=place, limits=limits)
         for place, each in enumerate(chunks)
         if each.defines_at is not None
     ]

@@ -1,4 +1,4 @@
-"""What a server tells a model at the start, composed of the tools that this caller sees.
+"""The instructions a model gets at the start, composed of the tools that this caller sees.
 
 Some hosts show a model the names of tools and this text alone until a tool is wanted, so it says
 first when to prefer Citewell, then which tool is for which need.

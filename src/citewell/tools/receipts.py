@@ -1,4 +1,4 @@
-"""Receipts as tools and resources give them: only of pages that the caller may see."""
+"""Receipts as tools and resources return them: only of pages that the caller may see."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.app.receipts import Receipt
-    from citewell.core.records import PageInfo
     from citewell.tools.registry import Call
 
 RECEIPT_SCHEME = "citewell://receipt/"
@@ -21,16 +20,16 @@ async def receipt_for(citation_ids: Sequence[str], call: Call) -> Receipt:
     """Return the receipt of citations that the caller may see.
 
     Raises:
-        InvalidArgument: a citation is none of Citewell's, or its page cannot be proved.
+        InvalidArgument: a citation id is not Citewell's, or its page cannot be proved.
         NotFound: its page is not there, has changed since, or its response is not kept.
     """
     # Imported late: few callers ever want one, and it loads the libraries of web archives.
     from citewell.app.receipts import make_receipt
 
-    scope = check_scope(None, call)
-
-    def may_see(page: PageInfo) -> bool:
-        return page.project == scope.project and scope.holds(page.url, page.tags)
-
     parts = call.parts
-    return await make_receipt(citation_ids, store=parts.store, secret=parts.secret, may_see=may_see)
+    return await make_receipt(
+        citation_ids,
+        store=parts.store,
+        secret=parts.secret,
+        may_see=check_scope(None, call).holds_page,
+    )

@@ -181,11 +181,7 @@ async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncItera
 async def _read_page(source_id: int, call: Call) -> str:
     scope = check_scope(None, call)
     page = await call.parts.store.get_page(source_id)
-    if (
-        page is None
-        or page.info.project != scope.project
-        or not scope.holds(page.info.url, page.info.tags)
-    ):
+    if page is None or not scope.holds_page(page.info):
         raise _not_found(f"{PAGE_SCHEME}{source_id}")
     return page.text
 

@@ -32,7 +32,7 @@ def input_schema(model: type[BaseModel]) -> dict[str, Any]:
 def output_schema(model: type[BaseModel], *, columns: bool = True) -> dict[str, Any]:
     """Return the schema of structuredContent: the fields that every result, and every row, has.
 
-    Those that some results have are in the documents; a host reads them without being told. The
+    Optional fields are documented but not listed: hosts read them all the same. The
     error form of a result is `{"error": …}`, so one of the two forms is required. Without
     `columns` nothing is said of rows.
     """

@@ -18,6 +18,8 @@ from citewell.tools.registry import Call, ToolInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from citewell.core.records import PageInfo
+
 MAX_TAGS = 20
 _PAGES_AT_ONCE = 1_000
 
@@ -78,6 +80,10 @@ class Scope:
         """Return whether a page of the project lies within."""
         fits = not self.url_prefixes or url.startswith(self.url_prefixes)
         return fits and set(self.tags) <= set(tags)
+
+    def holds_page(self, page: PageInfo) -> bool:
+        """Return whether a stored page is of the project and lies within."""
+        return page.project == self.project and self.holds(page.url, page.tags)
 
 
 def check_scope(given: ScopeInput | None, call: Call) -> Scope:

@@ -85,7 +85,7 @@ def is_shown(
     elicits: bool,
     of_key: frozenset[str] | None = None,
 ) -> bool:
-    """Tell whether tools of a set are listed for a client.
+    """Return whether tools of a set are listed for a client.
 
     Those that ask a person are listed where the operator or the key `of_key` names their set, and
     for clients that can ask. They can be called all the same: the console is there for all.
@@ -138,7 +138,7 @@ def find_unavailable(tools: Iterable[Listable], settings: Settings) -> dict[str,
 
 
 def has_scopes(settings: Settings) -> bool:
-    """Tell whether this server is of a scope that a call may have to name."""
+    """Return whether this server has a scope that a call may have to name."""
     chosen = (settings.project, settings.scope_environment, settings.scope_tags)
     return chosen != ("default", "prod", ())
 

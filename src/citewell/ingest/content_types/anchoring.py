@@ -56,7 +56,9 @@ def from_structured(
 
 
 def is_value(name: FieldName, value: str) -> bool:
-    """Tell whether words can be the value of a field: no link's target, and no sentence for a name.
+    """Return whether words can be the value of a field.
+
+    A link's target cannot, nor a sentence where a name is due.
 
     A requirement or a tip may well be a sentence.
     """

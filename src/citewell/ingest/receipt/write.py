@@ -77,7 +77,7 @@ def refuse_private(page: Page, response: PageResponse | None) -> PageResponse:
     if response is None:
         raise NotFound(
             f"The response that {info.url} was made from is not kept.",
-            suggestion="Ingest the page again with force, and cite it anew; "
+            suggestion="Ingest the page again with force, then use the new citation; "
             "CITEWELL_RESPONSE_MAX_BYTES limits what is kept.",
         )
     return response

@@ -56,11 +56,7 @@ async def run(given: FetchInput, call: Call) -> FetchOutput:
     scope = check_scope(None, call)
     numeric = given.id.isascii() and given.id.isdigit()
     page = await call.parts.store.get_page(int(given.id)) if numeric else None
-    if (
-        page is None
-        or page.info.project != scope.project
-        or not scope.holds(page.info.url, page.info.tags)
-    ):
+    if page is None or not scope.holds_page(page.info):
         raise NotFound(f"There is no page {given.id!r}.", suggestion="Use an id of search.")
     text = truncate_to_tokens(page.text[:_MAX_TEXT_CHARACTERS], MAX_TEXT_TOKENS)
     return FetchOutput(

@@ -16,7 +16,6 @@ from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
     from citewell.app.citation_check import CheckedReference
-    from citewell.core.records import PageInfo
 
 MAX_TEXT_CHARACTERS = 100_000
 MAX_ROWS = 60
@@ -56,21 +55,17 @@ class CheckCitationsOutput(ToolOutput):
 async def run(given: CheckCitationsInput, call: Call) -> CheckCitationsOutput:
     """Check the text as `citewell check` does a file."""
     scope = check_scope(None, call)
-
-    def may_see(page: PageInfo) -> bool:
-        return scope.holds(page.url, page.tags)
-
     checker = CitationChecker(
         call.parts.store,
         call.parts.ingester,
         project=scope.project,
         against=given.against,
-        may_see=may_see,
+        may_see=scope.holds_page,
     )
     checked = await checker.check(given.text)
     return CheckCitationsOutput(
-        counts=dict(Counter(each.verdict for each in checked)),
-        references=[_shape(each) for each in checked[:MAX_ROWS]],
+        counts=dict(Counter(row.verdict for row in checked)),
+        references=[_shape(row) for row in checked[:MAX_ROWS]],
         omitted=max(0, len(checked) - MAX_ROWS),
     )
 

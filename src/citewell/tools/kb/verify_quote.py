@@ -173,11 +173,7 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
         info = await find_stored_page(call.parts.store, given.url, project=call.caller.project)
         source_id = info.source_id if info is not None else None
     page = await call.parts.store.get_page(source_id) if source_id is not None else None
-    if (
-        page is None
-        or page.info.project != scope.project
-        or not scope.holds(page.info.url, page.info.tags)
-    ):
+    if page is None or not scope.holds_page(page.info):
         raise NotFound(
             "The page of this quote is not indexed.",
             suggestion="Call ingest with its URL, then verify again.",

@@ -130,7 +130,7 @@ async def _settle(desk: Desk, question: UserQuestion, reply: PersonReply) -> Use
 
 
 async def _report_waiting(call: Call) -> None:
-    # A client that gives up has at least told where the question can be answered.
+    # Even a client that gives up has then shown where the question can be answered.
     address = console_address(call.settings)
     place = f" at {address}" if address is not None else ""
     message = f"Waiting for the user to answer{place}"

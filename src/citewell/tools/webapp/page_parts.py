@@ -18,7 +18,7 @@ _FENCE = "```"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePart:
-    """A span of a page's text that is shown at once."""
+    """A span of a page's text that is shown by itself."""
 
     start: int
     end: int
@@ -69,7 +69,7 @@ def _cut_points(text: str, start: int, end: int) -> Iterator[int]:
 
 def _paragraph_end(text: str, start: int, limit: int) -> int:
     for ending in ("\n\n", "\n", " "):
-        found = text.rfind(ending, start + 1, limit)
-        if found > 0:
-            return found + len(ending)
+        position = text.rfind(ending, start + 1, limit)
+        if position > 0:
+            return position + len(ending)
     return limit

@@ -78,5 +78,5 @@ def _open_fence(text: str, offset: int) -> str:
 def _next_fence(text: str, position: int, offset: int) -> int:
     if position == 0 and text.startswith(_FENCE) and offset > 0:
         return 0
-    found = text.find(f"\n{_FENCE}", position, offset)
-    return found + 1 if found >= 0 and found + 1 < offset else -1
+    newline = text.find(f"\n{_FENCE}", position, offset)
+    return newline + 1 if newline >= 0 and newline + 1 < offset else -1
