@@ -2,7 +2,7 @@
 
     python docs/make_pictures.py PAGE        PAGE is a URL or a file: Python's asyncio-task.html
 
-Asks the page in a database of its own, draws the answer as a terminal shows it
+Asks the page in a temporary database, draws the answer as a terminal shows it
 (docs/pictures/ask.svg), and takes a picture of the same question in the web app, in Chromium
 (docs/pictures/web.png).
 """

@@ -1,4 +1,4 @@
-"""How `ask` and `search` print what they found."""
+"""The options that `ask` and `search` share, and how they print an answer."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def add_answer_options(parser: argparse.ArgumentParser) -> None:
         "--brief", action="store_true", help="print the brief that a model gets, as a pipe does"
     )
     add_json_option(forms)
+
+
+def add_version_option(parser: argparse.ArgumentParser) -> None:
+    """Declare --version, which chooses among indexed versions."""
+    parser.add_argument(
+        "--version",
+        metavar="VERSION",
+        help='versions to search, such as 4.2, ">=4,<5" or latest',
+    )
 
 
 def answer_printer(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
-from citewell.cli.answer_options import add_answer_options, answer_printer
+from citewell.cli.answer_options import add_answer_options, add_version_option, answer_printer
 from citewell.cli.local_paths import local_paths
 from citewell.cli.tool_call import call_tool
 from citewell.core.errors import InvalidArgument
@@ -62,12 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="rounds of following links, 0 to 20; 0 reads the given pages only",
     )
-    parser.add_argument(
-        "--version",
-        dest="version",
-        metavar="VERSION",
-        help='versions to search, such as 4.2, ">=4,<5" or latest',
-    )
+    add_version_option(parser)
     parser.add_argument(
         "--budget",
         dest="mcp_response_token_budget",

@@ -14,7 +14,7 @@ Form = Literal["json", "toml", "yaml"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """How one MCP client is told about a server."""
+    """Where and how one MCP client configures its servers."""
 
     title: str
     file: tuple[str, ...]

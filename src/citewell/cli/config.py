@@ -155,7 +155,7 @@ def _bridge_entry(url: str, *, token: str | None, is_local: bool) -> dict[str, o
     # A file that starts programs only: mcp-remote is one that speaks HTTP for the client.
     arguments = ["-y", "mcp-remote", url]
     if not is_local:
-        # Elsewhere it wants TLS unless told otherwise; it takes ::1 for elsewhere too.
+        # mcp-remote requires TLS for other hosts, and counts ::1 among them.
         arguments.append("--allow-http")
     entry: dict[str, object] = {"command": "npx", "args": arguments}
     if token is not None:

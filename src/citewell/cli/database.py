@@ -41,13 +41,13 @@ def describe_database(address: str) -> str:
 def database_bytes(file: Path) -> int:
     """Return the size of a SQLite database with what is not yet written back into its file."""
     files = (file, file.with_name(f"{file.name}-wal"))
-    return sum(each.stat().st_size for each in files if each.exists())
+    return sum(part.stat().st_size for part in files if part.exists())
 
 
 def _suggest(file: Path) -> str:
-    others = sorted(each.name for each in file.parent.glob("*.db")) if file.parent.is_dir() else []
     if not file.parent.is_dir():
         return f"There is no folder {file.parent} either: check the path."
+    others = sorted(other.name for other in file.parent.glob("*.db"))
     listed = f"; {file.parent} holds {', '.join(others[:5])}" if others else ""
     return f"Check --database and CITEWELL_DATABASE_URL{listed}."
 

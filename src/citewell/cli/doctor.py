@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         database = describe_database(settings.database_url)
         print_text("\n".join([f"Database: {database}", "", *map(_line, findings)]))
-    return EXIT_TOOL_ERROR if any(each.state == "problem" for each in findings) else 0
+    return EXIT_TOOL_ERROR if any(finding.state == "problem" for finding in findings) else 0
 
 
 async def _look(settings: Settings, url: str | None) -> list[Finding]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "ask": "answer a question from web pages, with cited evidence",
     "ingest": "fetch and index pages, so that search finds them",
-    "search": "ask of the pages that are indexed; fetches nothing",
+    "search": "search indexed pages; fetches nothing",
     "status": "show what is indexed",
     "sync": "index the documentation of the packages that a project uses",
     "compare": "show what two indexed versions say, with the difference marked",

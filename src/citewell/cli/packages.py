@@ -64,8 +64,8 @@ async def _list(app: App, on_progress: OnProgress) -> Outcome:
 
     known = await list_known_releases(await app.open("store"))
     rows = [
-        (each.release.product, each.release.version, str(each.pages), ", ".join(each.used_in))
-        for each in known
+        (entry.release.product, entry.release.version, str(entry.pages), ", ".join(entry.used_in))
+        for entry in known
     ]
     text = (
         text_table(("package", "version", "pages", "used in"), rows)
@@ -74,12 +74,12 @@ async def _list(app: App, on_progress: OnProgress) -> Outcome:
     )
     structured = [
         {
-            "product": each.release.product,
-            "version": each.release.version,
-            "pages": each.pages,
-            "used_in": list(each.used_in),
+            "product": entry.release.product,
+            "version": entry.release.version,
+            "pages": entry.pages,
+            "used_in": list(entry.used_in),
         }
-        for each in known
+        for entry in known
     ]
     return Outcome(text=text, structured={"packages": structured})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from citewell.cli.answer_options import add_answer_options, answer_printer
+from citewell.cli.answer_options import add_answer_options, add_version_option, answer_printer
 from citewell.cli.tool_call import call_tool
 from citewell.core.records import Intent
 
@@ -39,12 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=get_args(Intent),
         help="kind of question; inferred from its words when left out",
     )
-    parser.add_argument(
-        "--version",
-        dest="version",
-        metavar="VERSION",
-        help='versions to search, such as 4.2, ">=4,<5" or latest',
-    )
+    add_version_option(parser)
     parser.add_argument(
         "--budget",
         dest="mcp_response_token_budget",

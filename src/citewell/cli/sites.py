@@ -203,7 +203,7 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
         suggestion=(
             "Go on: run the same command again, or `citewell jobs retry "
             f"{' '.join(jobs)}` for a server or worker.\n"
-            f"Give up: `citewell remove {' '.join(each.website.url for each in begun)}`."
+            f"Give up: `citewell remove {' '.join(processed.website.url for processed in begun)}`."
         ),
     )
 

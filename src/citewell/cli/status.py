@@ -56,13 +56,10 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
             lists_pages=not arguments.no_urls,
             after_source_id=arguments.cursor or 0,
         )
-    address, model = app.settings.database_url, vector_model(app.settings.embedder)
-    head = (
-        f"Citewell {__version__}\n"
-        f"Database: {describe_database(address)}\n"
-        f"Embedding model: {model or 'none'}\n\n"
-    )
-    about = {"version": __version__, "database": describe_database(address), "model": model}
+    database = describe_database(app.settings.database_url)
+    model = vector_model(app.settings.embedder)
+    head = f"Citewell {__version__}\nDatabase: {database}\nEmbedding model: {model or 'none'}\n\n"
+    about = {"version": __version__, "database": database, "model": model}
     listed = format_corpus_status(status)
     return Outcome(
         text=head + Boundary().draw(listed),

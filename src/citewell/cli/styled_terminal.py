@@ -92,7 +92,7 @@ class _Lines:
         self._tasks: dict[Phase, TaskID] = {}
 
     async def show(self, progress: Progress) -> None:
-        """Add or renew the line of the phase that `progress` tells of."""
+        """Add or update the line of the phase that `progress` reports."""
         message = show_controls(" ".join(_BRACKETS.sub(r"\1", progress.message).split()))
         # Not before: until there is progress, a command may ask the person something.
         self._bars.start()

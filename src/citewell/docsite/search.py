@@ -179,8 +179,8 @@ class _TitleWord(NamedTuple):
 
 
 def _title_words(text: str) -> list[_TitleWord]:
-    found = (_TitleWord(form, frozenset(words(form))) for form in _WRITTEN.findall(text.lower()))
-    return [word for word in found if not word.stems <= STOP_STEMS]
+    written = (_TitleWord(form, frozenset(words(form))) for form in _WRITTEN.findall(text.lower()))
+    return [word for word in written if not word.stems <= STOP_STEMS]
 
 
 def _is_word_of(asked: _TitleWord, other: _TitleWord) -> bool:

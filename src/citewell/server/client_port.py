@@ -47,7 +47,7 @@ _ANSWER_FORM: types.ElicitRequestedSchema = {
 
 
 def can_elicit(context: RequestContext) -> bool:
-    """Tell whether the client of a request says that it can ask its person."""
+    """Return whether the client of a request declares that it can ask its user."""
     if context.method == "initialize":
         # The session learns it from the notification that follows.
         return "elicitation" in (context.params or {}).get("capabilities", {})

@@ -58,7 +58,7 @@ async def serve_http(settings: Settings) -> None:
         CitewellError: a part cannot be opened.
     """
     with bind(settings.mcp_host, settings.mcp_port) as listener:
-        # Port 0 takes any that is free; people are told which.
+        # Port 0 takes any free port; the log and progress messages name the real one.
         settings = replace(settings, mcp_port=listener.getsockname()[1])
         async with open_app(settings) as app:
             parts = await app.open(*PART_NAMES)
@@ -119,7 +119,7 @@ async def _run_uvicorn(
     )
     server = PatientServer(config)
     signalled = anyio.Event()
-    # uvicorn wakes up ten times a second, so the event is seen at once.
+    # uvicorn wakes up ten times a second, so it sees the event soon.
     with on_stop_signal(signalled.set):
         async with anyio.create_task_group() as tasks:
             stop = partial(_stop, server, draining, seconds=DRAIN_SECONDS, on_stop=on_stop)

@@ -39,7 +39,7 @@ _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 Json = dict[str, Any]
 
-# What differs, by method, for a client that can ask its person.
+# What differs, by method, for a client that can ask its user.
 _WITH_PEOPLE = "with_people"
 
 
@@ -167,7 +167,7 @@ class Front:
         self._elicits_since_opening = False
 
     def takes(self, message: Json, line: bytes) -> bool:
-        """Tell whether the message is one of ours, and keep it if it opens the connection."""
+        """Return whether the message is one of ours, and keep it if it opens the connection."""
         if not self.opening:
             return self._opens(message, line)
         if message.get("method") == "notifications/initialized" and self._completes_handshake():
@@ -189,7 +189,7 @@ class Front:
         return {**result, "protocolVersion": asked if asked in known else known[-1]}
 
     def _elicits(self, message: Json) -> bool:
-        """Tell whether the client can ask its person; in the newer era each message says so."""
+        """Return whether the client can ask its user; in the newer era each message says so."""
         params = message.get("params", {})
         if message["method"] == "initialize":
             self._elicits_since_opening = "elicitation" in params["capabilities"]

@@ -21,6 +21,7 @@ from citewell.docsite.site.callouts import callout_plugin
 from citewell.docsite.site.code_blocks import code_block_html, read_fence_info
 from citewell.docsite.site.formulas import formula_html
 from citewell.docsite.site.sanitize import sanitized
+from citewell.docsite.site.tables import scrolling_tables_plugin
 from citewell.ingest.extract.markdown.slug import SlugCounter
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _parser() -> MarkdownIt:
     parser.use(gfm_autolink_plugin).use(tasklists_plugin).use(footnote_plugin).use(deflist_plugin)
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.use(attrs_plugin, allowed=("id", "width", "height", "title"))
-    parser.use(callout_plugin)
+    parser.use(callout_plugin).use(scrolling_tables_plugin)
     parser.core.ruler.push("headings", _name_headings)
     parser.core.ruler.push("addresses", _resolve_addresses)
     parser.core.ruler.push("aligned_cells", _align_cells)
@@ -122,8 +123,6 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("fence", _render_fence)
     parser.add_render_rule("code_block", _render_fence)
     parser.add_render_rule("heading_close", _render_heading_close)
-    parser.add_render_rule("table_open", _render_table_open)
-    parser.add_render_rule("table_close", _render_table_close)
     for formula in ("math_inline", "math_inline_double", "math_block", "math_block_label"):
         parser.add_render_rule(formula, _render_formula)
     return parser
@@ -244,15 +243,3 @@ def _render_heading_close(
     anchor = escape(str(tokens[at - 2].attrs.get("id", "")))
     label = 'aria-label="Link to this section"'
     return f' <a class="permalink" href="#{anchor}" {label}>#</a></{tokens[at].tag}>\n'
-
-
-def _render_table_open(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
-    return '<div class="table-scroll" tabindex="0"><table>\n'
-
-
-def _render_table_close(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
-    return "</table></div>\n"

@@ -21,6 +21,7 @@ from typing_extensions import override
 from citewell.core.words import words
 from citewell.docsite.site.code_blocks import FenceInfo, code_block_html, read_fence_info
 from citewell.docsite.site.formulas import formula_html
+from citewell.docsite.site.tables import scrolling_tables_plugin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -112,12 +113,12 @@ class _Rendering:
         # Cells of a row stand in one line: each is searched for after the one before.
         column = self.lines[number].find(content, self._searched_to.get(number, 0))
         self._searched_to[number] = max(column, 0) + len(content)
-        at = self.starts[number] + max(column, 0)
+        begin = self.starts[number] + max(column, 0)
         pieces: list[str] = []
         done = 0
         for mark in self.stored.marks:
-            start = max(mark.start - at, done)
-            end = min(mark.end - at, len(content))
+            start = max(mark.start - begin, done)
+            end = min(mark.end - begin, len(content))
             if start < end and content[start:end].strip():
                 pieces += [content[done:start], _START, content[start:end], _END]
                 self.opened.append(mark.id)
@@ -158,6 +159,7 @@ class _Parser(MarkdownIt):
 def _parser() -> MarkdownIt:
     parser = _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
+    parser.use(scrolling_tables_plugin)
     # What looks like HTML is text, and entities were decoded when the page was read.
     parser.disable(["html_block", "html_inline", "entity"])
     parser.core.ruler.before("inline", "put_markers", _put_markers)
@@ -167,8 +169,6 @@ def _parser() -> MarkdownIt:
         "code_block": _render_code,
         "image": _render_image,
         "marked": _render_marked,
-        "table_open": _render_table_open,
-        "table_close": _render_table_close,
         **dict.fromkeys(("math_inline", "math_inline_double"), _render_formula),
         **dict.fromkeys(("math_block", "math_block_label"), _render_formula),
     }.items():
@@ -359,15 +359,3 @@ def _render_formula(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
     return formula_html(tokens[at].content, is_block=tokens[at].type != "math_inline")
-
-
-def _render_table_open(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
-    return '<div class="table-scroll" tabindex="0"><table>\n'
-
-
-def _render_table_close(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
-    return "</table></div>\n"

@@ -1,4 +1,4 @@
-"""`/`: the question box; what it finds comes while it is found."""
+"""`/`: the question box, which shows evidence as it is found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from citewell.core.errors import CitewellError, InvalidArgument
-from citewell.server.console.door import read_form
+from citewell.server.console.door import complete_url, read_form
 from citewell.server.console.event_stream import EventStream
 from citewell.server.console.pages import html_of
 from citewell.tools.webapp import ask
@@ -106,5 +106,5 @@ def _asked(question: str, urls: Iterable[str]) -> Asked:
     named = tuple(dict.fromkeys(url.strip() for url in urls if url.strip()))
     return Asked(
         question=question.strip()[: ask.MAX_QUERY_CHARACTERS],
-        urls=tuple(url if "://" in url else f"https://{url}" for url in named[:MAX_URLS]),
+        urls=tuple(map(complete_url, named[:MAX_URLS])),
     )

@@ -1,4 +1,4 @@
-"""Server-sent events that tell an open page when to look again."""
+"""Server-sent events that prompt an open page to reload its list."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class ChangeStream(EventStream):
     """An event now and at every change, until the page is closed or the server stops.
 
-    A key that was revoked or has ended is noticed at a heartbeat, and the two seconds for which
-    the gate remembers keys; whoever listens is told why when the page asks again.
+    A revoked or expired key is noticed at the first heartbeat after the two seconds for which the
+    gate remembers keys; the page gets the reason with its next request.
     """
 
     def __init__(

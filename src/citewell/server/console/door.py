@@ -113,13 +113,13 @@ class Door:
         return endpoint
 
     async def lets_in(self, request: Request) -> bool:
-        """Tell whether the key of a request that was let in is still good."""
+        """Return whether the key of a request that was let in is still good."""
         try:
             await _identify_person(request, self._app)
         except AccessRefused:
             return False
         except CitewellError:
-            # It cannot be told for now: no reason to turn out who was let in.
+            # The key cannot be checked for now, which is no reason to shut out who was let in.
             logger.warning("a key cannot be checked again", exc_info=True)
         return True
 
@@ -171,7 +171,7 @@ def status_of(error: CitewellError) -> int:
 
 
 def refuse_json(request: Request, error: CitewellError) -> Response:
-    """Return an error as the JSON APIs tell it."""
+    """Return an error in the form of the JSON APIs."""
     status = status_of(error)
     headers = guard_headers()
     if status == 401:
@@ -207,6 +207,11 @@ async def read_form(request: Request) -> FormData:
         return await request.form(max_files=0, max_fields=_MAX_FIELDS)
     except HTTPException as error:
         raise InvalidArgument("the form cannot be read") from error
+
+
+def complete_url(text: str) -> str:
+    """Return the URL that a person typed, with `https://` if it has no scheme."""
+    return text if "://" in text else f"https://{text}"
 
 
 def _content_type(request: Request) -> str:

@@ -21,7 +21,7 @@ from citewell.core.library import (
     WebsiteQuery,
     WebsiteStatus,
 )
-from citewell.server.console.door import read_form, refuse_json
+from citewell.server.console.door import complete_url, read_form, refuse_json
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import read_number
 from citewell.tools.webapp import library
@@ -97,12 +97,11 @@ class LibraryPages:
             "orders": get_args(WebsiteOrder),
             "address_of": _address_of,
             "draft": None,
-            "preview": None,
         }
         return self._screen.show(request, "library.html", values)
 
     async def show_work(self, request: Request, call: Call) -> Response:
-        """Show the background work alone, for the page that asks again and again."""
+        """Show the background work alone, for the page that polls it."""
         return self._screen.show(request, "work.html", {"groups": await library.list_jobs(call)})
 
     async def show_pages(self, request: Request, call: Call) -> Response:
@@ -250,7 +249,7 @@ def _draft(form: FormData) -> WebsiteDraft:
         exclude=_words(form, "exclude"),
     )
     return WebsiteDraft(
-        url=url if "://" in url else f"https://{url}",
+        url=complete_url(url),
         kind="site" if form.get("kind") == "site" else "page",
         tags=_words(form, "tags"),
         options=options,
@@ -267,7 +266,7 @@ def _to(path: str) -> Response:
 
 
 def _back(request: Request) -> Response:
-    """Return to the page of the library whose form it was."""
+    """Redirect to the page of the library that sent the form."""
     came_from = request.headers.get("referer", "")
     path = came_from.partition("://")[2].partition("/")[2].partition("?")[0]
     is_ours = path.startswith(LIBRARY.removeprefix("/")) and "/" not in path[len("library/") :]

@@ -1,4 +1,4 @@
-"""The words of the web app, all from one file, so that it can be translated."""
+"""Texts of the web app, kept in one file so that they can be translated."""
 
 from __future__ import annotations
 

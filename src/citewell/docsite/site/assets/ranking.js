@@ -149,8 +149,8 @@ window.docsRanking = (index) => {
 
   function titleWords(text) {
     const written = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-    const found = written.map((form) => ({ form, stems: wordsOf(form) }));
-    return found.filter(({ stems }) => stems.some((stem) => !stopWords.has(stem)));
+    const forms = written.map((form) => ({ form, stems: wordsOf(form) }));
+    return forms.filter(({ stems }) => stems.some((stem) => !stopWords.has(stem)));
   }
 
   const isWordOf = (asked, other) =>

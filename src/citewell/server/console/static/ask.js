@@ -1,4 +1,4 @@
-// The question box: what the server finds is shown while it is found.
+// The question box: evidence is shown as the server finds it.
 "use strict";
 
 (() => {
@@ -89,7 +89,7 @@
         body: new URLSearchParams(fields),
         signal: mine.signal,
       });
-      if (!answer.ok) throw new Error(await reasonOf(answer));
+      if (!answer.ok) throw new Error(await citewell.reasonOf(answer));
       for await (const { name, data } of eventsOf(answer)) {
         if (name === "progress") showStep(data);
         else if (name === "failed") citewell.say(`${data.message} ${data.suggestion}`, true);
@@ -101,11 +101,6 @@
     } finally {
       if (asking === mine) end(form);
     }
-  };
-
-  const reasonOf = async (answer) => {
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return page.querySelector(".error")?.textContent ?? text("unreachable");
   };
 
   document.addEventListener("submit", (event) => {

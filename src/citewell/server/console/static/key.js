@@ -31,6 +31,12 @@ const citewell = (() => {
 
   const text = (name) => JSON.parse(document.body.dataset.texts)[name];
 
+  // What an error page says went wrong.
+  const reasonOf = async (answer) => {
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return page.querySelector(".error")?.textContent ?? text("unreachable");
+  };
+
   const copy = (words) =>
     navigator.clipboard.writeText(words).then(
       () => say(text("copied")),
@@ -129,5 +135,5 @@ const citewell = (() => {
 
   document.addEventListener("citewell:shown", () => prepare(document));
 
-  return { headers, say, text, copy, hasKey: () => key !== "" };
+  return { headers, say, text, reasonOf, copy, hasKey: () => key !== "" };
 })();

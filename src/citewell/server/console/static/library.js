@@ -22,8 +22,7 @@
     const answer = await send(form);
     // A redirect that is not followed has no status: the server did what was asked.
     if (answer.type !== "opaqueredirect" && !answer.ok) {
-      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-      return citewell.say(page.querySelector(".error")?.textContent ?? text("unreachable"), true);
+      return citewell.say(await citewell.reasonOf(answer), true);
     }
     location.assign(form.dataset.undoTo);
   };
