@@ -6,7 +6,7 @@ import difflib
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import fold
@@ -16,9 +16,8 @@ from citewell.core.words import words
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from citewell.core.citations import Verdict
     from citewell.core.text import Span
-
-Verdict = Literal["exact", "moved", "changed", "gone"]
 
 # Below this likeness two passages have too little in common to be one that was edited.
 _LEAST_LIKENESS = 0.55

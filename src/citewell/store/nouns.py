@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from citewell.store.access import AccessStore
+    from citewell.store.citations import CitationStore
     from citewell.store.crawls import CrawlStore
     from citewell.store.jobs import JobStore
     from citewell.store.library import DeletePage, LibraryStore
@@ -95,3 +96,10 @@ class Nouns:
         from citewell.store.symbols import SymbolStore
 
         return SymbolStore(self.__database)
+
+    @cached_property
+    def citations(self) -> CitationStore:
+        """Quotes that were handed out."""
+        from citewell.store.citations import CitationStore
+
+        return CitationStore(self.__database)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from citewell.core.storage import CorpusStats, PutResult
     from citewell.store.access import AccessStore
+    from citewell.store.citations import CitationStore
     from citewell.store.crawls import CrawlStore
     from citewell.store.host_protocol import HostStore
     from citewell.store.jobs import JobStore
@@ -85,6 +86,10 @@ class Store(GraphStore, Protocol):
     @property
     def symbols(self) -> SymbolStore:
         """The symbols that pages define."""
+
+    @property
+    def citations(self) -> CitationStore:
+        """Quotes that were handed out."""
 
     async def put_page(self, draft: PageDraft) -> PutResult:
         """Write a page with all its rows in one transaction, replacing its previous version.

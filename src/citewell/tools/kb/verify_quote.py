@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from citewell.answer.verify import Verdict, verify_quote
+from citewell.answer.verify import verify_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
+from citewell.core.citations import VERDICTS, Verdict
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.tools.kb.passages import find_place
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_CHARACTERS = 5_000
 MAX_QUOTES = 20
-# From the best to the worst that can be said of a quote.
-_VERDICTS: tuple[Verdict, ...] = ("exact", "moved", "changed", "gone")
 
 _AS_TEXT = WithJsonSchema({"type": "string"})
 
@@ -115,7 +114,7 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
             _look_outside(quote, whole_text, verdict, is_cited=start is not None)
             for quote, verdict in zip(quotes, verdicts, strict=True)
         ]
-    worst = max(verdicts, key=lambda verdict: _VERDICTS.index(verdict.verdict))
+    worst = max(verdicts, key=lambda verdict: VERDICTS.index(verdict.verdict))
     about: dict[str, Any] = worst.model_dump() | shape_moment(fetched_at, origin)
     return VerifyQuoteOutput(
         **about,
@@ -139,7 +138,7 @@ def _look_outside(
     if whole_text is None:
         return inside.model_copy(update={"checked": "main text"})
     outside = verify_quote(quote, whole_text)
-    if _VERDICTS.index(outside.verdict) >= _VERDICTS.index(inside.verdict):
+    if VERDICTS.index(outside.verdict) >= VERDICTS.index(inside.verdict):
         return inside.model_copy(update={"checked": "whole page"})
     moved = outside.verdict == "exact" and is_cited
     return _shape(outside).model_copy(
