@@ -104,10 +104,11 @@ async def test_every_kind_of_uri_is_announced(mode: str) -> None:
 
     assert [(each.uri_template, each.mime_type) for each in templates] == [
         ("citewell://page/{source_id}", "text/markdown"),
+        ("citewell://website/{source_id}", "text/markdown"),
         ("citewell://scratch/{session}/{passage}", "text/plain"),
         ("citewell://receipt/{citations}", "application/wacz"),
     ]
-    assert templates[1].annotations == types.Annotations(audience=["assistant"], priority=0.1)
+    assert templates[2].annotations == types.Annotations(audience=["assistant"], priority=0.1)
 
 
 @in_both_eras

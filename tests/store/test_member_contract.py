@@ -50,6 +50,26 @@ async def test_members_are_listed_with_their_fields(store: Store) -> None:
     assert not await store.library.join_page(99, herons)
 
 
+async def test_hashes_change_with_the_text_of_a_page_or_of_any_member(store: Store) -> None:
+    site, other = await add(store, SITE, kind="site"), await add(store, "https://b.example/")
+    herons = await put(store, HERONS, "Herons wade.")
+    egrets = await put(store, EGRETS, "Egrets fly.")
+    for page in (herons, egrets):
+        await store.library.join_page(site.source_id, page)
+    pages, websites = [herons, egrets, 99], [site.source_id, other.source_id, 99]
+
+    first = await store.text_hashes(pages), await store.library.text_hashes(websites)
+    again = await store.text_hashes(pages), await store.library.text_hashes(websites)
+    await put(store, EGRETS, "Egrets wade.")
+    changed = await store.text_hashes(pages), await store.library.text_hashes(websites)
+
+    assert first == again
+    assert first[0] == {herons: content_hash("Herons wade."), egrets: content_hash("Egrets fly.")}
+    assert changed[0] == {herons: first[0][herons], egrets: content_hash("Egrets wade.")}
+    assert list(first[1]) == list(changed[1]) == [site.source_id]
+    assert first[1] != changed[1]
+
+
 async def test_pages_are_found_by_the_values_of_their_fields(store: Store) -> None:
     site = await add(store, SITE, kind="site")
     herons = await put(store, HERONS, "Herons wade.")

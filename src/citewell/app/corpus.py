@@ -1,10 +1,12 @@
-"""The stored pages, the secret that their database keeps, and the passages callers were shown."""
+"""The stored pages and the watch over them, their database's secret, and passages shown."""
 
 from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
+
+import anyio
 
 from citewell.core.errors import StoreError
 from citewell.inference.names import vector_model
@@ -13,6 +15,7 @@ from citewell.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from citewell.app.content_watch import ContentWatch
     from citewell.app.parts import Assembly
     from citewell.app.scratch import ScratchStore
     from citewell.store.protocol import Store
@@ -62,6 +65,18 @@ async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
     from citewell.app.scratch import ScratchStore
 
     yield ScratchStore(secret=(await assembly.open("secret")).secret)
+
+
+@asynccontextmanager
+async def open_watch(assembly: Assembly) -> AsyncIterator[ContentWatch]:
+    """Give the watch over the pages, which looks for changes while it is open."""
+    from citewell.app.content_watch import ContentWatch
+
+    watch = ContentWatch((await assembly.open("store")).store)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(watch.run)
+        yield watch
+        tasks.cancel_scope.cancel()
 
 
 async def _open_at(address: str, assembly: Assembly) -> Store:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from citewell.access.open import Access
+    from citewell.app.content_watch import ContentWatch
     from citewell.app.live_pages import LivePages
     from citewell.app.scratch import ScratchStore
     from citewell.core.settings import Settings
@@ -43,6 +44,7 @@ PartName = Literal[
     "engine",
     "access",
     "desk",
+    "watch",
     "events",
     "docs",
     "background",
@@ -65,6 +67,7 @@ OPENERS: Mapping[PartName, str] = {
     "engine": "citewell.app.research:open_engine",
     "access": "citewell.app.access:open_access_part",
     "desk": "citewell.app.people:open_desk",
+    "watch": "citewell.app.corpus:open_watch",
     "events": "citewell.app.notices:open_events_part",
     "docs": "citewell.app.docs_folder:open_docs_part",
     "background": "citewell.app.background:open_background",
@@ -100,6 +103,7 @@ class Parts:
     engine: Engine
     access: Access
     desk: Desk
+    watch: ContentWatch
     events: Events
     docs: DocsFolder | None
     """None when no docs folder is served."""

@@ -18,6 +18,7 @@ from citewell.server.calls import CALLER_KEY
 from citewell.server.departure import DEPARTURE_KEY, Departure
 from citewell.server.event_store import RETRY_MILLISECONDS, MemoryEventStore
 from citewell.server.jsonrpc import Fault, parse_message
+from citewell.server.subscriptions import LISTEN_METHOD
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -98,6 +99,9 @@ class McpEndpoint:
         if isinstance(message, Fault):
             await _respond(message)(scope, receive, send)
             return
+        if message.get("method") == LISTEN_METHOD:
+            # It has no end of its own either.
+            receive = self._draining.until_stop(receive)
         departure = Departure()
         scope = {**scope, DEPARTURE_KEY: departure}
         manager = self._choose_manager(Headers(scope=scope), message)

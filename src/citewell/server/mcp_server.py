@@ -27,6 +27,7 @@ from citewell.server.client_port import RequestClient, can_elicit
 from citewell.server.departure import DEPARTURE_KEY
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers, shape_links
+from citewell.server.subscriptions import Subscriptions
 from citewell.tools.instructions import compose_instructions
 from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.resources import find_links
@@ -87,6 +88,7 @@ def build_server(
     )
     client_log = ClientLog(calls)
     resources = ResourceHandlers(calls)
+    subscriptions = Subscriptions(calls)
     prompts = PromptHandlers(registry, calls, dotted=dotted)
 
     def visible_tools(context: RequestContext) -> list[Tool[Any, Any, Any]]:
@@ -143,6 +145,9 @@ def build_server(
         on_list_prompts=prompts.list,
         on_get_prompt=prompts.get,
         on_completion=prompts.complete,
+        on_subscriptions_listen=subscriptions.listen,
+        on_subscribe_resource=subscriptions.subscribe if settings.mcp_sessions else None,
+        on_unsubscribe_resource=subscriptions.unsubscribe if settings.mcp_sessions else None,
     )
     server.middleware.append(instruct)
     server.add_request_handler(

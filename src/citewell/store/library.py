@@ -240,6 +240,12 @@ class LibraryStore:
         values = {"website_id": website_id, "limit": limit, "after_source_id": after_source_id}
         return [read_member(row) for row in await self._database.fetch_all("list_members", values)]
 
+    async def text_hashes(self, website_ids: Sequence[int]) -> dict[int, str]:
+        """Return one hash over the texts of all pages of each entry; one without pages has none."""
+        values = {"source_ids": [*website_ids]}
+        rows = await self._database.fetch_all("member_text_hashes", values)
+        return {row["source_id"]: row["text_hash"] for row in rows}
+
     async def typed_websites_of(self, source_id: int) -> dict[int, str]:
         """Return the content types of the entries that hold a page, other than `general`."""
         rows = await self._database.fetch_all("typed_websites_of", {"source_id": source_id})

@@ -129,6 +129,21 @@ WHERE website_page.website_id = :website_id AND website_page.source_id > :after_
 ORDER BY website_page.source_id
 LIMIT :limit;
 
+-- name: member_text_hashes
+SELECT
+    website_id AS source_id,
+    -- sqlite: md5(group_concat(text_hash)) AS text_hash
+    -- postgres: md5(string_agg(text_hash, ',' ORDER BY source_id)) AS text_hash
+FROM (
+    SELECT website_page.website_id, page.source_id, page.text_hash
+    FROM website_page CROSS JOIN page
+    WHERE page.source_id = website_page.source_id
+        -- sqlite: AND website_page.website_id IN (SELECT value FROM json_each(:source_ids))
+        -- postgres: AND website_page.website_id = ANY (:source_ids)
+    ORDER BY website_page.website_id, page.source_id
+) AS member
+GROUP BY website_id;
+
 -- name: find_member_by_text
 SELECT
     page.source_id, page.url, page.title, page.language, page.chunks, page.fetched_at,

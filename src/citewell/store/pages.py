@@ -87,6 +87,11 @@ class StoredPages(Nouns, Store):
         }
 
     @override
+    async def text_hashes(self, source_ids: Sequence[int]) -> dict[int, str]:
+        rows = await self._database.fetch_all("text_hashes", {"source_ids": [*source_ids]})
+        return {row["source_id"]: row["text_hash"] for row in rows}
+
+    @override
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:

@@ -38,6 +38,13 @@ WHERE source_id = (
     LIMIT 1
 );
 
+-- name: text_hashes
+SELECT source_id, text_hash FROM page
+WHERE TRUE
+    -- sqlite: AND source_id IN (SELECT value FROM json_each(:source_ids))
+    -- postgres: AND source_id = ANY (:source_ids)
+;
+
 -- name: list_pages
 SELECT
     page.*,

@@ -126,6 +126,9 @@ class Store(GraphStore, Protocol):
     async def page_texts(self, source_ids: Sequence[int]) -> dict[int, PageText]:
         """Return these pages as they are quoted from; those that are gone are left out."""
 
+    async def text_hashes(self, source_ids: Sequence[int]) -> dict[int, str]:
+        """Return the `text_hash` of these pages; those that are not there are left out."""
+
     async def list_pages(
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:

@@ -7,9 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from citewell.app.content_watch import Subject
 from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
 from citewell.core.boundary import Boundary, label, mark, path_label
 from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
+from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.kb.passages import open_passage
@@ -24,14 +26,18 @@ if TYPE_CHECKING:
     from citewell.app.scratch import Passage
     from citewell.core.records import PageInfo
     from citewell.tools.registry import Call
+    from citewell.tools.scope import Scope
 
 MAX_LISTED_PAGES = 50
 MAX_LINKS = 10
 MAX_URI_CHARACTERS = 200
 MAX_SCANNED_PAGES = 20_000
+_MAX_LISTED_SITES = 20
+_MAX_LISTED_MEMBERS = 500
 
 PAGE_SCHEME = "citewell://page/"
 PAGE_TEMPLATE = f"{PAGE_SCHEME}{{source_id}}"
+WEBSITE_SCHEME = "citewell://website/"
 SCRATCH_TEMPLATE = f"{URI_SCHEME}{{session}}/{{passage}}"
 
 # Few tokens are longer; counting those of a whole long page takes a while.
@@ -41,7 +47,7 @@ _PAGES_AT_ONCE = 1_000
 _MAX_RECEIPT_URI_CHARACTERS = 1_000
 
 RESOURCE_NEEDS: tuple[PartName, ...] = ("store", "scratch", "secret")
-_PAGE_URI = re.compile(re.escape(PAGE_SCHEME) + r"([1-9][0-9]{0,14})")
+_STORED_URI = re.compile(r"citewell://(page|website)/([1-9][0-9]{0,14})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +99,14 @@ PAGES = ResourceTemplate(
     mime_type="text/markdown",
     priority=0.5,
 )
+WEBSITES = ResourceTemplate(
+    name="website",
+    title="A website of the library",
+    uri_template=f"{WEBSITE_SCHEME}{{source_id}}",
+    description="The pages of an added page or site, by the source_id that its tools give.",
+    mime_type="text/markdown",
+    priority=0.3,
+)
 PASSAGES = ResourceTemplate(
     name="passage",
     title="A passage that was found",
@@ -109,16 +123,32 @@ RECEIPTS = ResourceTemplate(
     mime_type="application/wacz",
     priority=0.1,
 )
-TEMPLATES = (PAGES, PASSAGES, RECEIPTS)
+TEMPLATES = (PAGES, WEBSITES, PASSAGES, RECEIPTS)
 
 
 async def list_resources(call: Call) -> list[Resource]:
-    """Return the pages that were fetched last, the newest first."""
+    """Return the sites and the pages that were fetched last, the newest first."""
     pages = [page async for page in scan_pages(call)]
     newest = heapq.nlargest(
         MAX_LISTED_PAGES, pages, key=lambda page: (page.fetched_at, page.source_id)
     )
-    return [_page_resource(page) for page in newest]
+    return [*await _list_sites(call), *(_page_resource(page) for page in newest)]
+
+
+async def _list_sites(call: Call) -> list[Resource]:
+    scope = check_scope(None, call)
+    listed = await call.parts.store.library.list_websites(WebsiteQuery(project=scope.project))
+    return [
+        Resource(
+            uri=f"{WEBSITE_SCHEME}{website.source_id}",
+            name=f"website {website.source_id}",
+            description=f"{_describe(website.title, website.url)} ({website.pages:,} pages)",
+            template=WEBSITES,
+            last_modified=website.fetched_at or website.updated_at,
+        )
+        for website in listed.websites
+        if website.kind == "site" and scope.holds(website.url, website.tags)
+    ][:_MAX_LISTED_SITES]
 
 
 async def read_resource(uri: str, call: Call) -> ResourceText | ResourceFile:
@@ -127,10 +157,8 @@ async def read_resource(uri: str, call: Call) -> ResourceText | ResourceFile:
     Raises:
         NotFound: it is not one of our URIs, or names nothing that the caller may see.
     """
-    page = _PAGE_URI.fullmatch(uri)
-    if page is not None:
-        text = await _read_page(int(page[1]), call)
-        return ResourceText(text=_quoted(text, call), mime_type=PAGES.mime_type)
+    if (stored := _parse_stored(uri)) is not None:
+        return await _read_stored(stored, call)
     if uri.startswith(RECEIPT_SCHEME) and len(uri) <= _MAX_RECEIPT_URI_CHARACTERS:
         return await _read_receipt(uri, call)
     if len(uri) > MAX_URI_CHARACTERS or parse_scratch_uri(uri) is None:
@@ -178,12 +206,59 @@ async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncItera
         seen += len(pages)
 
 
-async def _read_page(source_id: int, call: Call) -> str:
+async def find_subject(uri: str, call: Call) -> Subject:
+    """Return what changes when the resource does.
+
+    Raises:
+        NotFound: it is no page or website, the only resources that change, that the caller may see.
+    """
+    subject = _parse_stored(uri)
+    if subject is None:
+        raise _not_found(uri)
+    # Whatever can be read can be watched.
+    await _read_stored(subject, call)
+    return subject
+
+
+def _parse_stored(uri: str) -> Subject | None:
+    found = _STORED_URI.fullmatch(uri)
+    if found is None:
+        return None
+    return Subject("page" if found[1] == "page" else "website", int(found[2]))
+
+
+async def _read_stored(subject: Subject, call: Call) -> ResourceText:
+    kind, source_id = subject
     scope = check_scope(None, call)
-    page = await call.parts.store.get_page(source_id)
-    if page is None or not scope.holds_page(page.info):
-        raise _not_found(f"{PAGE_SCHEME}{source_id}")
-    return page.text
+    if kind == "website":
+        text = await _list_members(source_id, scope, call)
+    else:
+        page = await call.parts.store.get_page(source_id)
+        text = page.text if page is not None and scope.holds_page(page.info) else None
+    if text is None:
+        raise _not_found(f"citewell://{kind}/{source_id}")
+    return ResourceText(text=_quoted(text, call), mime_type=PAGES.mime_type)
+
+
+async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None:
+    """Return a website and its pages as a list; None where the caller may not see it."""
+    library = call.parts.store.library
+    website = await library.get_website(website_id, project=scope.project)
+    if website is None or not website.is_entry or not scope.holds(website.url, website.tags):
+        return None
+    members = await library.list_members(website_id, limit=_MAX_LISTED_MEMBERS)
+    lines = [
+        f"# {label(website.title) or website.url}",
+        f"{website.url} ({website.status}, {website.pages} pages)",
+        *(
+            f"- {label(page.title) or 'Untitled'} — {page.url} ({PAGE_SCHEME}{page.source_id}, "
+            f"fetched {page.fetched_at.isoformat(timespec='seconds')})"
+            for page in members
+        ),
+    ]
+    if website.pages > len(members):
+        lines.append(f"and {website.pages - len(members)} more")
+    return "\n".join(lines)
 
 
 def _quoted(text: str, call: Call) -> str:
