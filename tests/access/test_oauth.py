@@ -153,8 +153,20 @@ async def test_a_token_without_a_required_scope_is_told_which(
         await verifier.verify(issuer.token())
     granted = await verifier.verify(issuer.token(scope=None, scp=["docs", "read"]))
 
-    assert refusal.value.details["required"] == "read docs"
+    assert refusal.value.message == "The token lacks the scope docs."
     assert granted.subject == "user-7"
+
+
+async def test_a_scope_may_be_named_with_its_resource(
+    issuer: Issuer, server: AuthorizationServer
+) -> None:
+    verifier = verifier_of(server, required_scopes=["api://7f3c/access"])
+
+    short = await is_accepted(verifier, issuer.token(scope=None, scp="access"))
+    whole = await is_accepted(verifier, issuer.token(scope="api://7f3c/access"))
+
+    assert (short, whole) == (True, True)
+    assert not await is_accepted(verifier, issuer.token(scope="api://7f3c"))
 
 
 async def test_an_opaque_token_is_introspected(issuer: Issuer, server: AuthorizationServer) -> None:

@@ -7,7 +7,8 @@ import hashlib
 import re
 import secrets
 import subprocess
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -60,9 +61,21 @@ class Memory:
         self.client = client_info
 
 
-async def list_tools(
+def registered_client(authority: Authority) -> OAuthClientInformationFull:
+    """Return the client that the provider knows beforehand."""
+    client_id, client_secret = CONSOLE_CLIENT
+    return OAuthClientInformationFull(
+        client_id=client_id,
+        client_secret=client_secret,
+        redirect_uris=[AnyUrl(authority.redirect_uri)],
+        token_endpoint_auth_method="client_secret_basic",
+    )
+
+
+@asynccontextmanager
+async def connected(
     authority: Authority, memory: Memory, *, by_document: bool = False
-) -> list[str]:
+) -> AsyncIterator[Client]:
     """Connect as the SDK's OAuth client does, with a person who signs in."""
     redirect_uri = authority.redirect_uri
     answers: list[dict[str, str]] = []
@@ -92,6 +105,13 @@ async def list_tools(
         httpx2.AsyncClient(auth=provider, timeout=120) as http,
         Client(streamable_http_client(authority.mcp, http_client=http)) as client,
     ):
+        yield client
+
+
+async def list_tools(
+    authority: Authority, memory: Memory, *, by_document: bool = False
+) -> list[str]:
+    async with connected(authority, memory, by_document=by_document) as client:
         return [tool.name for tool in (await client.list_tools()).tools]
 
 
@@ -118,16 +138,8 @@ async def test_a_client_is_known_by_its_metadata_document(authority: Authority) 
 
 
 async def test_a_registered_client_signs_in(authority: Authority) -> None:
-    client_id, client_secret = CONSOLE_CLIENT
-    registered = OAuthClientInformationFull(
-        client_id=client_id,
-        client_secret=client_secret,
-        redirect_uris=[AnyUrl(authority.redirect_uri)],
-        token_endpoint_auth_method="client_secret_basic",
-    )
-
     with anyio.fail_after(120):
-        tools = await list_tools(authority, Memory(registered))
+        tools = await list_tools(authority, Memory(registered_client(authority)))
 
     assert "search" in tools
 
@@ -209,6 +221,21 @@ async def test_a_missing_scope_is_named_and_a_client_asks_for_it(tmp_path: Path)
     assert memory.tokens is not None
     assert "admin" in (memory.tokens.scope or "")
     assert "search" in tools
+
+
+async def test_a_client_asks_for_the_scope_that_a_tool_needs(tmp_path: Path) -> None:
+    settings = {"CITEWELL_OAUTH_ACCESS_VALUES": "write=admin", "CITEWELL_OAUTH_AUDIENCE": "an-id"}
+    with running_authority(tmp_path, **settings) as authority:
+        memory = Memory(registered_client(authority))
+        memory.tokens = OAuthToken(access_token=narrow_token(authority), scope="openid read")
+        with anyio.fail_after(120):
+            async with connected(authority, memory) as client:
+                result = await client.call_tool("ingest", {"url": "http://127.0.0.1:1/"})
+
+    # The page cannot be read, but the call was let in.
+    assert result.structured_content is not None
+    assert memory.tokens.scope is not None
+    assert "write" in memory.tokens.scope.split()
 
 
 def test_a_token_for_reading_may_not_write(authority: Authority) -> None:

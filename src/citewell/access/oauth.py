@@ -75,12 +75,10 @@ class TokenVerifier:
             claims = await self._decode(token)
         else:
             claims = await self._introspect(token)
-        missing = set(self._terms.required_scopes) - set(_words(claims, "scope", "scp"))
+        held = _words(claims, "scope", "scp")
+        missing = [name for name in self._terms.required_scopes if not _holds(held, name)]
         if missing:
-            raise GrantTooNarrow(
-                f"The token lacks the scope {' '.join(sorted(missing))}.",
-                required=" ".join(self._terms.required_scopes),
-            )
+            raise GrantTooNarrow(f"The token lacks the scope {' '.join(missing)}.")
         return Grant(
             issuer=self.server.issuer,
             subject=str(claims["sub"]),
@@ -162,6 +160,15 @@ def _with_lower(scopes: Iterable[str]) -> frozenset[str]:
 
 def _signs(key: jwt.PyJWK) -> bool:
     return key.public_key_use in (None, "sig")
+
+
+def _holds(scopes: Sequence[str], required: str) -> bool:
+    """Return whether a token has a scope, whose resource Entra leaves out: api://ID/name is `name`.
+
+    The token's audience, which is checked, says whose scope it is.
+    """
+    is_qualified = "://" in required
+    return required in scopes or (is_qualified and required.rpartition("/")[2] in scopes)
 
 
 def _words(claims: Mapping[str, Any], *names: str) -> list[str]:

@@ -118,7 +118,7 @@ def _open_verifier(terms: IssuerTerms) -> TokenVerifier:
     return TokenVerifier(
         AuthorizationServer(terms.issuer, client=client),
         OAuthTerms(
-            audiences=[terms.audience or terms.resource],
+            audiences=[terms.resource, *([terms.audience] if terms.audience else ())],
             required_scopes=terms.required_scopes,
             access_claim=terms.access_claim,
             access_values=parse_access_values(terms.access_values) or None,
@@ -136,7 +136,7 @@ def _open_sign_in(
 
     registration = Registration(
         client_id=terms.client_id,
-        resource=terms.audience or terms.resource,
+        resource=terms.requested_resource,
         redirect_uri=f"{terms.public_url.rstrip('/')}{CALLBACK_PATH}",
         scopes=" ".join(["openid", *terms.scopes]),
     )

@@ -25,7 +25,7 @@ class IssuerTerms:
     public_url: str
     """Where clients and browsers reach this server, without a path."""
     audience: str | None = None
-    """What tokens must be issued for; None means the MCP endpoint's address."""
+    """What tokens may also be issued for, besides the MCP endpoint's address."""
     required_scopes: Sequence[str] = ()
     access_claim: str = "scope"
     access_values: Sequence[str] = ()
@@ -41,12 +41,29 @@ class IssuerTerms:
         return f"{self.public_url.rstrip('/')}{MCP_PATH}"
 
     @property
+    def requested_resource(self) -> str:
+        """What Citewell's own sign-in asks a token for; an audience that is no URI cannot be."""
+        if self.audience is not None and "://" in self.audience:
+            return self.audience
+        return self.resource
+
+    @property
     def scopes(self) -> list[str]:
         """The scopes that clients ask the issuer for."""
-        granting: Sequence[str] = ()
-        if self.access_claim == "scope":
-            granting = list(parse_access_values(self.access_values)) or ["read", "write", "admin"]
-        return list(dict.fromkeys([*self.required_scopes, *granting]))
+        return list(dict.fromkeys([*self.required_scopes, *self._granting]))
+
+    def scopes_for(self, access: str) -> list[str]:
+        """Return the scopes that a client asks the issuer for to get `access` here."""
+        named = [scope for scope, granted in self._granting.items() if granted == access]
+        return list(dict.fromkeys([*self.required_scopes, *named]))
+
+    @property
+    def _granting(self) -> dict[str, str]:
+        """What each scope of the issuer grants here; none where another claim does."""
+        if self.access_claim != "scope":
+            return {}
+        itself = {access: access for access in ("read", "write", "admin")}
+        return parse_access_values(self.access_values) or itself
 
 
 def issuer_terms(settings: Settings) -> IssuerTerms | None:

@@ -85,7 +85,7 @@ class Settings:
         None, "OAuth 2.1 authorization server whose access tokens are accepted."
     )
     oauth_audience: str | None = _setting(
-        None, "Audience of accepted tokens; default: CITEWELL_PUBLIC_URL with /mcp."
+        None, "Audience of accepted tokens besides CITEWELL_PUBLIC_URL with /mcp."
     )
     oauth_required_scopes: tuple[str, ...] = _setting(
         (), "Scopes that every accepted token must have."

@@ -62,9 +62,10 @@ class Challenges:
     def refuse(self, error: CitewellError) -> Response:
         """Return the answer to a request whose sender is unknown or cannot be checked."""
         if isinstance(error, GrantTooNarrow):
-            required = str(error.details.get("required", ""))
+            # The challenge names the required scopes by itself.
             body = {"error": "insufficient_scope", "error_description": error.message}
-            return JSONResponse(body, status_code=403, headers=self.insufficient_scope(required))
+            headers = self._challenge(error="insufficient_scope")
+            return JSONResponse(body, status_code=403, headers=headers)
         if not isinstance(error, AccessRefused):
             body = {"error": "unavailable", "error_description": error.message, "code": error.code}
             return JSONResponse(body, status_code=503, headers={"Retry-After": "5"})
@@ -76,16 +77,18 @@ class Challenges:
         named = {} if isinstance(error, TokenMissing) else {"error": "invalid_token"}
         return JSONResponse(body, status_code=401, headers=self._challenge(**named))
 
-    def insufficient_scope(self, scope: str) -> dict[str, str]:
-        """Return the headers of a 403 that name the missing scope."""
-        return self._challenge(error="insufficient_scope", scope=scope)
+    def lacks_access(self, access: str) -> dict[str, str]:
+        """Return the headers of a 403 that name the scope which grants the missing access."""
+        if self._issuer is None:
+            return self._challenge(error="insufficient_scope", scope=access)
+        scopes = self._issuer.scopes_for(access)
+        return self._challenge(error="insufficient_scope", scope=" ".join(scopes))
 
     def _challenge(self, **parameters: str) -> dict[str, str]:
         if self._issuer is not None:
             parameters["resource_metadata"] = metadata_url(self._issuer)
-            if self._issuer.required_scopes:
-                parameters.setdefault("scope", " ".join(self._issuer.required_scopes))
-        named = "".join(f', {name}="{value}"' for name, value in parameters.items())
+            parameters.setdefault("scope", " ".join(self._issuer.required_scopes))
+        named = "".join(f', {name}="{value}"' for name, value in parameters.items() if value)
         return {"WWW-Authenticate": f"{_REALM}{named}"}
 
     def _how_to_get_access(self) -> str:
@@ -108,7 +111,8 @@ def metadata_routes(issuer: IssuerTerms | None) -> list[Route]:
     if issuer is None:
         return []
     document = {
-        "resource": issuer.audience or issuer.resource,
+        # Clients refuse metadata that names another resource than the one they called.
+        "resource": issuer.resource,
         "authorization_servers": [issuer.issuer],
         "scopes_supported": issuer.scopes,
         "bearer_methods_supported": ["header"],

@@ -112,7 +112,7 @@ class Doorkeeper:
                 message=f"{error.message} {error.suggestion}",
                 request_id=message["id"],
                 status=403,
-                headers=self._challenges.insufficient_scope(tool.needed_scope),
+                headers=self._challenges.lacks_access(tool.needed_scope),
             )
         return None
 

@@ -84,5 +84,5 @@ class Operation:
         if "admin" in caller.scopes:
             return None
         body = {"error": "forbidden", "error_description": "The scope 'admin' is needed."}
-        headers = self._challenges.insufficient_scope("admin")
+        headers = self._challenges.lacks_access("admin")
         return JSONResponse(body, status_code=403, headers=headers)
