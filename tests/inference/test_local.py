@@ -42,6 +42,10 @@ class WatchedModel:
         return np.array([len(text), 1], dtype=np.float32)
 
 
+# Longer than what goes through the model at a stretch.
+LONG_TEXTS = [f"{number} " * 1_000 for number in range(20)]
+
+
 def embedder_of(
     model: WatchedModel, *, load: Callable[[], TextModel] | None = None
 ) -> LocalEmbedder:
@@ -75,13 +79,25 @@ async def test_vectors_come_in_the_order_of_the_texts() -> None:
     assert vectors[:, 0].tolist() == [4, 1, 3, 2, 6]
 
 
+async def test_a_text_that_stands_there_twice_or_was_there_before_is_embedded_once() -> None:
+    model = WatchedModel()
+    embedder = embedder_of(model)
+
+    vectors = await embedder.embed_passages(["licence", "one", "licence"])
+    again = await embedder.embed_passages(["two", "licence"])
+
+    assert sorted(model.passages) == ["licence", "one", "two"]
+    assert vectors[:, 0].tolist() == [7, 3, 7]
+    assert again[:, 0].tolist() == [3, 7]
+
+
 async def test_a_query_does_not_wait_for_passages() -> None:
     model = WatchedModel()
     model.gate.clear()
     embedder = embedder_of(model)
 
     async with anyio.create_task_group() as group:
-        group.start_soon(embedder.embed_passages, ["a"] * 20)
+        group.start_soon(embedder.embed_passages, LONG_TEXTS)
         await until_started(model, passages=2)
         with anyio.fail_after(60):
             vector = await embedder.embed_query("heron")
@@ -98,7 +114,7 @@ async def test_a_cancelled_caller_stops_after_the_texts_under_way() -> None:
     embedder = embedder_of(model)
 
     async with anyio.create_task_group() as group:
-        group.start_soon(embedder.embed_passages, ["a"] * 20)
+        group.start_soon(embedder.embed_passages, LONG_TEXTS)
         await until_started(model, passages=2)
         group.cancel_scope.cancel()
         model.gate.set()

@@ -1,7 +1,7 @@
 """Correcting slips of the keyboard."""
 
 from citewell.core.words import words
-from citewell.retrieve.spelling import apply_corrections, correct_words
+from citewell.retrieve.spelling import apply_corrections, correct_words, find_suspects
 
 TEXT = "An exception can carry extra information. Rotate the log file at midnight, local time."
 HELD = frozenset(words(TEXT))
@@ -10,7 +10,7 @@ HELD = frozenset(words(TEXT))
 def test_words_that_no_text_holds_become_those_that_are_meant() -> None:
     question = "put extra infomation on an exeption at midnite, local tiem"
 
-    corrected = correct_words(question, [TEXT], held=HELD)
+    corrected = correct_words(find_suspects(question, held=HELD), [TEXT])
 
     assert corrected == {
         "infomation": "information",
@@ -24,8 +24,11 @@ def test_words_that_no_text_holds_become_those_that_are_meant() -> None:
 
 
 def test_words_that_are_held_in_another_form_stay() -> None:
-    assert correct_words("rotating logs and exceptions", [TEXT], held=HELD) == {}
+    assert find_suspects("rotating logs and exceptions", held=HELD) == []
 
 
 def test_names_and_words_without_likeness_stay() -> None:
-    assert correct_words("does GridFS or zstd or elephant what", [TEXT], held=HELD) == {}
+    suspects = find_suspects("does GridFS or zstd or elephant what", held=HELD)
+
+    assert suspects == ["zstd", "elephant"]
+    assert correct_words(suspects, [TEXT]) == {}

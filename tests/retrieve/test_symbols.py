@@ -44,7 +44,7 @@ async def first_quote(store: Store, question: str) -> tuple[str, bool]:
     found = await retrieve(
         question, store=store, models=models, where=ALL, options=Options(limit=9)
     )
-    judged = judge_parts(found, (question,), embedder=None)
+    judged = await judge_parts(found, (question,), embedder=None)
     quotes = await quote_evidence(
         found, (question,), support=judged, limits=QuoteLimits(), embedder=None
     )

@@ -22,7 +22,7 @@ from citewell.core.tokens import count_tokens, truncate_to_tokens
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from citewell.answer.spans import PassageText, Place, RankedSpan, Unit
+    from citewell.answer.spans import PassageText, Place, RankedSpan, SpanRows, Unit
     from citewell.core.question import Query
     from citewell.core.records import Block, StoredChunk
 
@@ -86,9 +86,10 @@ def choose_quotes(
     *,
     limits: QuoteLimits,
     cosines: Mapping[Place, float] | None = None,
+    rows: SpanRows | None = None,
 ) -> list[QuotedSpan]:
     """Return the slices to quote, best first; none overlaps another or repeats its text."""
-    spans = rank_spans(query, passages, cosines=cosines)
+    spans = rank_spans(query, passages, cosines=cosines, rows=rows)
     scores = {(span.passage, span.unit): span.score for span in spans}
     taken: set[Place] = set()
     chosen: list[QuotedSpan] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -19,13 +20,15 @@ from citewell.core.text import sentence_spans
 from citewell.core.words import text_words, words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from citewell.core.question import Query
 
 UnitKind = Literal["sentence", "item", "row", "code", "name", "heading", "lead_in", "pointer"]
 Place = tuple[int, int]
 """A passage's place in its list, and a unit's place in the passage."""
+SpanRows = Mapping[Place, tuple[float, ...]]
+"""The features of units, by place."""
 
 FEATURES = (
     "coverage",  # of the question's words, rare ones counting more, in the unit itself
@@ -102,20 +105,27 @@ class RankedSpan:
 
 
 def rank_spans(
-    query: Query, passages: Sequence[PassageText], *, cosines: Mapping[Place, float] | None = None
+    query: Query,
+    passages: Sequence[PassageText],
+    *,
+    cosines: Mapping[Place, float] | None = None,
+    rows: SpanRows | None = None,
 ) -> list[RankedSpan]:
-    """Return every unit that can be quoted, best first; earlier ones win ties."""
-    rows = span_features(query, passages, cosines=cosines)
+    """Return every unit that can be quoted, best first; earlier ones win ties.
+
+    `rows` are those of `span_features` without cosines, where the caller has them already.
+    """
+    known = span_features(query, passages) if rows is None else rows
     spans = [
         RankedSpan(passage=passage, unit=unit, score=math.fsum(map(float.__mul__, WEIGHTS, row)))
-        for (passage, unit), row in rows.items()
+        for (passage, unit), row in _with_cosines(known, cosines or {}).items()
     ]
     return sorted(spans, key=lambda span: -span.score)
 
 
 def span_features(
     query: Query, passages: Sequence[PassageText], *, cosines: Mapping[Place, float] | None = None
-) -> dict[Place, tuple[float, ...]]:
+) -> SpanRows:
     """Return a number per name in FEATURES for every unit that can be quoted.
 
     A heading can be quoted only where all the text there is stands in headings.
@@ -125,43 +135,64 @@ def span_features(
     if all(unit.kind in unquoted for units in split for unit in units):
         unquoted = set()
     weights = _rarity(query, [unit.held for units in split for unit in units])
+    asked = frozenset(weights)
     pairs = frozenset(pairwise(query.words))
     terms = asked_terms(query.text)
     best = max((passage.relevance for passage in passages), default=0.0)
-    known = cosines or {}
-    highest = max(known.values(), default=0.0)
-    lowest = min(known.values(), default=0.0) - _COSINE_STEP
     rows: dict[Place, tuple[float, ...]] = {}
     for place, (passage, units) in enumerate(zip(passages, split, strict=True)):
-        path = _word_set(" ".join(passage.path))
+        path = asked & _word_set(" ".join(passage.path))
         odds = _log_odds(passage.relevance)
+        held = [asked & unit.held for unit in units]
         for at, unit in enumerate(units):
             if unit.kind in unquoted:
                 continue
             text = passage.text[unit.start : unit.end]
-            own, above = unit.held, unit.held | unit.header
+            own, header = held[at], asked & unit.header
+            above = own | header
             rows[place, at] = (
                 _coverage(weights, own),
-                _coverage(weights, unit.header - own),
+                _coverage(weights, header - own),
                 _coverage(weights, path - above),
-                _coverage(weights, _beside(units, at) - above - path),
-                len(pairs & frozenset(pairwise(unit.words))) / max(1, len(pairs)),
+                _coverage(weights, _beside(units, held, at) - above - path),
+                _phrase_share(pairs, unit),
                 odds,
                 float(passage.relevance == best),
                 agreement(query.wants, text),
                 float(bool(terms) and defines(text, terms)),
                 float(unit.kind == "code"),
                 float(unit.kind == "row"),
-                float(len(own) < _SHORT_WORDS),
+                float(len(unit.held) < _SHORT_WORDS),
                 float(unit.kind in ("name", "lead_in")),
-                _COSINE_SCALE * (known.get((place, at), lowest) - highest) if known else 0.0,
+                0.0,
             )
     most = max((math.fsum(row[:_COVERAGES]) for row in rows.values()), default=0.0)
     scale = 1.0 / max(most, _LEAST_BEST_COVERAGE)
-    return {
+    scaled = {
         at: (*(scale * share for share in row[:_COVERAGES]), *row[_COVERAGES:])
         for at, row in rows.items()
     }
+    return _with_cosines(scaled, cosines or {})
+
+
+def _with_cosines(rows: SpanRows, cosines: Mapping[Place, float]) -> SpanRows:
+    """Return the rows with how far each span's cosine lies below the highest, the last column."""
+    if not cosines:
+        return rows
+    highest = max(cosines.values())
+    lowest = min(cosines.values()) - _COSINE_STEP
+    return {
+        at: (*row[:-1], _COSINE_SCALE * (cosines.get(at, lowest) - highest))
+        for at, row in rows.items()
+    }
+
+
+def _phrase_share(pairs: frozenset[tuple[str, str]], unit: Unit) -> float:
+    """Return how many of the question's neighbouring words stand side by side in a unit."""
+    held = unit.held
+    if not any(first in held and second in held for first, second in pairs):
+        return 0.0
+    return len(pairs & frozenset(pairwise(unit.words))) / len(pairs)
 
 
 @lru_cache(maxsize=1024)
@@ -218,9 +249,12 @@ def _kind_of(text: str, following: str) -> UnitKind:
     return "item" if _ITEM.match(text) else "sentence"
 
 
-def _beside(units: Sequence[Unit], at: int) -> frozenset[str]:
-    around = (*units[max(0, at - 1) : at], *units[at + 1 : at + 2])
-    return frozenset[str]().union(*(unit.held for unit in around if unit.kind != "heading"))
+def _beside(units: Sequence[Unit], held: Sequence[frozenset[str]], at: int) -> frozenset[str]:
+    """Return the words of the question in the units before and after one."""
+    around = [place for place in (at - 1, at + 1) if 0 <= place < len(units)]
+    return frozenset[str]().union(
+        *(held[place] for place in around if units[place].kind != "heading")
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -229,8 +263,9 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 def _coverage(weights: Mapping[str, float], held: frozenset[str]) -> float:
+    """Return what the words `held`, all of which have a weight, are worth together."""
     # Sets have no order, and a plain sum of floats depends on it.
-    return math.fsum([weight for word, weight in weights.items() if word in held])
+    return math.fsum([weights[word] for word in held])
 
 
 def _rarity(query: Query, held: Sequence[frozenset[str]]) -> dict[str, float]:

@@ -7,6 +7,7 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from citewell.core.visible_text import open_fences, read_visible_text
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 # What CJK text, which has no spaces, is cut at: a browser takes any of these for the end of a word.
 _WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
 _CONTEXT_LINES = 6
-_LINE_END = re.compile("\n")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# Up to so many characters are replaced one by one sooner than a table translates all of a page.
+_FEW_FOLDED = 20
 _MARKS = re.compile(
     r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
     r"|\]\([^()\s]{0,20000}+\)|[`*\[\\|]|~~",
@@ -70,7 +73,7 @@ def words_around(text: str, start: int, end: int) -> PageWords:
     sources = [visible.span(*span) for span in spans]
     return PageWords(
         text=visible.text,
-        folded=visible.text.translate(page.folding),
+        folded=_fold(visible.text, page.folding),
         spans=spans,
         lines=lines,
         sources=[(begin + offset, stop + offset) for begin, stop in sources],
@@ -94,13 +97,13 @@ class _PageLines:
     fences: list[str]
     stripped: str
     stripped_starts: list[int]
-    folding: dict[int, str]
+    folding: dict[str, str]
 
 
 @lru_cache(maxsize=8)
 def _page_lines(text: str) -> _PageLines:
     folding = _folding_of(text)
-    stripped = strip_marks(text).translate(folding)
+    stripped = _fold(strip_marks(text), folding)
     starts = _line_starts(text)
     return _PageLines(
         starts=starts,
@@ -112,7 +115,8 @@ def _page_lines(text: str) -> _PageLines:
 
 
 def _line_starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    lengths = map(len, text.split("\n")[:-1])
+    return list(accumulate((length + 1 for length in lengths), initial=0))
 
 
 def strip_marks(text: str) -> str:
@@ -128,13 +132,25 @@ def _trim(text: str, start: int, end: int) -> Span:
     return start, end
 
 
-def _folding_of(text: str) -> dict[int, str]:
-    """Return the table that takes case and accents from text, each character in its place."""
-    table: dict[int, str] = {}
-    for character in set(text):
+def _folding_of(text: str) -> dict[str, str]:
+    """Return what a browser takes the characters of `text` for that are not ASCII, if different."""
+    table: dict[str, str] = {}
+    for character in set(_NOT_ASCII.findall(text)):
         plain = unicodedata.normalize("NFKD", character)[:1].lower()
-        table[ord(character)] = plain if len(plain) == 1 else character
+        if len(plain) == 1 and plain != character:
+            table[character] = plain
     return table
+
+
+def _fold(text: str, folding: dict[str, str]) -> str:
+    """Return text without case and accents, each character in its place."""
+    if text.isascii():
+        return text.lower()
+    if len(folding) > _FEW_FOLDED:
+        return text.translate({ord(one): plain for one, plain in folding.items()}).lower()
+    for character, plain in folding.items():
+        text = text.replace(character, plain)
+    return text.lower()
 
 
 def joins_words(character: str) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from citewell.core.errors import InferenceError
+from citewell.core.off_loop import in_thread
 from citewell.inference.reranker_features import FEATURES, feature_rows
 
 if TYPE_CHECKING:
@@ -92,8 +93,7 @@ class CalibratedReranker:
         Raises:
             InferenceError: the fitted weights are missing or do not fit the features.
         """
-        # A few milliseconds of plain Python, which would hold up others in a thread as well.
-        return _probabilities(query, candidates, load_weights())
+        return await in_thread(_probabilities, query, candidates, load_weights())
 
     async def aclose(self) -> None:
         """Hold nothing that needs freeing."""

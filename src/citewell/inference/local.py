@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Vectors
 
 _CACHED_QUERIES = 256
+# Sentences are embedded again for every question about their page, and licences and tables stand
+# on many pages; this much holds some 2,000 of them.
+_RECENT_BYTES = 4_000_000
+# Characters that go through the model before a thread is free for another caller: some 40 ms.
+_BATCH_CHARACTERS = 1_500
 
 
 class TextModel(Protocol):
@@ -26,6 +31,45 @@ class TextModel(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query."""
+
+
+class _RecentVectors:
+    """The vectors of the texts that were embedded last, as many as fit into so many bytes."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._vectors: OrderedDict[str, Vectors] = OrderedDict()
+
+    def get(self, text: str) -> Vectors | None:
+        """Return the vector of `text`, if it is known."""
+        if text not in self._vectors:
+            return None
+        self._vectors.move_to_end(text)
+        return self._vectors[text]
+
+    def put(self, text: str, vector: Vectors) -> None:
+        """Remember a vector; those that nobody asked for longest are forgotten."""
+        if text not in self._vectors:
+            self._bytes += len(text) + vector.nbytes
+            self._vectors[text] = vector
+        while self._bytes > self._max_bytes:
+            oldest, forgotten = self._vectors.popitem(last=False)
+            self._bytes -= len(oldest) + forgotten.nbytes
+
+
+def _cut_batches(texts: Sequence[str], *, threads: int) -> list[list[str]]:
+    """Return the texts in order, short ones together, so that every thread has some."""
+    batches: list[list[str]] = []
+    most = min(_BATCH_CHARACTERS, -(-sum(map(len, texts)) // threads))
+    room = 0
+    for text in texts:
+        if len(text) > room:
+            batches.append([])
+            room = most
+        batches[-1].append(text)
+        room -= len(text)
+    return batches
 
 
 class LocalEmbedder:
@@ -54,6 +98,7 @@ class LocalEmbedder:
         self._model: TextModel | None = None
         self._loading = threading.Lock()
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        self._recent = _RecentVectors(_RECENT_BYTES)
 
     @property
     def name(self) -> str:
@@ -77,16 +122,18 @@ class LocalEmbedder:
         """
         if not texts:
             return np.empty((0, self._dimensions), dtype=np.float32)
-        vectors: dict[int, Vectors] = {}
+        known = {text: self._recent.get(text) for text in texts}
+        vectors = {text: vector for text, vector in known.items() if vector is not None}
         # Longest first, so that no thread is left alone with a long text at the end.
-        order = iter(sorted(range(len(texts)), key=lambda i: len(texts[i]), reverse=True))
+        missing = sorted((text for text in known if text not in vectors), key=len, reverse=True)
+        batches = iter(_cut_batches(missing, threads=self._threads))
         try:
             async with anyio.create_task_group() as group:
-                for _ in range(min(self._threads, len(texts))):
-                    group.start_soon(self._embed_each, texts, order, vectors)
+                for _ in range(min(self._threads, len(missing))):
+                    group.start_soon(self._embed_each, batches, vectors)
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from errors.exceptions[0].__cause__
-        stacked = np.stack([vectors[i] for i in range(len(texts))])
+        stacked = np.stack([vectors[text] for text in texts])
         self._dimensions = stacked.shape[1]
         return stacked
 
@@ -113,17 +160,22 @@ class LocalEmbedder:
         """Free the model; a later call would load it again."""
         self._model = None
         self._queries.clear()
+        self._recent = _RecentVectors(_RECENT_BYTES)
 
     async def _embed_each(
-        self, texts: Sequence[str], order: Iterator[int], vectors: dict[int, Vectors]
+        self, batches: Iterator[Sequence[str]], vectors: dict[str, Vectors]
     ) -> None:
-        for i in order:
-            vectors[i] = await anyio.to_thread.run_sync(
-                self._embed_passage, texts[i], limiter=self._passage_places
+        for batch in batches:
+            made = await anyio.to_thread.run_sync(
+                self._embed_batch, batch, limiter=self._passage_places
             )
+            for text, vector in zip(batch, made, strict=True):
+                vectors[text] = vector
+                self._recent.put(text, vector)
 
-    def _embed_passage(self, text: str) -> Vectors:
-        return self._loaded().embed_passage(text)
+    def _embed_batch(self, texts: Sequence[str]) -> list[Vectors]:
+        model = self._loaded()
+        return [model.embed_passage(text) for text in texts]
 
     def _embed_query(self, text: str) -> Vectors:
         return self._loaded().embed_query(text)

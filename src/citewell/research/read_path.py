@@ -7,13 +7,15 @@ chunks, `answer.quote` picks what is quoted of them, `support` says whether that
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from citewell.answer.definition_quote import quote_definition
 from citewell.answer.quote import choose_quotes, quote_chunk
-from citewell.answer.spans import PassageText, rank_spans, split_units
+from citewell.answer.spans import PassageText, rank_spans, span_features, split_units
 from citewell.core.errors import InferenceError
+from citewell.core.off_loop import in_thread
 from citewell.core.question import read_query
 from citewell.research.support import KNOWN_MODEL, judge
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from citewell.answer.quote import QuotedSpan, QuoteLimits
-    from citewell.answer.spans import Place
+    from citewell.answer.spans import Place, SpanRows
     from citewell.core.question import Query
     from citewell.core.records import Quote, RankedChunk
     from citewell.inference.protocols import Embedder
@@ -59,11 +61,15 @@ class ChosenQuote:
         return replace(quote, relevance=self.relevance, sub_query=self.part)
 
 
-def judge_parts(
+async def judge_parts(
     found: Retrieval, parts: Iterable[str], *, embedder: Embedder | None
 ) -> dict[str, Judgement]:
     """Return how well what was found supports each part of the question."""
     is_known = embedder is not None and embedder.name == KNOWN_MODEL
+    return await in_thread(_judge_parts, found, parts, is_known)
+
+
+def _judge_parts(found: Retrieval, parts: Iterable[str], is_known: bool) -> dict[str, Judgement]:
     return {
         part: judge(
             as_searched(part, found).text,
@@ -115,8 +121,11 @@ async def quote_passages(
     embedder: Embedder | None,
 ) -> list[QuotedSpan]:
     """Return what to quote of passages, best first; the best sentences are compared by vectors."""
-    cosines = await compare_spans(query, passages, embedder=embedder)
-    return choose_quotes(query, passages, limits=limits, cosines=cosines)
+    rows = await in_thread(span_features, query, passages)
+    cosines = await compare_spans(query, passages, embedder=embedder, rows=rows)
+    return await in_thread(
+        partial(choose_quotes, query, passages, limits=limits, cosines=cosines, rows=rows)
+    )
 
 
 def passage_of(ranked: RankedChunk) -> PassageText:
@@ -131,7 +140,11 @@ def passage_of(ranked: RankedChunk) -> PassageText:
 
 
 async def compare_spans(
-    query: Query, passages: Sequence[PassageText], *, embedder: Embedder | None
+    query: Query,
+    passages: Sequence[PassageText],
+    *,
+    embedder: Embedder | None,
+    rows: SpanRows | None = None,
 ) -> dict[Place, float]:
     """Return the cosine between the question and the spans that its words put first."""
     # The weight of a cosine was fitted to one model; those of another lie on another scale.
@@ -139,7 +152,7 @@ async def compare_spans(
         return {}
     places: list[Place] = []
     texts: list[str] = []
-    for span in rank_spans(query, passages)[:_EMBEDDED_SPANS]:
+    for span in rank_spans(query, passages, rows=rows)[:_EMBEDDED_SPANS]:
         passage = passages[span.passage]
         unit = split_units(passage.text)[span.unit]
         heading = passage.path[-1] if passage.path else ""

@@ -135,11 +135,11 @@ class ResearchRun:
         self.spent.retrieval_ms += found.retrieval_ms
         self.spent.reranking_ms += found.reranking_ms
         self.spent.merge_ms += found.merge_ms
-        # Together, with no wait between them: the run may be stopped at any wait.
-        self.found = found
-        self.judgements = judge_parts(
+        judgements = await judge_parts(
             found, self.analysis.sub_queries, embedder=self.parts.embedder
         )
+        # Together, with no wait between them: the run may be stopped at any wait.
+        self.found, self.judgements = found, judgements
         await self._tell_evidence()
 
     def unsupported(self) -> list[str]:

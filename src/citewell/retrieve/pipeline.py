@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import anyio
 
 from citewell.core.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument
+from citewell.core.off_loop import in_thread
 from citewell.core.question import Query, read_query, telling_words
 from citewell.core.records import SearchFilter
 from citewell.core.words import content_words, words
@@ -21,7 +23,7 @@ from citewell.retrieve.graph import add_neighbours
 from citewell.retrieve.locality import add_locality
 from citewell.retrieve.releases import choose_releases
 from citewell.retrieve.rerank import Ranking, best_first, merge_rankings, rank, rank_by_cosine
-from citewell.retrieve.spelling import apply_corrections, correct_words
+from citewell.retrieve.spelling import apply_corrections, correct_words, find_suspects
 from citewell.retrieve.symbols import find_definitions, mark_definitions, with_definitions
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from citewell.core.records import Block, PageText, RankedChunk, StoredChunk
     from citewell.inference.protocols import Embedder, Reranker
-    from citewell.retrieve.candidates import FoundChunk
+    from citewell.retrieve.candidates import Definitions, FoundChunk
     from citewell.store.protocol import Store
 
     Vector = npt.NDArray[np.float32]
@@ -153,11 +155,14 @@ async def retrieve(
         ranking = replace(ranking, chunks=near)
     reranking_ms = clock.lap_ms()
     before = await store.load_chunks(sorted(options.shown)) if options.shown else []
-    chosen, more = _choose(
-        ranking.chunks,
-        [(chunk.source_id, chunk.text) for chunk in before],
-        limit=options.limit,
-        per_page=options.per_page,
+    chosen, more = await in_thread(
+        partial(
+            _choose,
+            ranking.chunks,
+            [(chunk.source_id, chunk.text) for chunk in before],
+            limit=options.limit,
+            per_page=options.per_page,
+        )
     )
     return Retrieval(
         query=asked[0] if asked else read_query(question),
@@ -255,6 +260,13 @@ async def _rank(
     if options.mode == "vectors":
         return rank_by_cosine(query, found)
     ranking = await rank(query, found, reranker=models.reranker)
+    return await in_thread(_with_wishes, query, ranking, candidates.definitions, options)
+
+
+def _with_wishes(
+    query: Query, ranking: Ranking, definitions: Definitions, options: Options
+) -> Ranking:
+    """Return the ranking as the caller weighs it, definitions of what is asked about first."""
     chunks = ranking.chunks
     if options.weigh is not None:
         chunks = _with_relevance(chunks, options.weigh(chunks))
@@ -263,7 +275,7 @@ async def _rank(
         [each.chunk.text for each in chunks],
         asked_terms(query.text),
     )
-    chunks = mark_definitions(_with_relevance(chunks, raised), candidates.definitions)
+    chunks = mark_definitions(_with_relevance(chunks, raised), definitions)
     return replace(ranking, chunks=chunks)
 
 
@@ -317,27 +329,28 @@ async def _read_missing_words(
     if not asked or not chunks:
         return {}, ()
     anywhere = SearchFilter(project=where.project)
-    held = {word for chunk in chunks.values() for word in _search_words(chunk)}
+    held = await in_thread(_held_words, list(chunks.values()))
+    suspects = find_suspects(asked[0].text, held=held)
+    telling = [word for word in telling_words(asked[0]) if content_words(word)[0] not in held]
+    stems = {word: content_words(word)[0] for word in (*suspects, *telling)}
+    known = await store.words_held(list(dict.fromkeys(stems.values())), where=anywhere)
+    slips = [word for word in suspects if stems[word] not in known]
     texts = (" ".join((each.title, *each.heading_path, each.text)) for each in chunks.values())
-    slips = correct_words(asked[0].text, texts, held=held)
-
-    async def is_nowhere(word: str) -> bool:
-        return not await store.search_words(content_words(word)[:1], where=anywhere, limit=1)
-
-    corrected = {word: meant for word, meant in slips.items() if await is_nowhere(word)}
-    unknown = [
-        word
-        for word in telling_words(asked[0])
-        if word not in corrected and content_words(word)[0] not in held and await is_nowhere(word)
-    ]
+    corrected = await in_thread(correct_words, slips, texts) if slips else {}
+    unknown = [word for word in telling if word not in corrected and stems[word] not in known]
     if unknown and (await store.corpus_stats(anywhere)).chunks < _SIZEABLE_CHUNKS:
         unknown = []
     return corrected, tuple(unknown)
 
 
-def _search_words(chunk: StoredChunk) -> list[str]:
-    above = words(" ".join((chunk.title, *chunk.heading_path)))
-    return above + (words(chunk.text) if chunk.words is None else chunk.words.split())
+def _held_words(chunks: Iterable[StoredChunk]) -> set[str]:
+    """Return the search words of chunks and of the headings above them."""
+    held: set[str] = set()
+    for path in {(chunk.title, *chunk.heading_path) for chunk in chunks}:
+        held.update(words(" ".join(path)))
+    for chunk in chunks:
+        held.update(words(chunk.text) if chunk.words is None else chunk.words.split())
+    return held
 
 
 def _best_cosines(names: Sequence[str], gathered: Sequence[Candidates]) -> dict[str, float]:

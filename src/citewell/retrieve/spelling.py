@@ -20,19 +20,21 @@ _MOST_CORRECTED = 6
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def correct_words(question: str, texts: Iterable[str], *, held: Collection[str]) -> dict[str, str]:
-    """Return the words of `question` that no text holds, each with the word that may be meant.
+def find_suspects(question: str, *, held: Collection[str]) -> list[str]:
+    """Return the words of `question` that may be slips, none of whose search words is in `held`.
 
-    `held` are the search words of the texts. Names of code and words with capitals inside are left
-    as they are: they may be right and the texts may be about something else.
+    Names of code and words with capitals inside are left out: they may be right and the texts may
+    be about something else.
     """
-    missing = [
+    return [
         word
         for word in dict.fromkeys(_WORD.findall(question))
         if _may_be_slip(word) and not any(stem in held for stem in content_words(word))
     ]
-    if not missing:
-        return {}
+
+
+def correct_words(missing: Iterable[str], texts: Iterable[str]) -> dict[str, str]:
+    """Return the words, which no text holds, each with the word of the texts that may be meant."""
     forms = Counter(form.lower() for text in texts for form in written_words(text))
     corrected: dict[str, str] = {}
     for word in missing:

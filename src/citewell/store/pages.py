@@ -52,6 +52,11 @@ class StoredPages(Nouns, Store):
         )
 
     @override
+    async def words_held(self, words: Sequence[str], *, where: SearchFilter) -> frozenset[str]:
+        held = [word for word in words if await self.search_words([word], where=where, limit=1)]
+        return frozenset(held)
+
+    @override
     async def find_page(self, url: str, *, project: str) -> PageInfo | None:
         values = {"url": url, "project": project, "model": self._model}
         row = await self._database.fetch_one("find_page", values)

@@ -164,6 +164,9 @@ class Store(GraphStore, Protocol):
         of a very long query only the first few hundred words count.
         """
 
+    async def words_held(self, words: Sequence[str], *, where: SearchFilter) -> frozenset[str]:
+        """Return those of `words` (of core.words) that any chunk which passes `where` holds."""
+
     async def search_vectors(
         self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
     ) -> list[Hit]:

@@ -106,6 +106,12 @@ class SqliteStore(StoredPages):
         )
 
     @override
+    async def words_held(self, words: Sequence[str], *, where: SearchFilter) -> frozenset[str]:
+        if not words:
+            return frozenset()
+        return await self._database.read(partial(self._words.held, words=words, where=where))
+
+    @override
     async def search_vectors(
         self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
     ) -> list[Hit]:

@@ -211,7 +211,7 @@ def _load_vectors(
     asked = json.dumps(np.unique(chunk_ids).tolist())
     values = {"chunk_ids": asked, "model_id": known.model_id}
     row = connection.execute(SQL["vectors_of_chunks"], values).fetchone()
-    vectors = _unpack(bytes.fromhex(row["vectors"]), dimensions=known.dimensions)
+    vectors = _unpack(row["vectors"], dimensions=known.dimensions)
     return np.array(json.loads(row["chunk_ids"]), np.int64), vectors.astype(np.float32)
 
 

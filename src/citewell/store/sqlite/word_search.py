@@ -72,6 +72,18 @@ class WordSearch:
         best = heapq.nsmallest(limit, score_chunks(chunks, weigh(frequencies, totals), totals))
         return [Hit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in best]
 
+    def held(
+        self, connection: sqlite3.Connection, words: Sequence[str], *, where: SearchFilter
+    ) -> frozenset[str]:
+        """Return those of `words` that any chunk which passes `where` holds."""
+        totals = Totals(**connection.execute(SQL["corpus_totals"]).fetchone())
+        allowed = run_to_end(allowed_pages(SqliteSession(connection), where))
+        anywhere = self._count(connection, words, totals)
+        if allowed is None:
+            return frozenset(anywhere)
+        matches = {word: _match(connection, {word}, allowed=allowed, limit=1) for word in anywhere}
+        return frozenset(word for word, found in matches.items() if found != "[]")
+
     def _count(
         self, connection: sqlite3.Connection, words: Sequence[str], totals: Totals
     ) -> dict[str, int]:

@@ -95,7 +95,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     )
     passages = keep_passages(found, call)
     embedder = call.parts.embedder
-    judged = judge_parts(found, (given.question,), embedder=embedder)
+    judged = await judge_parts(found, (given.question,), embedder=embedder)
     limits = QuoteLimits(
         max_quotes=given.max_quotes, first_tokens=_QUOTE_TOKENS, longest_tokens=_QUOTE_TOKENS
     )
