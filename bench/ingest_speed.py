@@ -27,6 +27,7 @@ from citewell.core.records import SearchFilter
 from citewell.inference.open import open_embedder
 from citewell.inference.protocols import Embedder
 from citewell.ingest.pipeline import Ingester
+from citewell.ingest.several_pages import ingest_all
 from citewell.store.open import open_store
 from citewell.web.fetcher import Fetcher
 
@@ -74,7 +75,7 @@ async def ingest(urls: Sequence[str], embedder: Embedder | None) -> tuple[float,
             ) as ingester,
         ):
             started = time.perf_counter()
-            await ingester.ingest_all(urls, project="default")
+            await ingest_all(ingester, urls, project="default")
             pages = await store.list_pages(SearchFilter(), limit=100_000)
             await ingester.embed_now([page.source_id for page in pages])
             seconds = time.perf_counter() - started

@@ -35,6 +35,7 @@ from citewell.inference.calibrated_reranker import CalibratedReranker
 from citewell.inference.open import open_embedder
 from citewell.inference.protocols import Embedder
 from citewell.ingest.pipeline import Ingester
+from citewell.ingest.several_pages import ingest_all
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
@@ -84,7 +85,7 @@ async def ingest_site(urls: Sequence[str], store: Store) -> None:
         ) as fetcher,
         Ingester(store=store, fetcher=fetcher, embedder=None, stale_after_days=1) as ingester,
     ):
-        outcomes = await ingester.ingest_all(urls, project="default")
+        outcomes = await ingest_all(ingester, urls, project="default")
     seconds = time.perf_counter() - started
     failed = sum(outcome.page is None for outcome in outcomes)
     print(

@@ -9,6 +9,7 @@ from tests.site import running_site
 from citewell.core.errors import EmptyPage
 from citewell.core.records import SearchFilter
 from citewell.ingest.pipeline import Ingester
+from citewell.ingest.several_pages import ingest_all
 from citewell.store.open import open_store
 from citewell.web.fetcher import Fetcher
 
@@ -26,8 +27,8 @@ async def test_many_pages_are_read_and_one_that_cannot_be_does_not_stop_them(
             Fetcher(allowed_private_hosts=("127.0.0.1",), respect_robots=False) as fetcher,
             Ingester(store=store, fetcher=fetcher, embedder=None, stale_after_days=30) as ingester,
         ):
-            outcomes = await ingester.ingest_all(
-                [site.url(path) for path in pages], project="default"
+            outcomes = await ingest_all(
+                ingester, [site.url(path) for path in pages], project="default"
             )
 
     stored = await store.list_pages(SearchFilter(), limit=100)

@@ -64,6 +64,8 @@ class CorpusStatus:
     """Those being indexed; of one URL, the site that begins there."""
     note: str | None = None
     """What keeps searches from using vectors, and the command that changes it."""
+    citations: Mapping[str, int] | None = None
+    """How many quotes handed out to the caller still stand, by verdict."""
 
 
 def format_corpus_status(status: CorpusStatus) -> str:
@@ -82,6 +84,9 @@ def format_corpus_status(status: CorpusStatus) -> str:
         lines.append(status.note)
     elif waiting:
         lines.append(f"Chunks found by words only so far: {waiting:,}")
+    if status.citations:
+        counted = ", ".join(f"{count:,} {verdict}" for verdict, count in status.citations.items())
+        lines.append(f"Citations handed out: {counted}")
     if status.sites:
         sites = "\n".join(_site_line(site) for site in status.sites)
         lines += ["", "Sites:", NOTE_PLACE, enclose(sites)]

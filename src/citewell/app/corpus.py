@@ -1,4 +1,4 @@
-"""The stored pages and the watch over them, their database's secret, and passages shown."""
+"""The stored pages and the watch over them, and what callers were shown of them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.app.citations import CitationMemory
 from citewell.core.errors import StoreError
 from citewell.inference.names import vector_model
 from citewell.store.open import open_store
@@ -77,6 +78,27 @@ async def open_watch(assembly: Assembly) -> AsyncIterator[ContentWatch]:
         tasks.start_soon(watch.run)
         yield watch
         tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def open_citations(assembly: Assembly) -> AsyncIterator[CitationMemory]:
+    """Give the memory of citations; what waits is written on leaving."""
+    settings = assembly.settings
+    memory = CitationMemory(
+        (await assembly.open("store")).store.citations,
+        keep_days=settings.citation_days,
+        keeps_questions=settings.citation_questions,
+    )
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(memory.keep_writing)
+        if assembly.role != "command":
+            tasks.start_soon(memory.keep_forgetting)
+        try:
+            yield memory
+        finally:
+            tasks.cancel_scope.cancel()
+            with anyio.CancelScope(shield=True):
+                await memory.write_out()
 
 
 async def _open_at(address: str, assembly: Assembly) -> Store:

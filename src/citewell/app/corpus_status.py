@@ -26,9 +26,9 @@ _MAX_LISTED_SITES = 10
 
 
 async def corpus_status(
-    parts: Parts, *, project: str, lists_pages: bool = True, after_source_id: int = 0
+    parts: Parts, *, project: str, owner: str, lists_pages: bool = True, after_source_id: int = 0
 ) -> CorpusStatus:
-    """Return the counts of a project and, if asked for, its next pages."""
+    """Return the counts of a project, the owner's citations and, if asked for, its next pages."""
     where = SearchFilter(project=project)
     stats = await parts.store.corpus_stats(where)
     pages: list[PageInfo] = []
@@ -38,6 +38,7 @@ async def corpus_status(
             where, limit=MAX_LISTED_PAGES + 1, after_source_id=after_source_id
         )
     listed = pages[:MAX_LISTED_PAGES]
+    citations = await parts.store.citations.count_citations(owner, project=project)
     return CorpusStatus(
         documents=stats.pages,
         chunks=stats.chunks,
@@ -47,6 +48,7 @@ async def corpus_status(
         next_cursor=listed[-1].source_id if len(pages) > len(listed) else None,
         sites=await _unfinished_sites(parts, project) or None,
         note=missing_embedder_note(parts.settings.embedder),
+        citations=citations.as_numbers() or None,
     )
 
 

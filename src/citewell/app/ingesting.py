@@ -5,6 +5,9 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import anyio
+
+from citewell.app.citation_watch import CitationWatch
 from citewell.app.duties import read_duties
 from citewell.app.live_pages import LivePages
 from citewell.app.rendering import check_rendering, open_rendering
@@ -22,7 +25,8 @@ async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
     settings = assembly.settings
     duties = read_duties(settings, is_worker=assembly.role == "worker")
     no_rendering = check_rendering(settings, duties)
-    parts = await assembly.open("store", "fetcher", "embedder")
+    parts = await assembly.open("store", "fetcher", "embedder", "events")
+    watch = CitationWatch(parts.store, parts.events)
     rendering = open_rendering(
         settings, parts.fetcher, parts.store.renders, duties=duties, unavailable=no_rendering
     )
@@ -35,9 +39,19 @@ async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
             stale_after_days=settings.page_stale_days,
             second_look=second_look,
             response_max_bytes=settings.response_max_bytes,
+            on_change=watch.wake,
         ) as ingester,
+        anyio.create_task_group() as tasks,
     ):
-        yield ingester
+        tasks.start_soon(watch.keep_judging, ingester)
+        if assembly.role != "command":
+            # Pages may have changed while nobody was there to judge.
+            watch.wake()
+        try:
+            yield ingester
+        finally:
+            tasks.cancel_scope.cancel()
+            await watch.finish(ingester)
 
 
 @asynccontextmanager

@@ -46,8 +46,11 @@ async def ingest_pages(
     on_progress: OnProgress = no_progress,
 ) -> list[IngestOutcome]:
     """Fetch and index each URL and keep it in the library; one that fails stops no other."""
-    outcomes = await parts.ingester.ingest_all(
-        urls, project=project, force=force, tags=tags, on_progress=on_progress
+    # The pipeline takes long to import, and removing pages needs none of it.
+    from citewell.ingest.several_pages import ingest_all
+
+    outcomes = await ingest_all(
+        parts.ingester, urls, project=project, force=force, tags=tags, on_progress=on_progress
     )
     pages = [outcome.page for outcome in outcomes if outcome.page is not None]
     await parts.library.keep_pages(pages, tags=tags)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from citewell.access.open import Access
+    from citewell.app.citations import CitationMemory
     from citewell.app.content_watch import ContentWatch
     from citewell.app.live_pages import LivePages
     from citewell.app.scratch import ScratchStore
@@ -47,6 +48,7 @@ PartName = Literal[
     "watch",
     "events",
     "docs",
+    "citations",
     "background",
 ]
 
@@ -70,6 +72,7 @@ OPENERS: Mapping[PartName, str] = {
     "watch": "citewell.app.corpus:open_watch",
     "events": "citewell.app.notices:open_events_part",
     "docs": "citewell.app.docs_folder:open_docs_part",
+    "citations": "citewell.app.corpus:open_citations",
     "background": "citewell.app.background:open_background",
 }
 """Module and function of each part; imported when the part is first needed."""
@@ -107,6 +110,7 @@ class Parts:
     events: Events
     docs: DocsFolder | None
     """None when no docs folder is served."""
+    citations: CitationMemory
     background: None
     """While open, jobs and the pages of the docs folder are worked on."""
 

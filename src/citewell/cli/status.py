@@ -44,6 +44,7 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     from citewell.app.corpus_status import STATUS_NEEDS, corpus_status, page_status, status_json
     from citewell.cli.database import describe_database
     from citewell.core.boundary import Boundary, unmarked
+    from citewell.core.records import Caller
     from citewell.inference.names import vector_model
 
     parts = await app.open(*STATUS_NEEDS)
@@ -53,6 +54,7 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
         status = await corpus_status(
             parts,
             project=app.settings.project,
+            owner=Caller(session="cli").owner,
             lists_pages=not arguments.no_urls,
             after_source_id=arguments.cursor or 0,
         )

@@ -87,6 +87,13 @@ class CitationCounts:
         """How many there are."""
         return sum(self.by_verdict.values())
 
+    def as_numbers(self) -> dict[str, int]:
+        """Return the counts by name, without those that are zero."""
+        numbers = {verdict: self.by_verdict.get(verdict, 0) for verdict in VERDICTS}
+        return {
+            name: count for name, count in (*numbers.items(), ("waiting", self.waiting)) if count
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationChange:

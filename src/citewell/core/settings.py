@@ -163,6 +163,12 @@ class Settings:
         "Most bytes of responses kept beside their pages, compressed; 0 keeps none.",
         at_least=0,
     )
+    citation_days: int = _setting(
+        400,
+        "Days that citations handed out are remembered; 0: not at all.",
+        at_least=0,
+    )
+    citation_questions: bool = _setting(True, "Remember what each citation was handed out for.")
     receipt_keys: tuple[str, ...] = _setting(
         (), "Fingerprints of the libraries whose receipts `citewell verify` trusts."
     )

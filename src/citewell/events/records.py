@@ -17,6 +17,7 @@ EventName = Literal[
     "SemanticQueryStart",
     "SemanticQueryComplete",
     "SemanticQueryFailed",
+    "CitationsChanged",
 ]
 
 EventValue = str | int | float | bool | None | Mapping[str, "EventValue"] | list["EventValue"]

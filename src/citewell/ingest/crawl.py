@@ -265,6 +265,7 @@ class SiteCrawler:
         assert page is not None, "without a stored page the error is raised"
         assert error is not None, "there is something to note"
         if isinstance(error, PageNotFound):
+            await self._parts.ingester.note_gone(page)
             await self._store.library.leave_page(self._site_id, page.source_id)
             change = PageChange(url=page.url, source_id=page.source_id, kind="removed")
             return CrawlOutcome(url=at.url, state="gone", change=change, chunks_removed=page.chunks)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import anyio
 
-from citewell.core.errors import CitewellError, EmptyPage, ExtractionError, FetchError
+from citewell.core.errors import EmptyPage, ExtractionError, FetchError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
@@ -49,7 +49,10 @@ Admit = Callable[[FetchedPage, "ExtractedPage"], Awaitable[bool]]
 
 
 class Ingester:
-    """Fetches, extracts, chunks and stores pages, and has their vectors made in the background."""
+    """Fetches, extracts, chunks and stores pages, and has their vectors made in the background.
+
+    `on_change` is called when the text of a page has changed, or its site removed it.
+    """
 
     def __init__(
         self,
@@ -60,8 +63,10 @@ class Ingester:
         stale_after_days: float,
         second_look: SecondLook | None = None,
         response_max_bytes: int = 0,
+        on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
+        self._on_change = on_change
         self._response_max_bytes = response_max_bytes
         self._fetcher = fetcher
         self._second_look = second_look or SecondLook(mode="never")
@@ -91,41 +96,6 @@ class Ingester:
     async def find_page(self, url: str, *, project: str) -> PageInfo | None:
         """Return the page stored for `url`, however the URL is spelt."""
         return await self._store.find_page(page_address(url), project=project)
-
-    async def ingest_all(
-        self,
-        urls: Sequence[str],
-        *,
-        project: str,
-        force: bool = False,
-        tags: tuple[str, ...] = (),
-        on_progress: OnProgress = no_progress,
-    ) -> list[IngestOutcome]:
-        """Ingest several URLs side by side; one that fails does not stop the others.
-
-        What was `read` of them is left out of the outcomes.
-        """
-        outcomes: dict[int, IngestOutcome] = {}
-        limit = anyio.Semaphore(PARALLEL_PAGES)
-
-        async def ingest_one(place: int, url: str) -> None:
-            async with limit:
-                try:
-                    outcome = await self.ingest(
-                        url, project=project, force=force, tags=tags, on_progress=on_progress
-                    )
-                    # A thousand pages would be held in memory until the last of them is read.
-                    outcomes[place] = replace(outcome, read=None)
-                except CitewellError as error:
-                    outcomes[place] = IngestOutcome(url=url, page=None, error=error)
-            message = f"Read {len(outcomes)} of {len(urls)} pages"
-            done, total = len(outcomes), len(urls)
-            await on_progress(Progress(phase="ingest", message=message, done=done, total=total))
-
-        async with anyio.create_task_group() as tasks:
-            for place, url in enumerate(urls):
-                tasks.start_soon(ingest_one, place, url)
-        return [outcomes[place] for place in range(len(urls))]
 
     async def ingest(
         self,
@@ -259,6 +229,11 @@ class Ingester:
             page = await self._open_response(response, page)
         return await self._reader.extract_whole_text(page)
 
+    async def note_gone(self, page: PageInfo) -> None:
+        """Record that the site removed a stored page; call it before the page is deleted."""
+        await self._store.citations.mark_gone(page.source_id, now=datetime.now(UTC))
+        self._on_change()
+
     async def embed_now(
         self, source_ids: Sequence[int], *, on_progress: OnProgress = no_progress
     ) -> int:
@@ -380,6 +355,8 @@ class Ingester:
         result = await self._store.put_page(draft)
         if draft.response is not None:
             await self._store.responses.drop_oldest_responses(max_bytes=self._response_max_bytes)
+        if result.text_changed:
+            self._on_change()
         return IngestOutcome(
             url=fetched.url,
             page=await self._store.find_page(url, project=project),

@@ -127,6 +127,7 @@ async def _remove_gone(
     """Remove a page of which the site says that it is no more; the entry stays and says so."""
     assert before is not None, "without a stored page the error is raised"
     page, library = before.info, parts.store.library
+    await parts.ingester.note_gone(page)
     if website.is_entry:
         await library.leave_page(website.source_id, page.source_id)
     else:

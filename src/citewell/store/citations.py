@@ -43,17 +43,15 @@ class CitationStore:
         project: str,
         limit: int,
         verdict: Verdict | None = None,
-        after: Citation | None = None,
+        offset: int = 0,
     ) -> list[Citation]:
-        """Return the owner's citations, newest first, those after `after` only."""
+        """Return the owner's citations, newest first, without the first `offset`."""
         values = {
             "owner": owner,
             "project": project,
             "limit": limit,
             "verdict": verdict,
-            "before_time": None if after is None else after.handed_at,
-            "before_id": "" if after is None else after.citation_id,
-            "before_question": "" if after is None else after.question,
+            "offset": offset,
         }
         rows = await self._database.fetch_all("list_citations", values)
         return [_citation(row) for row in rows]
@@ -116,10 +114,9 @@ class CitationStore:
         values = {"source_id": source_id, "judged_at": now}
         await self._database.execute("detach_citations", values)
 
-    async def attach(self, source_id: int, *, project: str, url: str) -> None:
-        """Give a page that is back the citations of the one that the site had removed."""
-        values = {"source_id": source_id, "project": project, "url": url}
-        await self._database.execute("attach_citations", values)
+    async def attach(self) -> None:
+        """Give pages that are back the citations of those that their sites had removed."""
+        await self._database.execute("attach_citations")
 
     async def take_changes(self) -> list[CitationChange]:
         """Return the quotes whose verdicts changed, each change to one caller only."""

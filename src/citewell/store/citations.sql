@@ -19,14 +19,11 @@ ON CONFLICT (owner, project, citation_id, question) DO UPDATE SET
     handed_at = excluded.handed_at;
 
 -- name: list_citations
--- Newest first. The cursor is the time and the id of the last one that was listed.
 SELECT * FROM citation
 WHERE owner = :owner AND project = :project
     AND (CAST(:verdict AS text) IS NULL OR verdict = :verdict)
-    -- sqlite: AND (:before_time IS NULL OR (handed_at, citation_id, question) < (:before_time, :before_id, :before_question))
-    -- postgres: AND (CAST(:before_time AS timestamptz) IS NULL OR (handed_at, citation_id, question) < (:before_time, :before_id, :before_question))
 ORDER BY handed_at DESC, citation_id DESC, question DESC
-LIMIT :limit;
+LIMIT :limit OFFSET :offset;
 
 -- name: citations_of_page
 SELECT * FROM citation
@@ -82,9 +79,10 @@ WHERE source_id = :source_id;
 
 -- name: attach_citations
 -- A page that is back at its address takes up the citations that outlived it.
-UPDATE citation SET source_id = :source_id
-WHERE source_id IS NULL AND project = :project AND url = :url
-    -- postgres: AND md5(url) = md5(:url)
+UPDATE citation SET source_id = page.source_id
+FROM page
+WHERE citation.source_id IS NULL AND page.project = citation.project AND page.url = citation.url
+    -- postgres: AND md5(page.url) = md5(citation.url)
     ;
 
 -- name: take_unreported_citations

@@ -21,6 +21,7 @@ PAGES = (
     "/",
     "/library",
     "/library/pages",
+    "/citations",
     QUESTIONS,
     DIRECTIVES,
     "/mcp/console/usage",

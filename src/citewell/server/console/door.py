@@ -24,6 +24,7 @@ from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
 from citewell.tools.people.console import DESK_NEEDS
 from citewell.tools.webapp.ask import ASK_NEEDS
+from citewell.tools.webapp.handed_out import HANDED_OUT_NEEDS
 from citewell.tools.webapp.library import LIBRARY_NEEDS
 from citewell.tools.webapp.reader import READER_NEEDS
 
@@ -50,6 +51,7 @@ CONSOLE_NEEDS: tuple[PartName, ...] = (
     *ASK_NEEDS,
     *LIBRARY_NEEDS,
     *READER_NEEDS,
+    *HANDED_OUT_NEEDS,
     "access",
     "secret",
 )

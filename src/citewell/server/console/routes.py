@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.server.console.ask import ask_routes
+from citewell.server.console.citations import citation_routes
 from citewell.server.console.desk import desk_routes
 from citewell.server.console.door import Door, refuse_json
 from citewell.server.console.inspector import inspector_routes
@@ -63,6 +64,7 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
         *usage_routes(door, screen),
         *library_routes(door, screen),
         *reader_routes(door, screen),
+        *citation_routes(door, screen),
         *desk_routes(door, screen, draining=draining),
         *inspector_routes(screen),
         *sign_in_routes(door, screen),

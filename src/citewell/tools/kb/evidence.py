@@ -9,6 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from citewell.answer.links import link_to_span
 from citewell.answer.spans import PassageText
+from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
@@ -68,6 +69,11 @@ class PassageQuote:
     confidence: float
     is_cut: bool = False
 
+    @property
+    def text(self) -> str:
+        """The quoted words."""
+        return self.passage.text[self.start : self.end]
+
 
 async def shape_quotes(
     quotes: Sequence[PassageQuote], *, limits: QuoteLimits, store: Store
@@ -86,6 +92,34 @@ async def shape_quotes(
     return shaped
 
 
+def remember_quotes(
+    shown: Sequence[QuoteShape],
+    quotes: Sequence[PassageQuote],
+    *,
+    call: Call,
+    tool: str,
+    question: str,
+) -> None:
+    """Remember those of the quotes that are shown to the caller."""
+    ids = {(shape.passage_id, shape.quote) for shape in shown}
+    call.parts.citations.remember(
+        [
+            CitedQuote(
+                source_id=each.passage.place.source_id,
+                page_hash=each.passage.place.page_hash,
+                start=each.passage.place.start + each.start,
+                text=each.text,
+                section=(each.passage.place.heading_path or ("",))[-1],
+            )
+            for each in quotes
+            if (each.passage.passage_id, each.text) in ids
+        ],
+        caller=call.caller,
+        tool=tool,
+        question=question,
+    )
+
+
 def passage_text(passage: Passage) -> PassageText:
     """Return a passage as evidence is looked for in it."""
     return PassageText(text=passage.text, path=(passage.place.title, *passage.place.heading_path))
@@ -102,7 +136,7 @@ def link_into(passage: Passage, page: Page | PageTextRecord | None, *, start: in
 def _shape(quote: PassageQuote, page: PageTextRecord | None) -> QuoteShape:
     passage, place = quote.passage, quote.passage.place
     return QuoteShape(
-        quote=passage.text[quote.start : quote.end],
+        quote=quote.text,
         passage_id=passage.passage_id,
         section_id=place.section_id,
         title=place.title,

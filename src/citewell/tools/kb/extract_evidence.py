@@ -21,6 +21,7 @@ from citewell.tools.kb.evidence import (
     EvidenceOutput,
     PassageQuote,
     passage_text,
+    remember_quotes,
     render,
     shape_quotes,
 )
@@ -82,6 +83,7 @@ async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
         for span in spans
     ]
     quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
+    remember_quotes(quotes, quoted, call=call, tool="kb.extract_evidence", question=given.question)
     return EvidenceOutput(quotes=quotes)
 
 
@@ -101,7 +103,7 @@ TOOL = Tool(
     input_model=ExtractEvidenceInput,
     output_model=EvidenceOutput,
     annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "embedder", "reranker"),
+    needs=("store", "scratch", "embedder", "reranker", "citations"),
     run=run,
     shape=as_is,
     render=render,

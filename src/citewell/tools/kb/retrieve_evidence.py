@@ -23,6 +23,7 @@ from citewell.tools.kb.evidence import (
     MAX_RESULT_TOKENS,
     EvidenceOutput,
     PassageQuote,
+    remember_quotes,
     shape_quotes,
 )
 from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages, keep_passages
@@ -103,20 +104,17 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         found, (given.question,), support=judged, limits=limits, embedder=embedder
     )
     kept = {each.ranked.chunk.chunk_id: each.passage for each in passages}
-    quotes = await shape_quotes(
-        [
-            PassageQuote(
-                passage=kept[each.ranked.chunk.chunk_id],
-                start=each.span.start,
-                end=each.span.end,
-                confidence=each.confidence or 0.0,
-                is_cut=each.span.is_cut,
-            )
-            for each in chosen
-        ],
-        limits=limits,
-        store=call.parts.store,
-    )
+    quoted = [
+        PassageQuote(
+            passage=kept[each.ranked.chunk.chunk_id],
+            start=each.span.start,
+            end=each.span.end,
+            confidence=each.confidence or 0.0,
+            is_cut=each.span.is_cut,
+        )
+        for each in chosen
+    ]
+    quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
     is_settled = judged[given.question].is_settled
     absent = [] if is_settled else absent_words(found.query.text, found.ranked)
     supported = bool(quotes) and judged[given.question].is_supported
@@ -126,6 +124,9 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         notes=[*found.notes, *url_notes, *tell_absent(absent if quotes else ())] or None,
         mode=options.mode,
         passages=len(passages),
+    )
+    remember_quotes(
+        output.quotes, quoted, call=call, tool="kb.retrieve_evidence", question=given.question
     )
     if not options.include_debug:
         return output
@@ -165,7 +166,7 @@ TOOL = Tool(
     input_model=RetrieveEvidenceInput,
     output_model=RetrieveEvidenceOutput,
     annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "embedder", "reranker"),
+    needs=("store", "scratch", "embedder", "reranker", "citations"),
     run=run,
     shape=as_is,
     render=render,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from citewell.app.citations import CitedQuote
 from citewell.core.errors import ScopeViolation
 from citewell.core.records import Intent, SearchFilter
 from citewell.core.results import OrchestrationResult, Question
@@ -74,7 +75,11 @@ async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
     result = await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress
     )
-    return fit_budget(result, call)
+    fitting = fit_budget(result, call)
+    call.parts.citations.remember(
+        map(CitedQuote.of, fitting.quotes), caller=call.caller, tool="answer", question=given.query
+    )
+    return fitting
 
 
 TOOL = Tool(
@@ -93,7 +98,7 @@ TOOL = Tool(
     input_model=AnswerInput,
     output_model=ResearchOutput,
     annotations=Annotations(read_only=False, open_world=True),
-    needs=("engine",),
+    needs=("engine", "citations"),
     run=run,
     shape=shape_result,
     render=render_brief,

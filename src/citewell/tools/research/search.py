@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from citewell.app.citations import CitedQuote
 from citewell.core.records import Intent
 from citewell.core.results import Question
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput
@@ -53,7 +54,11 @@ async def run(given: SearchInput, call: Call) -> OrchestrationResult:
     result = await call.parts.engine.search(
         question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
     )
-    return fit_budget(result, call)
+    fitting = fit_budget(result, call)
+    call.parts.citations.remember(
+        map(CitedQuote.of, fitting.quotes), caller=call.caller, tool="search", question=given.query
+    )
+    return fitting
 
 
 TOOL = Tool(
@@ -71,7 +76,7 @@ TOOL = Tool(
     input_model=SearchInput,
     output_model=ResearchOutput,
     annotations=Annotations(read_only=True),
-    needs=("engine", "store"),
+    needs=("engine", "store", "citations"),
     run=run,
     shape=shape_for_connectors,
     render=render_brief,

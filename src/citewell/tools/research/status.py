@@ -77,6 +77,8 @@ class StatusOutput(ToolOutput):
     sites: Annotated[list[SiteShape] | None, ROWS] = None
     """Those being indexed; of one URL, the site that begins there."""
     note: OwnText | None = None
+    citations: dict[OwnText, int] | None = None
+    """How many quotes handed out to you still stand, by verdict."""
 
 
 async def run(given: StatusInput, call: Call) -> CorpusStatus:
@@ -87,6 +89,7 @@ async def run(given: StatusInput, call: Call) -> CorpusStatus:
     return await corpus_status(
         call.parts,
         project=project,
+        owner=call.caller.owner,
         lists_pages=given.include_urls,
         after_source_id=given.cursor or 0,
     )

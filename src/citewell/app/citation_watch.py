@@ -1,0 +1,149 @@
+"""Judging citations again when their pages change, and reporting what became of them."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import anyio
+from anyio import to_thread
+
+from citewell.answer.verify import verify_quote
+from citewell.core.errors import CitewellError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.citations import CitationChange, CitationToJudge, Verdict
+    from citewell.core.records import PageText
+    from citewell.events.emitter import Events
+    from citewell.ingest.pipeline import Ingester
+    from citewell.store.protocol import Store
+
+logger = logging.getLogger(__name__)
+
+# What is judged before the next look at the store.
+_AT_ONCE = 200
+_GATHER_SECONDS = 0.5
+_REPORTED_IDS = 50
+_DIFFERENCE_CHARACTERS = 2_000
+# How long the last judgements may take when the program stops; the next one finishes them.
+CLOSING_SECONDS = 5.0
+
+
+class CitationWatch:
+    """Judges the citations of changed pages; what waits is in the store, and survives a crash."""
+
+    def __init__(self, store: Store, events: Events) -> None:
+        self._store = store
+        self._events = events
+        self._something_changed = anyio.Event()
+        self._is_behind = False
+
+    def wake(self) -> None:
+        """Look for citations to judge, soon."""
+        self._is_behind = True
+        self._something_changed.set()
+
+    async def keep_judging(self, ingester: Ingester) -> None:
+        """Judge the citations of pages as they change, until cancelled."""
+        while True:
+            await self._something_changed.wait()
+            self._something_changed = anyio.Event()
+            await anyio.sleep(_GATHER_SECONDS)
+            await self._catch_up(ingester)
+
+    async def finish(self, ingester: Ingester) -> None:
+        """Judge what a change has left, within CLOSING_SECONDS."""
+        if self._is_behind:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSING_SECONDS):
+                await self._catch_up(ingester)
+
+    async def _catch_up(self, ingester: Ingester) -> None:
+        self._is_behind = False
+        is_done = False
+        try:
+            await self.judge_all(ingester)
+            is_done = True
+        except CitewellError as error:
+            logger.warning("citations not judged yet: %s", error.message)
+        finally:
+            self._is_behind |= not is_done
+
+    async def judge_all(self, ingester: Ingester) -> None:
+        """Judge all citations of changed pages, and report those that fare otherwise now.
+
+        Raises:
+            StoreError: the store failed; the rest is judged the next time.
+        """
+        await self._store.citations.attach()
+        judged: set[tuple[str, str]] = set()
+        while waiting := await self._store.citations.list_to_judge(limit=_AT_ONCE):
+            texts = await self._store.page_texts(list({each.source_id for each in waiting}))
+            # A page that changes faster than it is judged is left to its next change.
+            new = [
+                each
+                for each in waiting
+                if each.source_id in texts
+                and (each.citation_id, texts[each.source_id].info.text_hash) not in judged
+            ]
+            if not new:
+                break
+            for source_id, of_page in groupby(new, key=lambda each: each.source_id):
+                await self._judge_page(texts[source_id], list(of_page), ingester)
+            judged |= {(each.citation_id, texts[each.source_id].info.text_hash) for each in new}
+        self._report(await self._store.citations.take_changes())
+
+    async def _judge_page(
+        self, page: PageText, citations: Sequence[CitationToJudge], ingester: Ingester
+    ) -> None:
+        whole: str | None = None
+        was_read = False
+        for citation in citations:
+            verdict, difference = await to_thread.run_sync(_judge, citation, page.text)
+            if verdict in ("changed", "gone") and not was_read:
+                whole, was_read = await _whole_text(page, ingester), True
+            if verdict in ("changed", "gone") and whole is not None:
+                outside = await to_thread.run_sync(verify_quote, citation.quote, whole)
+                if outside.verdict == "exact":
+                    verdict, difference = "moved", ""
+            await self._store.citations.judge(
+                citation,
+                verdict,
+                difference=difference,
+                page_hash=page.info.text_hash,
+                now=datetime.now(UTC),
+            )
+
+    def _report(self, changes: Sequence[CitationChange]) -> None:
+        """Emit one event for each page; it names citations, not who got them nor what they say."""
+        for (project, url), group in groupby(changes, key=lambda each: (each.project, each.url)):
+            of_page = list(group)
+            verdicts = Counter(change.verdict for change in of_page)
+            self._events.emit(
+                "CitationsChanged",
+                project=project,
+                url=url,
+                exact=verdicts["exact"],
+                moved=verdicts["moved"],
+                changed=verdicts["changed"],
+                gone=verdicts["gone"],
+                citations={each.citation_id: each.verdict for each in of_page[:_REPORTED_IDS]},
+            )
+
+
+def _judge(citation: CitationToJudge, text: str) -> tuple[Verdict, str]:
+    found = verify_quote(citation.quote, text, start=citation.start)
+    return found.verdict, (found.difference or "")[:_DIFFERENCE_CHARACTERS]
+
+
+async def _whole_text(page: PageText, ingester: Ingester) -> str | None:
+    """Return all of a page, furniture included; None where it cannot be had."""
+    try:
+        return await ingester.read_whole_text(page.info)
+    except CitewellError as error:
+        logger.warning("only the main text of %s was looked at: %s", page.info.url, error.message)
+        return None

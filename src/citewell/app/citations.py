@@ -1,0 +1,145 @@
+"""Remembering the citations that are handed out, behind the callers' backs."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.core.citations import CitationDraft
+from citewell.core.errors import StoreError
+from citewell.core.ids import citation_id
+from citewell.core.redaction import redact
+from citewell.core.text import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from citewell.core.records import Caller, Quote
+    from citewell.store.citations import CitationStore
+
+logger = logging.getLogger(__name__)
+
+MOST_CITATIONS = 20_000
+"""Of one owner; the oldest are forgotten first."""
+
+_QUESTION_CHARACTERS = 300
+_NAME_CHARACTERS = 80
+# A citation is remembered for its words; a long passage is known by its beginning and its id.
+_QUOTE_CHARACTERS = 5_000
+_GATHER_SECONDS = 0.5
+_RETRY_SECONDS = 5.0
+# Only reached when the store has failed for long; then the oldest are given up.
+_MOST_WAITING = 10_000
+_DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CitedQuote:
+    """A slice of a page as a tool returned it."""
+
+    source_id: int
+    page_hash: str
+    start: int
+    text: str
+    section: str = ""
+
+    @classmethod
+    def of(cls, quote: Quote) -> CitedQuote:
+        """Return a quote of a research result."""
+        return cls(
+            source_id=quote.source_id,
+            page_hash=quote.page_hash,
+            start=quote.start,
+            text=quote.text,
+            section=quote.heading_path[-1] if quote.heading_path else "",
+        )
+
+
+class CitationMemory:
+    """Remembers what is handed out; remembering neither waits nor fails."""
+
+    def __init__(self, store: CitationStore, *, keep_days: int, keeps_questions: bool) -> None:
+        self._store = store
+        self._keep_days = keep_days
+        self._keeps_questions = keeps_questions
+        self._waiting: deque[CitationDraft] = deque(maxlen=_MOST_WAITING)
+        self._something_waits = anyio.Event()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether citations are remembered at all."""
+        return self._keep_days > 0
+
+    def remember(
+        self, quotes: Iterable[CitedQuote], *, caller: Caller, tool: str, question: str
+    ) -> None:
+        """Remember the quotes that a tool returned to a caller for a question."""
+        # Callers without a key share one owner, and would see each other's questions.
+        if not self.is_on or not (caller.key_hash or caller.is_local):
+            return
+        asked = one_line(redact(question), limit=_QUESTION_CHARACTERS)
+        now = datetime.now(UTC)
+        self._waiting.extend(
+            CitationDraft(
+                citation_id=citation_id(
+                    quote.source_id, quote.page_hash, quote.start, quote.start + len(quote.text)
+                ),
+                source_id=quote.source_id,
+                start=quote.start,
+                end=quote.start + len(quote.text),
+                page_hash=quote.page_hash,
+                section=one_line(quote.section),
+                quote=quote.text[:_QUOTE_CHARACTERS],
+                tool=tool,
+                question=asked if self._keeps_questions else "",
+                owner=caller.owner,
+                project=caller.project,
+                user=one_line(caller.user or "", limit=_NAME_CHARACTERS),
+                agent=one_line(caller.agent or "", limit=_NAME_CHARACTERS),
+                handed_at=now,
+            )
+            for quote in quotes
+        )
+        if self._waiting:
+            self._something_waits.set()
+
+    async def keep_writing(self) -> None:
+        """Write what has gathered, again and again, until cancelled."""
+        while True:
+            await self._something_waits.wait()
+            await anyio.sleep(_GATHER_SECONDS)
+            if not await self.write_out():
+                await anyio.sleep(_RETRY_SECONDS)
+
+    async def write_out(self) -> bool:
+        """Write all that waits; return False if the store failed, and it still waits."""
+        drafts = list(self._waiting)
+        self._waiting.clear()
+        if self._something_waits.is_set():
+            self._something_waits = anyio.Event()
+        if not drafts:
+            return True
+        try:
+            with anyio.CancelScope(shield=True):
+                await self._store.remember(drafts)
+        except StoreError as error:
+            self._waiting.extendleft(reversed(drafts))
+            self._something_waits.set()
+            logger.warning("%d citations not written yet: %s", len(drafts), error.message)
+            return False
+        return True
+
+    async def keep_forgetting(self) -> None:
+        """Forget what is too old, or too much, once a day until cancelled."""
+        while True:
+            before = datetime.now(UTC) - timedelta(days=self._keep_days)
+            try:
+                await self._store.forget_before(before, most=MOST_CITATIONS if self.is_on else 0)
+            except StoreError as error:
+                logger.warning("old citations not dropped: %s", error.message)
+            await anyio.sleep(_DAY_SECONDS)

@@ -1,0 +1,54 @@
+"""Ingesting several pages side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.core.errors import CitewellError
+from citewell.core.progress import OnProgress, Progress, no_progress
+from citewell.ingest.outcome import IngestOutcome
+from citewell.ingest.pipeline import PARALLEL_PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.ingest.pipeline import Ingester
+
+
+async def ingest_all(
+    ingester: Ingester,
+    urls: Sequence[str],
+    *,
+    project: str,
+    force: bool = False,
+    tags: tuple[str, ...] = (),
+    on_progress: OnProgress = no_progress,
+) -> list[IngestOutcome]:
+    """Ingest several URLs side by side; one that fails does not stop the others.
+
+    What was `read` of them is left out of the outcomes.
+    """
+    outcomes: dict[int, IngestOutcome] = {}
+    limit = anyio.Semaphore(PARALLEL_PAGES)
+
+    async def ingest_one(place: int, url: str) -> None:
+        async with limit:
+            try:
+                outcome = await ingester.ingest(
+                    url, project=project, force=force, tags=tags, on_progress=on_progress
+                )
+                # A thousand pages would be held in memory until the last of them is read.
+                outcomes[place] = replace(outcome, read=None)
+            except CitewellError as error:
+                outcomes[place] = IngestOutcome(url=url, page=None, error=error)
+        message = f"Read {len(outcomes)} of {len(urls)} pages"
+        done, total = len(outcomes), len(urls)
+        await on_progress(Progress(phase="ingest", message=message, done=done, total=total))
+
+    async with anyio.create_task_group() as tasks:
+        for place, url in enumerate(urls):
+            tasks.start_soon(ingest_one, place, url)
+    return [outcomes[place] for place in range(len(urls))]

@@ -1,0 +1,79 @@
+"""The quotes that a caller was handed, as a person sees them: which still stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.tools.research import status
+from citewell.tools.webapp.reader import get_visible_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.app.parts import PartName
+    from citewell.core.citations import Citation, CitationCounts, Verdict
+    from citewell.tools.registry import Call
+
+HANDED_OUT_NEEDS: tuple[PartName, ...] = ("store", "citations")
+
+_ON_A_SCREEN = 50
+_OF_A_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandedOutView:
+    """A screen of citations, newest first."""
+
+    citations: Sequence[Citation]
+    counts: CitationCounts
+    verdict: Verdict | None
+    """The verdict that they were asked for by."""
+    screen: int
+    has_more: bool
+    is_on: bool
+    """Whether citations are remembered at all."""
+
+
+async def list_handed_out(
+    call: Call, *, verdict: Verdict | None = None, screen: int = 0
+) -> HandedOutView:
+    """Return the caller's own citations; those of another key do not exist.
+
+    Raises:
+        ScopeViolation: the caller's key cannot read.
+    """
+    status.TOOL.refuse_others(call.caller)
+    memory, store = call.parts.citations, call.parts.store.citations
+    # What was handed out a moment ago is listed, too.
+    await memory.write_out()
+    owner, project = call.caller.owner, call.caller.project
+    # One row more than is shown reveals whether there are more.
+    listed = await store.list_citations(
+        owner,
+        project=project,
+        verdict=verdict,
+        limit=_ON_A_SCREEN + 1,
+        offset=screen * _ON_A_SCREEN,
+    )
+    return HandedOutView(
+        citations=listed[:_ON_A_SCREEN],
+        counts=await store.count_citations(owner, project=project),
+        verdict=verdict,
+        screen=screen,
+        has_more=len(listed) > _ON_A_SCREEN,
+        is_on=memory.is_on,
+    )
+
+
+async def citations_of_page(source_id: int, call: Call) -> list[Citation]:
+    """Return which answers to the caller have cited a page, one for each quote and question.
+
+    Raises:
+        NotFound: there is no such page, or not within what the caller may see.
+    """
+    await get_visible_page(source_id, call)
+    await call.parts.citations.write_out()
+    return await call.parts.store.citations.citations_of_page(
+        source_id, owner=call.caller.owner, project=call.caller.project, limit=_OF_A_PAGE
+    )
