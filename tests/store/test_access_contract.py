@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.store.backends import BACKENDS, empty_store
 
-from citewell.core.identity import AccessKey, CallRecord, UsageTotal
+from citewell.core.identity import AccessKey, CallQuery, CallRecord, UsageTotal
 from citewell.store.access import SECRET_BYTES, AccessStore
 
 pytestmark = pytest.mark.anyio
@@ -197,3 +197,38 @@ async def test_usage_of_one_owner_holds_nothing_of_another(store: AccessStore) -
 
     assert {total.owner for total in await store.usage(owner="b")} == {"b"}
     assert {total.owner for total in await store.usage(owner="")} == {""}
+
+
+async def test_usage_by_day_counts_what_failed_apart(store: AccessStore) -> None:
+    await store.put_key(key("a"))
+    await store.record_calls(
+        [
+            call("a"),
+            call("a", outcome="TIMEOUT", units=0),
+            call("a", called_at=NOON + timedelta(days=1), user=None),
+            call("", hint=""),
+        ]
+    )
+
+    listed = await store.daily_usage(month="2026-03", owner="a")
+
+    assert [(each.day, each.user, each.name) for each in listed] == [
+        ("2026-03-14", "ann", "ann"),
+        ("2026-03-15", None, "ann"),
+    ]
+    assert [(each.calls, each.failed, each.units) for each in listed] == [(2, 1, 3), (1, 0, 3)]
+    assert await store.daily_usage(month="2026-02") == []
+    assert len(await store.daily_usage()) == 3
+
+
+async def test_calls_are_listed_newest_first_and_paged(store: AccessStore) -> None:
+    calls = [call("a"), call("a", outcome="TIMEOUT"), call("b")]
+    await store.record_calls(calls)
+
+    newest = await store.list_calls(CallQuery(limit=2))
+    older = await store.list_calls(CallQuery(limit=2, before=newest[-1].number))
+    failed = await store.list_calls(CallQuery(owner="a", only_failed=True))
+
+    assert [logged.call for logged in (*newest, *older)] == calls[::-1]
+    assert [logged.call for logged in failed] == [calls[1]]
+    assert await store.last_calls() == {"a": NOON, "b": NOON}

@@ -274,6 +274,36 @@ async def test_no_directive_is_taken_twice_and_none_is_lost(store: Store) -> Non
     assert sorted(taken) == sorted(names)
 
 
+async def test_directives_change_places_and_words_until_they_are_taken(store: Store) -> None:
+    for name in ("c", "b", "a"):
+        await store.people.add_directive(directive(name))
+
+    assert await store.people.move_directive("c", owner=ME, earlier=True)
+    assert await store.people.move_directive("a", owner=ME, earlier=False)
+    assert await store.people.move_directive("c", owner=ME, earlier=True)
+    assert await waiting(store) == ["c", "a", "b"]
+    assert await store.people.edit_directive("a", owner=ME, content="new", task_id="t")
+    await store.people.add_directive(directive("d"))
+    taken = [await store.people.take_directive(ME, task_id=None, now=NOON) for _ in range(4)]
+
+    assert [each and each.directive_id for each in taken] == ["d", "c", "a", "b"]
+    assert taken[2] is not None
+    assert (taken[2].content, taken[2].task_id) == ("new", "t")
+    assert not await store.people.edit_directive("a", owner=ME, content="late", task_id="t")
+    assert not await store.people.move_directive("a", owner=ME, earlier=True)
+
+
+async def test_a_template_is_kept_once_and_only_its_owner_has_it(store: Store) -> None:
+    for content in ("Ship", "Ship", "Tidy"):
+        await store.people.add_template(ME, content=content, task_id="default")
+    ship = (await store.people.list_templates(ME, limit=10))[1]
+
+    assert not await store.people.delete_template(ship.number, owner=OTHER)
+    assert await store.people.list_templates(OTHER, limit=10) == []
+    assert await store.people.delete_template(ship.number, owner=ME)
+    assert [kept.content for kept in await store.people.list_templates(ME, limit=10)] == ["Tidy"]
+
+
 async def test_one_directive_or_all_of_them_can_be_deleted(store: Store) -> None:
     for name in ("a", "b", "c"):
         await store.people.add_directive(directive(name))

@@ -15,6 +15,7 @@ from citewell.core.identity import UsageTotal
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from citewell.core.identity import DailyUsage
     from citewell.store.access import AccessStore
 
 _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
@@ -33,11 +34,20 @@ async def usage_summary(
         InvalidArgument: the month is not one.
         StoreError: the store cannot be read.
     """
+    return await store.usage(month=checked_month(month), owner=owner)
+
+
+def checked_month(month: str | None) -> str | None:
+    """Return the month that the store is asked for: None means all.
+
+    Raises:
+        InvalidArgument: the month is not one.
+    """
     if month is None:
         month = f"{datetime.now(UTC):%Y-%m}"
     if month != "all" and not _MONTH.fullmatch(month):
         raise InvalidArgument(f"{month!r} is not a month; write it as 2026-03, or all")
-    return await store.usage(month=None if month == "all" else month, owner=owner)
+    return None if month == "all" else month
 
 
 async def owner_of_key(store: AccessStore, name: str) -> str:
@@ -99,7 +109,7 @@ def usage_text(totals: Sequence[UsageTotal]) -> str:
     return "\n".join([*lines, "", f"{calls:,} calls, {units:,} units"])
 
 
-def shown_key(total: UsageTotal) -> str:
+def shown_key(total: UsageTotal | DailyUsage) -> str:
     """Return how a key is shown: its name and the end of its token."""
     if not total.owner:
         return "(no key)"

@@ -92,3 +92,44 @@ class UsageTotal:
     """What one call cost at most, in units."""
     refunded: int = 0
     """Units that the billing service gave back for calls that failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DailyUsage:
+    """What one user used of one tool with one key on one day."""
+
+    day: str
+    """As 2026-03-01, of UTC."""
+    owner: str
+    hint: str
+    name: str | None
+    """Of the key; None for a token that is no key of this server."""
+    user: str | None
+    tool: str
+    calls: int
+    failed: int
+    """How many of the calls ended with an error."""
+    units: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallQuery:
+    """Which calls are wanted; None means all."""
+
+    month: str | None = None
+    owner: str | None = None
+    before: int | None = None
+    """Only calls with a lower number."""
+    only_failed: bool = False
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedCall:
+    """A call in the log."""
+
+    number: int
+    key_name: str | None
+    """None for a token that is no key of this server."""
+    call: CallRecord

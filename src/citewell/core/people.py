@@ -2,7 +2,8 @@
 
 question   what an agent asks its user; open (pending) until answered, expired or cancelled
 late answer  an answer to a question that nobody waits for any more; goes with the asker's next call
-directive  what a user tells an agent to do; delivered to one call, newest first
+directive  what a user tells an agent to do; delivered to one call, in the order of the list
+template   a directive that is kept to be used again
 owner      whom both belong to: the hash of the caller's key
 """
 
@@ -31,6 +32,8 @@ class UserQuestion:
     question_id: str
     owner: str
     text: str
+    replies: tuple[str, ...] = ()
+    """Answers that the agent offers."""
     state: QuestionState = "pending"
     user: str | None = None
     agent: str | None = None
@@ -65,3 +68,12 @@ class Directive:
     key_hint: str | None = None
     created_at: datetime
     consumed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectiveTemplate:
+    """A directive that a user keeps to be used again."""
+
+    number: int
+    content: str
+    task_id: str

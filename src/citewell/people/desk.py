@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.core.errors import NotFound, QuestionClosed, ServerStopping
-from citewell.core.people import DEFAULT_TASK, Directive, UserQuestion
+from citewell.core.people import DEFAULT_TASK, Directive, DirectiveTemplate, UserQuestion
 from citewell.people.changes import Changes
 from citewell.people.plain_text import plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from citewell.store.people import PeopleStore
 
@@ -59,15 +59,17 @@ class Desk:
         self._is_stopping = True
         self._changes.notify_all()
 
-    async def ask(self, text: str, party: Party) -> UserQuestion:
+    async def ask(self, text: str, party: Party, *, replies: Sequence[str] = ()) -> UserQuestion:
         """Put a question on the desk and return it.
 
         One of the same words that is open, or whose answer nobody was given, is taken up instead.
         """
         now = _now()
+        offered = tuple(dict.fromkeys(plain_text(reply) for reply in replies))
         repeated = await self._store.take_up_question(
             party.owner,
             text=plain_text(text),
+            replies=offered,
             asker=party.asker,
             now=now,
             expires_at=now + timedelta(seconds=self._answer_timeout_seconds),
@@ -79,6 +81,7 @@ class Desk:
             question_id=str(uuid.uuid4()),
             owner=party.owner,
             text=plain_text(text),
+            replies=offered,
             user=party.user,
             agent=party.agent,
             key_hint=party.key_hint,
@@ -205,7 +208,7 @@ class Desk:
         return directive
 
     async def take_directive(self, owner: str, *, task_id: str | None) -> Directive | None:
-        """Return the newest waiting directive, which no other call gets; None without one."""
+        """Return the next waiting directive, which no other call gets; None without one."""
         task = None if task_id is None else plain_text(task_id)
         taken = await self._store.take_directive(owner, task_id=task, now=_now())
         if taken is not None:
@@ -213,12 +216,64 @@ class Desk:
         return taken
 
     async def list_directives(self, owner: str) -> tuple[list[Directive], list[Directive]]:
-        """Return the waiting directives, newest first, and the delivered ones, last first."""
+        """Return the waiting directives, next first, and the delivered ones, last first."""
         listed = [
             await self._store.list_directives(owner, pending=pending, limit=MOST_LISTED)
             for pending in (True, False)
         ]
         return listed[0], listed[1]
+
+    async def edit_directive(
+        self, directive_id: str, *, owner: str, content: str, task_id: str
+    ) -> None:
+        """Rewrite a waiting directive.
+
+        Raises:
+            NotFound: the owner has no such directive, or it was delivered.
+        """
+        edited = await self._store.edit_directive(
+            plain_text(directive_id),
+            owner=owner,
+            content=plain_text(content),
+            task_id=plain_text(task_id),
+        )
+        if not edited:
+            raise _not_waiting()
+        self._notify(owner)
+
+    async def move_directive(self, directive_id: str, *, owner: str, earlier: bool) -> None:
+        """Let a waiting directive change places with the one before or after it.
+
+        Raises:
+            NotFound: the owner has no such directive, or it was delivered.
+        """
+        moved = await self._store.move_directive(
+            plain_text(directive_id), owner=owner, earlier=earlier
+        )
+        if not moved:
+            raise _not_waiting()
+        self._notify(owner)
+
+    async def add_template(self, content: str, *, owner: str, task_id: str) -> None:
+        """Keep a directive to be used again."""
+        await self._store.add_template(
+            owner, content=plain_text(content), task_id=plain_text(task_id)
+        )
+        self._notify(owner)
+
+    async def list_templates(self, owner: str) -> list[DirectiveTemplate]:
+        """Return the directives that are kept to be used again, newest first."""
+        return await self._store.list_templates(owner, limit=MOST_LISTED)
+
+    async def delete_template(self, number: int, *, owner: str) -> None:
+        """Remove a template.
+
+        Raises:
+            NotFound: the owner has no such template.
+        """
+        if not await self._store.delete_template(number, owner=owner):
+            raise NotFound("There is no such template.", suggestion="Reload the list.")
+        self._notify(owner)
 
     async def delete_directive(self, directive_id: str, *, owner: str) -> None:
         """Remove one directive.
@@ -286,6 +341,10 @@ def _found(question: UserQuestion | None) -> UserQuestion:
     if question is None:
         raise NotFound("There is no such question.", suggestion="Reload the list of questions.")
     return question
+
+
+def _not_waiting() -> NotFound:
+    return NotFound("No such directive is waiting.", suggestion="Reload the list.")
 
 
 def _now() -> datetime:

@@ -6,14 +6,14 @@ import secrets
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from citewell.core.identity import AccessKey, UsageTotal
+from citewell.core.identity import AccessKey, CallRecord, DailyUsage, LoggedCall, UsageTotal
 from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from citewell.core.identity import CallRecord
+    from citewell.core.identity import CallQuery
     from citewell.store.session import Database, Row, Session
 
 SECRET_BYTES = 32
@@ -134,6 +134,46 @@ class AccessStore:
             for row in await self._database.fetch_all("usage_totals", values)
         ]
 
+    async def daily_usage(
+        self, *, month: str | None = None, owner: str | None = None
+    ) -> list[DailyUsage]:
+        """Return what was used, of one month or one owner where given; oldest day first."""
+        values = {"month": month, "owner": owner}
+        return [
+            DailyUsage(
+                day=row["day"],
+                owner=row["owner"],
+                hint=row["hint"],
+                name=row["name"],
+                user=row["user_name"],
+                tool=row["tool"],
+                calls=row["calls"],
+                failed=row["failed"],
+                units=row["units"],
+                tokens=row["tokens"],
+            )
+            for row in await self._database.fetch_all("daily_usage", values)
+        ]
+
+    async def list_calls(self, query: CallQuery) -> list[LoggedCall]:
+        """Return calls, newest first."""
+        values = {
+            "month": query.month,
+            "owner": query.owner,
+            "before": query.before,
+            "only_failed": int(query.only_failed),
+            "limit": query.limit,
+        }
+        rows = await self._database.fetch_all("list_calls", values)
+        return [
+            LoggedCall(number=row["call_id"], key_name=row["name"], call=_call(row)) for row in rows
+        ]
+
+    async def last_calls(self) -> dict[str, datetime]:
+        """Return when each owner called last."""
+        rows = await self._database.fetch_all("last_calls")
+        return {row["owner"]: read_datetime(row["called_at"]) for row in rows}
+
     async def forget_calls(self, *, before: datetime) -> int:
         """Drop calls made before a time; return how many there were."""
         return await self._database.execute("forget_calls", {"before": before})
@@ -160,6 +200,23 @@ def _key_values(key: AccessKey) -> dict[str, object]:
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
     }
+
+
+def _call(row: Row) -> CallRecord:
+    return CallRecord(
+        called_at=read_datetime(row["called_at"]),
+        owner=row["owner"],
+        hint=row["hint"],
+        user=row["user_name"],
+        agent=row["agent"],
+        tool=row["tool"],
+        outcome=row["outcome"],
+        units=row["units"],
+        tokens=row["tokens"],
+        milliseconds=row["milliseconds"],
+        price=row["price"],
+        refunded=row["refunded"],
+    )
 
 
 def _key(row: Row) -> AccessKey:

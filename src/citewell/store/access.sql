@@ -69,6 +69,37 @@ FROM total
 JOIN call AS last ON last.call_id = total.last_call
 ORDER BY total.month, name NULLS FIRST, total.owner, total.tool, total.outcome;
 
+-- name: daily_usage
+SELECT
+    -- sqlite: substr(called_at, 1, 10) AS day,
+    -- postgres: to_char(called_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+    owner, user_name, tool,
+    (SELECT max(name) FROM access_key WHERE access_key.owner = call.owner) AS name,
+    max(hint) AS hint,
+    count(*) AS calls,
+    CAST(sum(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS bigint) AS failed,
+    CAST(sum(units) AS bigint) AS units,
+    CAST(sum(tokens) AS bigint) AS tokens
+FROM call
+WHERE (CAST(:month AS text) IS NULL OR month = :month)
+    AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+GROUP BY day, owner, user_name, tool
+ORDER BY day, owner, user_name, tool;
+
+-- name: list_calls
+SELECT
+    call.*,
+    (SELECT max(name) FROM access_key WHERE access_key.owner = call.owner) AS name
+FROM call
+WHERE (CAST(:month AS text) IS NULL OR month = :month)
+    AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+    AND (CAST(:before AS bigint) IS NULL OR call_id < :before)
+    AND (:only_failed = 0 OR outcome <> 'ok')
+ORDER BY call_id DESC LIMIT :limit;
+
+-- name: last_calls
+SELECT owner, max(called_at) AS called_at FROM call GROUP BY owner;
+
 -- name: forget_calls
 DELETE FROM call WHERE called_at < :before;
 

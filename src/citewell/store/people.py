@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from citewell.core.people import Directive, UserQuestion
-from citewell.store.session import read_datetime
+from citewell.core.people import Directive, DirectiveTemplate, UserQuestion
+from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from citewell.store.session import Database, Row, Session, Values
+
+# As many as a page lists; those beyond keep their places below.
+_MOST_ORDERED = 200
 
 
 class PeopleStore:
@@ -29,6 +33,7 @@ class PeopleStore:
             "question_id": question.question_id,
             "owner": question.owner,
             "text": question.text,
+            "replies": list(question.replies),
             "state": question.state,
             "user": question.user,
             "agent": question.agent,
@@ -40,15 +45,23 @@ class PeopleStore:
         await self._change("add_question", values)
 
     async def take_up_question(
-        self, owner: str, *, text: str, asker: str, now: datetime, expires_at: datetime
+        self,
+        owner: str,
+        *,
+        text: str,
+        replies: Sequence[str] = (),
+        asker: str,
+        now: datetime,
+        expires_at: datetime,
     ) -> UserQuestion | None:
         """Return a question of these words that is open or has an answer that nobody was given.
 
-        From now on it is this asker's, and open until `expires_at`.
+        From now on it is this asker's, with these replies, and open until `expires_at`.
         """
         values = {
             "owner": owner,
             "text": text,
+            "replies": list(replies),
             "asker": asker,
             "now": now,
             "expires_at": expires_at,
@@ -120,7 +133,7 @@ class PeopleStore:
         return [_question(row) for row in sorted(rows, key=lambda row: int(row["number"]))]
 
     async def add_directive(self, directive: Directive) -> None:
-        """Store a new directive; it is the newest of its owner."""
+        """Store a new directive; it is the next of its owner."""
         values = {
             "directive_id": directive.directive_id,
             "owner": directive.owner,
@@ -133,8 +146,60 @@ class PeopleStore:
         }
         await self._change("add_directive", values)
 
+    async def edit_directive(
+        self, directive_id: str, *, owner: str, content: str, task_id: str
+    ) -> bool:
+        """Rewrite a waiting directive; return whether it was there."""
+        values = {
+            "directive_id": directive_id,
+            "owner": owner,
+            "content": content,
+            "task_id": task_id,
+        }
+        return await self._change("edit_directive", values) > 0
+
+    async def move_directive(self, directive_id: str, *, owner: str, earlier: bool) -> bool:
+        """Let a waiting directive change places with its neighbour; return whether it was there."""
+
+        async def work(session: Session) -> bool:
+            values = {"owner": owner, "limit": _MOST_ORDERED}
+            rows = await session.fetch_all("list_waiting_directives", values)
+            order = [str(row["directive_id"]) for row in rows]
+            if directive_id not in order:
+                return False
+            place = order.index(directive_id)
+            order.insert(max(0, place + (-1 if earlier else 1)), order.pop(place))
+            lowest = min(int(row["position"]) for row in rows)
+            places = [
+                {"directive_id": each, "owner": owner, "position": lowest + below}
+                for below, each in enumerate(reversed(order))
+            ]
+            await session.execute_many("place_directive", places)
+            await session.execute("bump_people_revision", values)
+            return True
+
+        return await self._database.transaction(work)
+
+    async def add_template(self, owner: str, *, content: str, task_id: str) -> None:
+        """Keep a directive to be used again; one that is kept already stays as it is."""
+        values = {"owner": owner, "content": content, "task_id": task_id}
+        await self._change("add_directive_template", values)
+
+    async def list_templates(self, owner: str, *, limit: int) -> list[DirectiveTemplate]:
+        """Return the directives that are kept to be used again, newest first."""
+        values = {"owner": owner, "limit": limit}
+        return [
+            DirectiveTemplate(number=row["number"], content=row["content"], task_id=row["task_id"])
+            for row in await self._database.fetch_all("list_directive_templates", values)
+        ]
+
+    async def delete_template(self, number: int, *, owner: str) -> bool:
+        """Remove a template; return whether it was there."""
+        values = {"number": number, "owner": owner}
+        return await self._change("delete_directive_template", values) > 0
+
     async def list_directives(self, owner: str, *, pending: bool, limit: int) -> list[Directive]:
-        """Return waiting directives, newest first, or delivered ones, last delivered first."""
+        """Return waiting directives, next first, or delivered ones, last delivered first."""
         statement = "list_waiting_directives" if pending else "list_delivered_directives"
         rows = await self._database.fetch_all(statement, {"owner": owner, "limit": limit})
         return [_directive(row) for row in rows]
@@ -142,7 +207,7 @@ class PeopleStore:
     async def take_directive(
         self, owner: str, *, task_id: str | None, now: datetime
     ) -> Directive | None:
-        """Return the newest waiting directive, of `task_id` if given, and note its delivery."""
+        """Return the next waiting directive, of `task_id` if given, and note its delivery."""
         values = {"owner": owner, "task_id": task_id, "now": now}
         rows = await self._change_returning("take_directive", values)
         return _directive(rows[0]) if rows else None
@@ -205,6 +270,7 @@ def _question(row: Row) -> UserQuestion:
         question_id=row["question_id"],
         owner=row["owner"],
         text=row["text"],
+        replies=read_list(row["replies"]),
         state=row["state"],
         user=row["user_name"],
         agent=row["agent"],

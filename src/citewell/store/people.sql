@@ -2,15 +2,17 @@
 
 -- name: add_question
 INSERT INTO question (
-    question_id, owner, text, state, user_name, agent, key_hint, asker, asked_at, expires_at
+    question_id, owner, text, replies, state, user_name, agent, key_hint, asker, asked_at, expires_at
 ) VALUES (
-    :question_id, :owner, :text, :state, :user, :agent, :key_hint, :asker, :asked_at, :expires_at
+    :question_id, :owner, :text, :replies, :state, :user, :agent, :key_hint, :asker, :asked_at,
+    :expires_at
 );
 
 -- name: take_up_question
 -- The newest of these words that is open, or whose answer nobody was given.
 UPDATE question SET
     asker = :asker,
+    replies = :replies,
     expires_at = CASE WHEN state = 'pending' THEN :expires_at ELSE expires_at END
 WHERE number = (
     SELECT max(number) FROM question
@@ -78,29 +80,39 @@ WHERE number IN (
 RETURNING *;
 
 -- name: add_directive
+-- It comes before all that wait.
 INSERT INTO directive (
-    directive_id, owner, content, task_id, state, user_name, key_hint, created_at
+    directive_id, owner, content, task_id, state, user_name, key_hint, created_at, position
 ) VALUES (
-    :directive_id, :owner, :content, :task_id, :state, :user, :key_hint, :created_at
+    :directive_id, :owner, :content, :task_id, :state, :user, :key_hint, :created_at,
+    (SELECT coalesce(max(position), 0) + 1 FROM directive WHERE owner = :owner)
 );
 
+-- name: edit_directive
+UPDATE directive SET content = :content, task_id = :task_id
+WHERE directive_id = :directive_id AND owner = :owner AND state = 'pending';
+
+-- name: place_directive
+UPDATE directive SET position = :position
+WHERE directive_id = :directive_id AND owner = :owner AND state = 'pending';
+
 -- name: list_waiting_directives
+-- The number decides between two that came in the same moment and have one position.
 SELECT * FROM directive WHERE owner = :owner AND state = 'pending'
-ORDER BY number DESC LIMIT :limit;
+ORDER BY position DESC, number DESC LIMIT :limit;
 
 -- name: list_delivered_directives
 SELECT * FROM directive WHERE owner = :owner AND state = 'consumed'
 ORDER BY consumed_at DESC, number DESC LIMIT :limit;
 
 -- name: take_directive
--- The number tells the order, not the time: two directives may have come in one microsecond. One
--- that another call is just taking is as good as taken.
+-- One that another call is just taking is as good as taken.
 UPDATE directive SET state = 'consumed', consumed_at = :now
 WHERE number = (
     SELECT number FROM directive
     WHERE owner = :owner AND state = 'pending'
         AND (CAST(:task_id AS text) IS NULL OR task_id = :task_id)
-    ORDER BY number DESC LIMIT 1
+    ORDER BY position DESC, number DESC LIMIT 1
     -- postgres: FOR UPDATE SKIP LOCKED
 )
 RETURNING *;
@@ -110,6 +122,20 @@ DELETE FROM directive WHERE directive_id = :directive_id AND owner = :owner;
 
 -- name: delete_directives
 DELETE FROM directive WHERE owner = :owner;
+
+-- name: add_directive_template
+INSERT INTO directive_template (owner, content, task_id)
+SELECT :owner, :content, :task_id
+WHERE NOT EXISTS (
+    SELECT 1 FROM directive_template
+    WHERE owner = :owner AND content = :content AND task_id = :task_id
+);
+
+-- name: list_directive_templates
+SELECT * FROM directive_template WHERE owner = :owner ORDER BY number DESC LIMIT :limit;
+
+-- name: delete_directive_template
+DELETE FROM directive_template WHERE number = :number AND owner = :owner;
 
 -- name: people_revision
 SELECT coalesce(max(revision), 0) AS revision FROM people_revision WHERE owner = :owner;

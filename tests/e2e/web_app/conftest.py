@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib.resources import files
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.e2e.looks import faults_of, fits
 from tests.e2e.web_app.scene import Scene, running_browser, running_scene
-
-_AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
 @dataclass(kw_only=True)
@@ -29,14 +26,7 @@ class Tab:
 
     def faults(self) -> list[str]:
         """Return what axe-core finds in the page, minor findings left out."""
-        # Not by a script element: the page's policy lets no foreign script run.
-        self.page.evaluate(f"{_AXE}; void 0")
-        found: dict[str, Any] = self.page.evaluate("axe.run(document)")
-        return [
-            f"{violation['id']}: {violation['nodes'][0]['html'][:160]}"
-            for violation in found["violations"]
-            if violation["impact"] != "minor"
-        ]
+        return faults_of(self.page)
 
     def check_looks(self) -> None:
         """Check the page for everyone: axe-core in both colours, and nothing sticks out."""
@@ -45,9 +35,7 @@ class Tab:
             assert self.faults() == [], scheme
         for width in (320, 390, 1200):
             self.page.set_viewport_size({"width": width, "height": 800})
-            assert self.page.evaluate(
-                "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-            ), width
+            assert fits(self.page), width
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from citewell.tools.people import console
 from citewell.tools.webapp.desk import render_questions
 
 if TYPE_CHECKING:
+    from starlette.datastructures import FormData
     from starlette.requests import Request
 
     from citewell.server.console.door import Door, Handler
@@ -52,6 +53,11 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
         page(f"{QUESTIONS}/answers/{{id}}", pages.take_answer, "POST"),
         page(DIRECTIVES, pages.show_directives),
         page(f"{DIRECTIVES}/new", pages.take_directive, "POST"),
+        page(f"{DIRECTIVES}/edited/{{id}}", pages.edit_directive, "POST"),
+        page(f"{DIRECTIVES}/earlier/{{id}}", pages.deliver_earlier, "POST"),
+        page(f"{DIRECTIVES}/later/{{id}}", pages.deliver_later, "POST"),
+        page(f"{DIRECTIVES}/templates", pages.keep_template, "POST"),
+        page(f"{DIRECTIVES}/templates/deleted/{{id:int}}", pages.drop_template, "POST"),
         page(f"{DIRECTIVES}/deleted", pages.drop_all, "POST"),
         page(f"{DIRECTIVES}/deleted/{{id}}", pages.drop_one, "POST"),
         api(f"{QUESTIONS}/api/requests", GET=_list_questions),
@@ -92,15 +98,46 @@ class DeskPages:
 
     async def show_directives(self, request: Request, call: Call) -> Response:
         """Show the queue, what was delivered, and the form for a new directive."""
-        directives = await console.list_directives(call)
-        values = {**directives, "most_listed": console.MOST_LISTED}
+        values = {
+            **await console.list_directives(call),
+            "templates": await console.list_templates(call),
+            "most_listed": console.MOST_LISTED,
+        }
         return self._screen.show(request, "directives.html", values)
 
     async def take_directive(self, request: Request, call: Call) -> Response:
         """Take the directive that a form sends."""
         form = await read_form(request)
-        task_id = str(form.get("task_id", "")).strip() or None
-        await console.add_directive(call, content=form.get("content"), task_id=task_id)
+        await console.add_directive(call, content=form.get("content"), task_id=_task(form))
+        return _back(request, DIRECTIVES)
+
+    async def edit_directive(self, request: Request, call: Call) -> Response:
+        """Rewrite a directive that waits."""
+        form = await read_form(request)
+        await console.edit_directive(
+            call, request.path_params["id"], content=form.get("content"), task_id=_task(form)
+        )
+        return _back(request, DIRECTIVES)
+
+    async def deliver_earlier(self, request: Request, call: Call) -> Response:
+        """Put a directive before the one that is delivered before it."""
+        await console.move_directive(call, request.path_params["id"], earlier=True)
+        return _back(request, DIRECTIVES)
+
+    async def deliver_later(self, request: Request, call: Call) -> Response:
+        """Put a directive behind the one that is delivered after it."""
+        await console.move_directive(call, request.path_params["id"], earlier=False)
+        return _back(request, DIRECTIVES)
+
+    async def keep_template(self, request: Request, call: Call) -> Response:
+        """Keep what the form holds to be used again."""
+        form = await read_form(request)
+        await console.add_template(call, content=form.get("content"), task_id=_task(form))
+        return _back(request, DIRECTIVES)
+
+    async def drop_template(self, request: Request, call: Call) -> Response:
+        """Delete a template."""
+        await console.delete_template(call, request.path_params["id"])
         return _back(request, DIRECTIVES)
 
     async def drop_one(self, request: Request, call: Call) -> Response:
@@ -112,6 +149,10 @@ class DeskPages:
         """Delete every directive."""
         await console.delete_directives(call)
         return _back(request, DIRECTIVES)
+
+
+def _task(form: FormData) -> str | None:
+    return str(form.get("task_id", "")).strip() or None
 
 
 def _back(request: Request, path: str) -> Response:

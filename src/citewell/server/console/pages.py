@@ -47,8 +47,9 @@ class Pages:
             if file.name.rpartition(".")[2] in _MEDIA_TYPES
         }
         texts = Texts()
+        self._templates.filters["digest"] = _digest
         self._templates.globals.update(
-            asset=self._asset, version=__version__, t=texts, script_texts=texts.for_scripts
+            asset=self._asset, version=__version__, t=texts, texts_of=texts.of_section
         )
 
     def show(
@@ -84,7 +85,13 @@ class Pages:
         )
 
     def _asset(self, name: str) -> str:
-        return f"{STATIC}/{name}?v={hashlib.sha256(self._files[name]).hexdigest()[:12]}"
+        return f"{STATIC}/{name}?v={_digest(self._files[name])}"
+
+
+def _digest(content: str | bytes) -> str:
+    """Return what changes whenever the content does."""
+    content = content.encode() if isinstance(content, str) else content
+    return hashlib.sha256(content).hexdigest()[:12]
 
 
 def html_of(html: str) -> Markup:

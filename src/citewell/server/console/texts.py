@@ -25,7 +25,6 @@ class Texts:
             values["count"] = f"{count:,}"
         return str(text).format(**values) if values else str(text)
 
-    @property
-    def for_scripts(self) -> str:
-        """What scripts say, as JSON."""
-        return json.dumps(self._sections["script"], ensure_ascii=False)
+    def of_section(self, section: str) -> str:
+        """Return the texts of a section as JSON, for scripts."""
+        return json.dumps(self._sections[section], ensure_ascii=False)

@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 MAX_QUESTION_CHARACTERS = 4_000
 MAX_ANSWER_CHARACTERS = 10_000
+MAX_REPLIES = 6
+MAX_REPLY_CHARACTERS = 200
 
 # Clients give up on a call that is silent for a minute; the shortest limits are about half that.
 _PROGRESS_SECONDS = 15.0
@@ -43,6 +45,14 @@ class AskUserInput(ToolInput):
         str,
         Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, pattern=r"\S"),
     ]
+    replies: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=MAX_REPLY_CHARACTERS, pattern=r"\S")]]
+        | None,
+        Field(
+            max_length=MAX_REPLIES,
+            description="Likely answers; the user picks one with a click, or writes another.",
+        ),
+    ] = None
 
 
 class AskUserOutput(ToolOutput):
@@ -60,9 +70,11 @@ async def run(given: AskUserInput, call: Call) -> AskUserOutput:
     desk, client = call.parts.desk, call.client
     question = await _take_up(desk, call)
     if question is None:
-        question = await desk.ask(given.question, party_of(call))
+        question = await desk.ask(given.question, party_of(call), replies=given.replies or ())
         if client is not None and client.elicits == "by_repetition":
-            await client.elicit(question.text, key=f"{_KEY_PREFIX}{question.question_id}")
+            await client.elicit(
+                _words_for_client(question), key=f"{_KEY_PREFIX}{question.question_id}"
+            )
         question = await _wait(question, call)
     if question.answer is None:
         raise _unanswered(question)
@@ -107,7 +119,9 @@ async def _wait(question: UserQuestion, call: Call) -> UserQuestion:
 
 
 async def _ask_through_client(question: UserQuestion, client: ClientPort, desk: Desk) -> None:
-    reply = await client.elicit(question.text, key=f"{_KEY_PREFIX}{question.question_id}")
+    reply = await client.elicit(
+        _words_for_client(question), key=f"{_KEY_PREFIX}{question.question_id}"
+    )
     if reply is None:
         return
     try:
@@ -152,6 +166,11 @@ def console_address(settings: Settings) -> str | None:
     return f"{base.rstrip('/')}{CONSOLE_PATH}"
 
 
+def _words_for_client(question: UserQuestion) -> str:
+    """Return the question with the replies that are offered, which clients show as text."""
+    return "\n".join((question.text, *(f"- {reply}" for reply in question.replies)))
+
+
 def _unanswered(question: UserQuestion) -> AnswerTimeout | QuestionClosed:
     if question.state == "expired":
         return AnswerTimeout("timeout waiting for user response", request_id=question.question_id)
@@ -190,7 +209,7 @@ TOOL = Tool(
     run=run,
     shape=as_is,
     render=render,
-    example={"question": "Which release should the notes cover?"},
+    example={"question": "Which release should the notes cover?", "replies": ["2.1", "3.0"]},
     in_default=False,
     timeout_seconds=seconds_to_answer,
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.app.parts import PartName
-    from citewell.core.people import Directive, UserQuestion
+    from citewell.core.people import Directive, DirectiveTemplate, UserQuestion
     from citewell.tools.registry import Call
 
 Json = dict[str, Any]
@@ -71,15 +71,65 @@ async def add_directive(call: Call, *, content: object, task_id: object = None) 
     """
     get_user_request.TOOL.refuse_others(call.caller)
     directive = await call.parts.desk.add_directive(
-        _text(content, name="content", most=MAX_DIRECTIVE_CHARACTERS),
-        party_of(call),
-        task_id=_text(
-            DEFAULT_TASK if task_id is None else task_id,
-            name="task_id",
-            most=MAX_TASK_ID_CHARACTERS,
-        ),
+        _content(content), party_of(call), task_id=_task(task_id)
     )
     return shape_directive(directive)
+
+
+async def edit_directive(
+    call: Call, directive_id: str, *, content: object, task_id: object = None
+) -> None:
+    """Rewrite a directive that waits.
+
+    Raises:
+        InvalidArgument: the content or the task id is empty or too long.
+        NotFound: the caller has no such directive, or it was delivered.
+    """
+    get_user_request.TOOL.refuse_others(call.caller)
+    await call.parts.desk.edit_directive(
+        directive_id,
+        owner=party_of(call).owner,
+        content=_content(content),
+        task_id=_task(task_id),
+    )
+
+
+async def move_directive(call: Call, directive_id: str, *, earlier: bool) -> None:
+    """Let a directive be delivered before, or after, its neighbour in the list.
+
+    Raises:
+        NotFound: the caller has no such directive, or it was delivered.
+    """
+    get_user_request.TOOL.refuse_others(call.caller)
+    owner = party_of(call).owner
+    await call.parts.desk.move_directive(directive_id, owner=owner, earlier=earlier)
+
+
+async def list_templates(call: Call) -> list[DirectiveTemplate]:
+    """Return the directives that the caller keeps to be used again, newest first."""
+    get_user_request.TOOL.refuse_others(call.caller)
+    return await call.parts.desk.list_templates(party_of(call).owner)
+
+
+async def add_template(call: Call, *, content: object, task_id: object = None) -> None:
+    """Keep a directive to be used again.
+
+    Raises:
+        InvalidArgument: the content or the task id is empty or too long.
+    """
+    get_user_request.TOOL.refuse_others(call.caller)
+    owner = party_of(call).owner
+    await call.parts.desk.add_template(_content(content), owner=owner, task_id=_task(task_id))
+
+
+async def delete_template(call: Call, number: int) -> None:
+    """Remove a template.
+
+    Raises:
+        NotFound: the caller has no such template.
+    """
+    get_user_request.TOOL.refuse_others(call.caller)
+    await call.parts.desk.delete_template(number, owner=party_of(call).owner)
 
 
 async def delete_directive(call: Call, directive_id: str) -> None:
@@ -108,6 +158,7 @@ def shape_question(question: UserQuestion) -> Json:
     return {
         "id": question.question_id,
         "question": question.text,
+        "replies": list(question.replies),
         "status": question.state,
         "asked_at": show_moment(question.asked_at),
         "expires_at": show_moment(question.expires_at),
@@ -137,6 +188,15 @@ def shape_directive(directive: Directive) -> Json:
 
 def _shown(moment: datetime | None) -> str | None:
     return None if moment is None else show_moment(moment)
+
+
+def _content(value: object) -> str:
+    return _text(value, name="content", most=MAX_DIRECTIVE_CHARACTERS)
+
+
+def _task(value: object) -> str:
+    task = DEFAULT_TASK if value is None else value
+    return _text(task, name="task_id", most=MAX_TASK_ID_CHARACTERS)
 
 
 def _text(value: object, *, name: str, most: int) -> str:

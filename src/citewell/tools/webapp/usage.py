@@ -1,14 +1,42 @@
-"""What keys have used, as a person sees it."""
+"""What keys have used, and the log of calls, as a person sees them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from citewell.app.usage import usage_summary
+from citewell.app.usage import checked_month, shown_key, usage_summary
 
 if TYPE_CHECKING:
-    from citewell.core.identity import UsageTotal
+    from collections.abc import Callable, Sequence
+
+    from citewell.core.identity import CallQuery, DailyUsage, LoggedCall, UsageTotal
     from citewell.tools.registry import Call
+
+CALLS_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageSum:
+    """What was used under one name: of a key, a user, a tool or a day."""
+
+    name: str
+    calls: int
+    failed: int
+    units: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageView:
+    """What was used in a month, added up in four ways."""
+
+    total: UsageSum
+    by_day: Sequence[UsageSum]
+    """Oldest first; the others have most calls first."""
+    by_key: Sequence[UsageSum]
+    by_user: Sequence[UsageSum]
+    by_tool: Sequence[UsageSum]
 
 
 async def list_usage(call: Call, *, month: str | None = None) -> list[UsageTotal]:
@@ -18,5 +46,63 @@ async def list_usage(call: Call, *, month: str | None = None) -> list[UsageTotal
         InvalidArgument: the month is not one.
     """
     await call.parts.access.meter.write_out()
-    owner = None if "admin" in call.caller.scopes else call.caller.key_hash or ""
-    return await usage_summary(call.parts.store.access, month=month, owner=owner)
+    return await usage_summary(call.parts.store.access, month=month, owner=_seen_owner(call))
+
+
+async def view_usage(call: Call, *, month: str | None = None) -> UsageView:
+    """Return the same calls as `list_usage`, by day, key, user and tool.
+
+    Raises:
+        InvalidArgument: the month is not one.
+    """
+    await call.parts.access.meter.write_out()
+    wanted = checked_month(month)
+    days = await call.parts.store.access.daily_usage(month=wanted, owner=_seen_owner(call))
+    return UsageView(
+        total=_sum("", days),
+        by_day=_sums(days, lambda usage: usage.day),
+        by_key=_most_first(_sums(days, shown_key)),
+        by_user=_most_first(_sums(days, lambda usage: usage.user or "")),
+        by_tool=_most_first(_sums(days, lambda usage: usage.tool)),
+    )
+
+
+async def list_calls(call: Call, query: CallQuery) -> list[LoggedCall]:
+    """Return calls of the caller's key, newest first; with the scope `admin`, everyone's.
+
+    Raises:
+        InvalidArgument: the month is not one.
+    """
+    await call.parts.access.meter.write_out()
+    wanted = replace(
+        query,
+        month=checked_month(query.month),
+        owner=_seen_owner(call),
+        limit=CALLS_AT_ONCE,
+    )
+    return await call.parts.store.access.list_calls(wanted)
+
+
+def _seen_owner(call: Call) -> str | None:
+    return None if "admin" in call.caller.scopes else call.caller.key_hash or ""
+
+
+def _sums(days: Sequence[DailyUsage], name_of: Callable[[DailyUsage], str]) -> list[UsageSum]:
+    named: dict[str, list[DailyUsage]] = {}
+    for usage in days:
+        named.setdefault(name_of(usage), []).append(usage)
+    return [_sum(name, usages) for name, usages in named.items()]
+
+
+def _sum(name: str, usages: Sequence[DailyUsage]) -> UsageSum:
+    return UsageSum(
+        name=name,
+        calls=sum(usage.calls for usage in usages),
+        failed=sum(usage.failed for usage in usages),
+        units=sum(usage.units for usage in usages),
+        tokens=sum(usage.tokens for usage in usages),
+    )
+
+
+def _most_first(sums: Sequence[UsageSum]) -> list[UsageSum]:
+    return sorted(sums, key=lambda usage: (-usage.calls, usage.name))

@@ -63,8 +63,17 @@
     showSwitch();
   };
 
+  const fill = ({ fill: id, fillWith, fillTask }) => {
+    const field = document.getElementById(id);
+    field.value = fillWith;
+    field.form.elements.task_id.value = fillTask;
+    field.focus();
+  };
+
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-notify]")) toggle();
+    const template = event.target.closest("[data-fill]");
+    if (template) fill(template.dataset);
   });
 
   document.addEventListener("input", (event) => {

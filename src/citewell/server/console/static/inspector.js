@@ -1,196 +1,229 @@
-// The inspector: connects, lists tools, makes a form of a tool's input schema, calls, shows it all.
+// The inspector: connects, lists what a server offers, makes a form of each, and calls it.
 "use strict";
 
 (() => {
+  const HISTORY = "citewell.inspector.history";
+  const MOST_KEPT = 30;
   const at = (id) => document.getElementById(id);
+  const texts = () => JSON.parse(at("inspector").dataset.texts);
+  const say = (name, values = {}) =>
+    Object.entries(values).reduce((words, [key, value]) => words.replace(`{${key}}`, value), texts()[name]);
+
   let client = null;
-  let tool = null;
+  let offered = { tools: [], resources: [], prompts: [] };
+  let chosen = null;
   let calling = null;
 
   const originOf = (endpoint) =>
     URL.canParse(endpoint, location.href) ? new URL(endpoint, location.href).origin : null;
   const isOwn = (endpoint) => originOf(endpoint) === location.origin;
+  const show = (id, words) => {
+    at(id).textContent = words;
+  };
+  const make = (tag, properties, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
 
-  const show = (id, text) => {
-    at(id).textContent = text;
+  // Connecting
+
+  const askForKey = (isRefused) => {
+    show("server", say(isRefused ? "key_refused" : "key_needed"));
+    at("connection").elements.token.focus();
   };
 
   const connect = async () => {
-    const form = at("connection");
-    const endpoint = form.elements.endpoint.value.trim();
-    const typed = form.elements.token.value.replace(/^bearer\s+/i, "").trim();
-    if (originOf(endpoint) === null) return show("server", "That is not an address.");
+    const { endpoint: field, token } = at("connection").elements;
+    const endpoint = field.value.trim();
+    const typed = token.value.replace(/^bearer\s+/i, "").trim();
+    if (originOf(endpoint) === null) return show("server", say("no_address"));
     // The page's policy names the one other server it may call: for another one, another page.
-    if (!isOwn(endpoint) && originOf(endpoint) !== originOf(form.elements.endpoint.defaultValue)) {
+    if (!isOwn(endpoint) && originOf(endpoint) !== originOf(field.defaultValue)) {
       return location.assign(`/mcp/debug?endpoint=${encodeURIComponent(endpoint)}`);
     }
     // The key of this browser is for this server alone: another one gets only what was typed for it.
     const kept = isOwn(endpoint) ? (citewell.headers().Authorization ?? "").slice(7) : "";
     await client?.close();
     client = new McpClient(new URL(endpoint, location.href).href, typed || kept);
-    show("server", "Connecting…");
+    show("server", say("connecting"));
     at("inspector").hidden = true;
     try {
       const started = performance.now();
       const opened = await client.connect();
-      const tools = await client.listTools();
-      const took = Math.round(performance.now() - started);
+      offered = await listAll(opened.capabilities ?? {});
       const { name, version } = opened.serverInfo;
-      show("server", `${name} ${version}, protocol ${opened.protocolVersion}: ${tools.length} tools in ${took} ms`);
-      listTools(tools);
+      const milliseconds = Math.round(performance.now() - started);
+      show("server", say("connected", { name, version, protocol: opened.protocolVersion, milliseconds }));
+      at("inspector").hidden = false;
+      showTab("tools");
     } catch (error) {
-      show("server", `Cannot connect. ${error.message}`);
+      if (error.status === 401) askForKey(Boolean(typed || kept));
+      else show("server", say("not_connected", { reason: error.message }));
     }
   };
 
-  const listTools = (tools) => {
-    at("tools").replaceChildren(
-      ...tools.map((each) => {
-        const button = document.createElement("button");
-        button.type = "button";
-        button.textContent = each.name;
-        button.title = each.title ?? each.name;
-        button.addEventListener("click", () => choose(each, button));
-        const item = document.createElement("li");
-        item.append(button);
-        return item;
-      }),
-    );
-    at("inspector").hidden = false;
-    at("tools").querySelector("button")?.click();
+  const listAll = async ({ resources, prompts }) => {
+    const templates = resources ? await client.list("resources/templates/list", "resourceTemplates") : [];
+    return {
+      tools: (await client.list("tools/list", "tools")).map((tool) => ({ ...tool, kind: "tool" })),
+      resources: [
+        ...(resources ? await client.list("resources/list", "resources") : []),
+        ...templates.map((template) => ({ ...template, uri: template.uriTemplate })),
+      ].map((resource) => ({ ...resource, kind: "resource" })),
+      prompts: (prompts ? await client.list("prompts/list", "prompts") : []).map((prompt) => ({ ...prompt, kind: "prompt" })),
+    };
   };
 
-  const choose = (chosen, button) => {
-    tool = chosen;
-    at("tools").querySelectorAll("button").forEach((each) => each.removeAttribute("aria-current"));
-    button.setAttribute("aria-current", "true");
-    show("tool-name", tool.name);
-    show("tool-description", tool.description ?? "");
+  // What is offered
+
+  const keyOf = ({ kind, name, uri }) => (kind === "resource" ? uri : name);
+
+  const showTab = (name) => {
+    at("tabs").querySelectorAll("button").forEach((tab) => {
+      const { tab: which } = tab.dataset;
+      const count = which === "history" ? pastCalls().length : offered[which].length;
+      tab.querySelector(".count").textContent = count;
+      tab.setAttribute("aria-pressed", String(which === name));
+    });
+    at("filter").value = "";
+    at("list").replaceChildren(...(name === "history" ? pastCalls().map(pastItem) : offered[name].map(offeredItem)));
+    if (!at("list").children.length) at("list").append(make("li", { className: "hint", textContent: say(`no_${name}`) }));
+    if (name === "tools") at("list").querySelector("button")?.click();
+    else at("chosen").hidden = true;
+  };
+
+  const markChosen = (button) => {
+    at("list").querySelectorAll("[aria-current]").forEach((each) => each.removeAttribute("aria-current"));
+    button?.setAttribute("aria-current", "true");
+  };
+
+  const offeredItem = (each) => {
+    const button = make("button", { type: "button", textContent: keyOf(each), title: each.title ?? "" });
+    button.addEventListener("click", () => {
+      markChosen(button);
+      choose(each);
+    });
+    return make("li", {}, button);
+  };
+
+  const schemaOf = (each) => {
+    if (each.kind === "tool") return each.inputSchema;
+    const names =
+      each.kind === "prompt"
+        ? (each.arguments ?? [])
+        : [...each.uri.matchAll(/\{\+?(\w+)\*?\}/g)].map(([, name]) => ({ name, required: true }));
+    return {
+      properties: Object.fromEntries(names.map(({ name, description }) => [name, { type: "string", description }])),
+      required: names.filter(({ required }) => required).map(({ name }) => name),
+    };
+  };
+
+  const choose = (each) => {
+    chosen = each;
+    show("chosen-name", keyOf(each));
+    show("chosen-description", each.description ?? "");
     show("timing", "");
-    at("fields").replaceChildren(...fieldsOf(tool.inputSchema));
+    show("send", say(`send_${each.kind}`));
+    at("fields").replaceChildren(...schemaForm.fieldsOf(schemaOf(each), texts()));
     at("result").hidden = true;
-    at("tool").hidden = false;
+    at("chosen").hidden = false;
   };
 
-  const fieldsOf = (schema) =>
-    Object.entries(schema.properties ?? {}).map(([name, property]) =>
-      fieldOf(name, property, (schema.required ?? []).includes(name)),
-    );
+  // Calling
 
-  const fieldOf = (name, property, isRequired) => {
-    const label = document.createElement("label");
-    const input = inputOf(property);
-    input.name = name;
-    input.required = isRequired;
-    input.dataset.type = typeOf(property);
-    const about = [isRequired ? "Required." : null, property.description].filter(Boolean).join(" ");
-    label.append(name, input);
-    if (about) {
-      const hint = document.createElement("span");
-      hint.className = "hint";
-      hint.textContent = about;
-      label.append(hint);
-    }
-    return label;
-  };
-
-  // A field that takes text or something else is text, unless what is written reads as JSON.
-  const typeOf = (property) => {
-    if (property.anyOf?.some((option) => option.type === "string")) return "text or JSON";
-    return property.type ?? "json";
-  };
-
-  const inputOf = (property) => {
-    if (property.enum || property.type === "boolean") return selectOf(property);
-    const isText = ["string", "text or JSON"].includes(typeOf(property));
-    const input = document.createElement(isText || isNumber(property) ? "input" : "textarea");
-    if (isNumber(property)) {
-      input.type = "number";
-      input.step = property.type === "integer" ? "1" : "any";
-      if ("minimum" in property) input.min = property.minimum;
-      if ("maximum" in property) input.max = property.maximum;
-    }
-    if (!isText && !isNumber(property)) input.rows = 2;
-    if ("default" in property) input.placeholder = JSON.stringify(property.default);
-    else if (!isText && !isNumber(property)) input.placeholder = property.type === "array" ? "[…] as JSON" : "JSON";
-    return input;
-  };
-
-  const isNumber = (property) => property.type === "integer" || property.type === "number";
-
-  const selectOf = (property) => {
-    const select = document.createElement("select");
-    const values = property.enum ?? [true, false];
-    const standard = "default" in property ? `default (${property.default})` : "–";
-    select.append(new Option(standard, ""), ...values.map((value) => new Option(String(value), JSON.stringify(value))));
-    return select;
-  };
-
-  const argumentsOf = (form) => {
-    const args = {};
-    for (const input of form.querySelectorAll("[data-type]")) {
-      if (input.value === "") continue;
-      try {
-        args[input.name] = valueOf(input);
-        input.setCustomValidity("");
-      } catch {
-        input.setCustomValidity("This is not valid JSON.");
-        input.reportValidity();
-        return null;
-      }
-    }
-    return args;
-  };
-
-  const valueOf = (input) => {
-    if (input.tagName === "SELECT") return JSON.parse(input.value);
-    const isJson = /^\s*[[{]/.test(input.value);
-    if (input.dataset.type === "string" || (input.dataset.type === "text or JSON" && !isJson)) {
-      return input.value;
-    }
-    if (input.type === "number") return Number(input.value);
-    return JSON.parse(input.value);
+  const requestOf = ({ kind, name, uri }, args) => {
+    if (kind === "tool") return ["tools/call", { name, arguments: args }];
+    if (kind === "prompt") return ["prompts/get", { name, arguments: args }];
+    const filled = uri.replace(/\{(\+?)(\w+)\*?\}/g, (_, raw, field) => (raw ? args[field] : encodeURIComponent(args[field])));
+    return ["resources/read", { uri: filled }];
   };
 
   const call = async () => {
-    const args = argumentsOf(at("call"));
+    const args = schemaForm.argumentsOf(at("call"), texts());
     if (args === null || calling) return;
     calling = new AbortController();
     ["progress", "content-text", "structured", "raw"].forEach((id) => show(id, ""));
     at("result").hidden = false;
     at("cancel").hidden = false;
-    show("timing", "Calling…");
+    show("timing", say("calling"));
     const started = performance.now();
     const seconds = () => ((performance.now() - started) / 1000).toFixed(3);
+    let outcome = "done";
     try {
-      const result = await client.callTool(tool.name, args, {
+      const result = await client.request(...requestOf(chosen, args), {
         signal: calling.signal,
         onProgress: (progress) => {
           at("progress").textContent += `${seconds()} s  ${progress.message ?? progress.progress}\n`;
         },
       });
       showResult(result);
-      show("timing", `${result.isError ? "Error" : "Done"} after ${seconds()} s`);
+      outcome = result.isError ? "error" : "done";
+      show("timing", say(outcome, { seconds: seconds() }));
     } catch (error) {
-      show("timing", calling.signal.aborted ? `Cancelled after ${seconds()} s` : `Failed: ${error.message}`);
+      outcome = calling.signal.aborted ? "cancelled" : "failed";
+      show("timing", say(outcome, { seconds: seconds(), reason: error.message }));
     } finally {
       calling = null;
       at("cancel").hidden = true;
-      if (!at("progress").textContent) show("progress", "none");
+      at("progress-part").hidden = !at("progress").textContent;
+      keep({ kind: chosen.kind, key: keyOf(chosen), args, outcome, seconds: seconds(), at: new Date().toISOString() });
     }
   };
 
+  const textOf = (block) => block.text ?? block.content?.text ?? JSON.stringify(block, null, 2);
+
   const showResult = (result) => {
-    const blocks = (result.content ?? []).map((block) => block.text ?? JSON.stringify(block, null, 2));
-    show("content-text", blocks.join("\n\n"));
+    const blocks = result.content ?? result.contents ?? result.messages ?? [];
+    show("content-text", blocks.map(textOf).join("\n\n"));
     const structured = result.structuredContent;
-    show("structured", structured === undefined ? "none" : JSON.stringify(structured, null, 2));
+    at("structured-part").hidden = structured === undefined;
+    if (structured !== undefined) show("structured", JSON.stringify(structured, null, 2));
     show("raw", JSON.stringify(result, null, 2));
   };
 
+  // What was called, kept in this tab so that it can be sent again
+
+  const pastCalls = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(HISTORY) ?? "[]");
+    } catch {
+      return [];
+    }
+  };
+
+  const keep = (past) => {
+    try {
+      sessionStorage.setItem(HISTORY, JSON.stringify([past, ...pastCalls()].slice(0, MOST_KEPT)));
+    } catch {
+      // Storage can be full or forbidden; there is no history then.
+    }
+    at("tabs").querySelector("[data-tab=history] .count").textContent = pastCalls().length;
+  };
+
+  const findOffered = ({ kind, key }) => offered[`${kind}s`].find((each) => keyOf(each) === key);
+
+  const pastItem = (past) => {
+    const shown = `${past.seconds} s · ${new Date(past.at).toLocaleTimeString()}`;
+    const hint = make("span", { className: past.outcome === "done" ? "hint" : "error hint", textContent: shown });
+    const given = make("span", { className: "hint given", textContent: JSON.stringify(past.args) });
+    const button = make("button", { type: "button", disabled: !findOffered(past) }, past.key, given, hint);
+    button.addEventListener("click", () => {
+      markChosen(button);
+      choose(findOffered(past));
+      schemaForm.fill(at("call"), past.args);
+      show("send", say("send_again"));
+    });
+    return make("li", {}, button);
+  };
+
+  const filter = () => {
+    const wanted = at("filter").value.trim().toLowerCase();
+    for (const item of at("list").children) item.hidden = !item.textContent.toLowerCase().includes(wanted);
+  };
+
   // The address may bring a token along (seed C); it is taken out of it before anything else.
-  const takeToken = () => {
-    const address = new URL(location.href);
+  const takeToken = (address) => {
     const token = address.searchParams.get("token");
     if (token === null) return;
     at("connection").elements.token.value = token.replace(/^bearer\s+/i, "").trim();
@@ -199,7 +232,9 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    takeToken();
+    const address = new URL(location.href);
+    const isAsked = address.searchParams.has("endpoint") || address.searchParams.has("token");
+    takeToken(address);
     at("connection").addEventListener("submit", (event) => {
       event.preventDefault();
       connect();
@@ -209,8 +244,13 @@
       call();
     });
     at("cancel").addEventListener("click", () => calling?.abort());
+    at("filter").addEventListener("input", filter);
+    at("tabs").addEventListener("click", (event) => {
+      const tab = event.target.closest("[data-tab]");
+      if (tab) showTab(tab.dataset.tab);
+    });
     window.addEventListener("pagehide", () => client?.close());
-    // A link from elsewhere could name any endpoint, so only our own is connected to unasked.
-    if (isOwn(at("connection").elements.endpoint.value)) connect();
+    if (isAsked) connect();
+    else at("connect").focus();
   });
 })();

@@ -80,6 +80,15 @@ const citewell = (() => {
     location.reload();
   });
 
+  // A key that was made just now: copied, or used from here on.
+  document.addEventListener("click", (event) => {
+    const { copyText, useKey } = event.target.dataset ?? {};
+    if (copyText) copy(document.getElementById(copyText).textContent);
+    if (!useKey) return;
+    remember(document.getElementById(useKey).textContent);
+    location.assign(location.pathname);
+  });
+
   document.addEventListener("click", (event) => {
     if (!event.target.matches("[data-key-clear]")) return;
     remember("");
@@ -89,7 +98,7 @@ const citewell = (() => {
   // A link cannot carry the key, so the file is fetched here and then handed to the browser.
   const download = async (link) => {
     const answer = await fetch(link.href, { headers: headers(), cache: "no-store" });
-    if (!answer.ok) return say("The file cannot be had.", true);
+    if (!answer.ok) return say(text("file_unavailable"), true);
     const address = URL.createObjectURL(await answer.blob());
     const copy = Object.assign(document.createElement("a"), { href: address, download: link.download });
     copy.click();
@@ -100,7 +109,7 @@ const citewell = (() => {
     const link = event.target.closest("a[download]");
     if (!link || !key || link.href.startsWith("blob:")) return;
     event.preventDefault();
-    download(link).catch(() => say("The server cannot be reached.", true));
+    download(link).catch(() => say(text("unreachable"), true));
   });
 
   document.addEventListener("htmx:configRequest", (event) => {
@@ -135,5 +144,5 @@ const citewell = (() => {
 
   document.addEventListener("citewell:shown", () => prepare(document));
 
-  return { headers, say, text, reasonOf, copy, hasKey: () => key !== "" };
+  return { headers, say, text, reasonOf, copy, prepare, hasKey: () => key !== "" };
 })();

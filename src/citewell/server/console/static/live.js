@@ -19,6 +19,7 @@
       if (list.children[at] !== card) list.insertBefore(card, list.children[at] ?? null);
     });
     added.forEach((card) => htmx.process(card));
+    citewell.prepare(list);
     added.forEach(restoreDrafts);
     showTimes(list);
   };
@@ -27,13 +28,14 @@
   const draftKey = (field) => `draft ${field.id}`;
 
   const keepDraft = (field) => {
-    if (field.value) sessionStorage.setItem(draftKey(field), field.value);
+    if (field.value && field.value !== field.defaultValue) sessionStorage.setItem(draftKey(field), field.value);
     else sessionStorage.removeItem(draftKey(field));
   };
 
   const restoreDrafts = (part) => {
     part.querySelectorAll("textarea[id]").forEach((field) => {
-      field.value ||= sessionStorage.getItem(draftKey(field)) ?? "";
+      const draft = sessionStorage.getItem(draftKey(field));
+      if (draft !== null && field.value === field.defaultValue) field.value = draft;
     });
   };
 
@@ -130,7 +132,7 @@
       } catch (error) {
         if (ending.signal.aborted) return;
         isLost = true;
-        citewell.say("The connection to the server is lost; trying again.", true);
+        citewell.say(citewell.text("connection_lost"), true);
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS));
     }
@@ -150,7 +152,7 @@
   };
 
   document.addEventListener("desk-changed", () => {
-    if (listening) refresh(listening.area).catch(() => citewell.say("The list cannot be read.", true));
+    if (listening) refresh(listening.area).catch(() => citewell.say(citewell.text("list_unreadable"), true));
   });
   document.addEventListener("input", (event) => {
     if (event.target.matches("[data-live] textarea[id]")) keepDraft(event.target);

@@ -28,23 +28,19 @@ class McpClient {
     return opened;
   }
 
-  async listTools() {
-    const tools = [];
+  // Every page of a list, such as `tools` by `tools/list`.
+  async list(method, name) {
+    const items = [];
     let cursor;
     do {
-      const page = await this.request("tools/list", cursor ? { cursor } : {});
-      tools.push(...page.tools);
+      const page = await this.request(method, cursor ? { cursor } : {});
+      items.push(...page[name]);
       cursor = page.nextCursor;
     } while (cursor);
-    return tools;
+    return items;
   }
 
-  // `signal` cancels the call: the server is told, and the wait ends.
-  async callTool(name, args, { onProgress, signal } = {}) {
-    const params = { name, arguments: args };
-    return this.request("tools/call", params, { onProgress, signal });
-  }
-
+  // `signal` cancels the request: the server is told, and the wait ends.
   async request(method, params, { onProgress, signal } = {}) {
     const id = this.#nextId++;
     const message = { jsonrpc: "2.0", id, method, params: { ...params } };
@@ -91,7 +87,9 @@ class McpClient {
       cache: "no-store",
       signal,
     });
-    if (!answer.ok) throw new Error(await McpClient.#reasonOf(answer));
+    if (!answer.ok) {
+      throw Object.assign(new Error(await McpClient.#reasonOf(answer)), { status: answer.status });
+    }
     return answer;
   }
 

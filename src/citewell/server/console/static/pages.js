@@ -16,9 +16,9 @@
 
   document.addEventListener("htmx:responseError", (event) => {
     const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
-    citewell.say(page.querySelector(".error")?.textContent ?? "The server refused that.", true);
+    citewell.say(page.querySelector(".error")?.textContent ?? citewell.text("refused"), true);
   });
-  document.addEventListener("htmx:sendError", () => citewell.say("The server cannot be reached.", true));
+  document.addEventListener("htmx:sendError", () => citewell.say(citewell.text("unreachable"), true));
 
   document.addEventListener("htmx:afterRequest", (event) => {
     if (!event.detail.successful) return;

@@ -1,0 +1,97 @@
+"""Directives, left and changed in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.consoles.conftest import DIRECTIVES, HOSTILE, QUESTIONS, Tab, picture
+from tests.e2e.looks import faults_of
+
+pytestmark = pytest.mark.slow
+
+
+def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ann)
+    pending, consumed = (
+        page.locator(f"[data-list={name}] > li") for name in ("pending", "consumed")
+    )
+    for content, task in (("Tidy up", ""), ("Ship it", "release"), (HOSTILE, "")):
+        page.get_by_label("New directive").fill(content)
+        page.locator("#task").fill(task)
+        page.get_by_role("button", name="Queue it").click()
+        expect(pending.filter(has_text=content)).to_have_count(1)
+        expect(page.get_by_label("New directive")).to_have_value("")
+    expect(pending.first).to_contain_text(HOSTILE)
+
+    taken = tab.served.call("get_user_request", {"task_id": "release"}, key=tab.served.ann)
+    assert taken["content"] == "Ship it"
+    expect(consumed.filter(has_text="Ship it")).to_contain_text("task release")
+    picture(page, "directives")
+    expect(pending).to_have_count(2)
+
+    pending.filter(has_text="Tidy up").get_by_role("button", name="Delete").click()
+    expect(pending).to_have_count(1)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete all").click()
+    expect(pending).to_have_count(0)
+    expect(consumed).to_have_count(0)
+    assert tab.served.call("get_user_request", {}, key=tab.served.ann) == {"status": "empty"}
+
+
+def test_a_form_that_is_sent_twice_by_a_hasty_hand_counts_once(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ben)
+    page.get_by_label("New directive").fill("Once")
+    page.get_by_role("button", name="Queue it").dblclick()
+    expect(page.locator("[data-list=pending] > li")).to_have_count(1)
+    expect(page.get_by_label("New directive")).to_have_value("")
+
+    assert tab.served.call("get_user_request", {}, key=tab.served.ben)["content"] == "Once"
+    assert tab.served.call("get_user_request", {}, key=tab.served.ben) == {"status": "empty"}
+
+    waiting = tab.served.start("ask_user", {"question": "Twice?"}, key=tab.served.ben)
+    tab.open(QUESTIONS)
+    card = page.locator("[data-list=pending] > li")
+    card.get_by_label("Your answer").fill("No, once")
+    card.get_by_role("button", name="Send the answer").dblclick()
+    expect(card).to_have_count(0)
+    assert waiting.result(10)["answer"] == "No, once"
+    expect(page.locator("#message")).to_be_hidden()
+
+
+def test_directives_are_ordered_edited_and_kept_as_templates(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ben)
+    pending = page.locator("[data-list=pending] > li")
+    for content in ("Third", "Second", "First"):
+        page.get_by_label("New directive").fill(content)
+        page.get_by_role("button", name="Queue it").click()
+        expect(pending.first).to_contain_text(content)
+    expect(pending.first.get_by_role("button", name="Deliver earlier: First")).to_be_disabled()
+
+    page.get_by_role("button", name="Deliver earlier: Third").click()
+    expect(pending.nth(1)).to_contain_text("Third")
+    page.get_by_role("button", name="Deliver earlier: Third").click()
+    expect(pending.nth(0)).to_contain_text("Third")
+    page.get_by_role("button", name="Deliver later: First").click()
+    expect(pending.nth(2)).to_contain_text("First")
+
+    pending.nth(0).get_by_text("Edit", exact=True).click()
+    pending.nth(0).get_by_role("textbox", name="Edit: Third").fill("Third, but better")
+    pending.nth(0).get_by_role("button", name="Save").click()
+    expect(pending.nth(0)).to_contain_text("Third, but better")
+
+    page.get_by_label("New directive").fill("Check the links")
+    page.get_by_role("button", name="Keep as a template").click()
+    page.get_by_text("Templates", exact=True).click()
+    expect(page.locator("[data-list=templates] > li")).to_have_count(1)
+    page.get_by_role("button", name="Edit: Check the links").click()
+    expect(page.get_by_label("New directive")).to_have_value("Check the links")
+    page.locator("[data-list=templates]").get_by_role("button", name="Queue").click()
+    expect(pending.first).to_contain_text("Check the links")
+    assert faults_of(page) == []
+
+    taken = [
+        tab.served.call("get_user_request", {}, key=tab.served.ben)["content"] for _ in range(4)
+    ]
+    assert taken == ["Check the links", "Third, but better", "Second", "First"]
+    page.get_by_role("button", name="Delete: Check the links").first.click()
+    expect(page.locator("[data-list=templates] > li")).to_have_count(0)

@@ -1,0 +1,108 @@
+"""The inspector in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.consoles.conftest import QUESTIONS, Tab, picture
+from tests.e2e.looks import faults_of
+from tests.site import running_site
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_inspector_lists_tools_and_calls_one(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token=Bearer%20{tab.served.ann}")
+    expect(page.locator("#server")).to_contain_text("citewell")
+    assert "token" not in page.url
+
+    page.locator("#list").get_by_role("button", name="search", exact=True).click()
+    page.get_by_label("query").fill("What does the grey heron eat?")
+    page.get_by_label("top_k").fill("2")
+    page.get_by_role("button", name="Call", exact=True).click()
+
+    expect(page.locator("#timing")).to_contain_text("Done after")
+    expect(page.locator("#content-text")).to_contain_text("The grey heron eats fish")
+    expect(page.locator("#structured")).to_contain_text('"evidence"')
+    picture(page, "inspector")
+
+
+def test_the_inspector_shows_progress_and_cancels(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token={tab.served.ben}")
+    page.locator("#list").get_by_role("button", name="ask_user").click()
+    page.get_by_label("question").fill("Anyone?")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator("#progress")).to_contain_text("Waiting for the user to answer")
+
+    page.get_by_role("button", name="Cancel").click()
+
+    expect(page.locator("#timing")).to_contain_text("Cancelled after")
+
+
+def test_the_inspector_asks_for_a_key_when_the_server_does(tab: Tab) -> None:
+    page = tab.open("/mcp/debug")
+    expect(page.get_by_role("button", name="Connect")).to_be_focused()
+    expect(page.locator("#server")).to_be_empty()
+
+    page.keyboard.press("Enter")
+
+    expect(page.locator("#server")).to_contain_text("asks for a key")
+    expect(page.get_by_label("Token")).to_be_focused()
+    page.keyboard.type("cw-wrong")
+    page.keyboard.press("Enter")
+    expect(page.locator("#server")).to_contain_text("does not accept this key")
+    page.get_by_label("Token").fill(tab.served.ann)
+    page.keyboard.press("Enter")
+    expect(page.locator("#server")).to_contain_text("connected in")
+
+
+def test_the_inspector_reads_resources_and_gets_prompts(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token={tab.served.ann}")
+    page.get_by_role("button", name="Prompts").click()
+    page.locator("#list button").first.click()
+    for field in page.locator("#fields [data-type]").all():
+        field.fill("herons")
+    page.get_by_role("button", name="Get", exact=True).click()
+    expect(page.locator("#timing")).to_contain_text("Done after")
+    expect(page.locator("#content-text")).to_contain_text("herons")
+
+    page.get_by_role("button", name="Resources").click()
+    page.locator("#list button").filter(has_not_text="{").first.click()
+    page.get_by_role("button", name="Read", exact=True).click()
+    expect(page.locator("#timing")).to_contain_text("Done after")
+    expect(page.locator("#content-text")).not_to_be_empty()
+
+
+def test_a_call_of_the_history_is_sent_again(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token={tab.served.ann}")
+    page.get_by_label("Filter").fill("search")
+    expect(page.locator("#list li:visible").first).to_contain_text("search")
+    page.locator("#list").get_by_role("button", name="search", exact=True).click()
+    page.get_by_label("query").fill("What does the tawny owl eat?")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator("#timing")).to_contain_text("Done after")
+
+    page.reload()
+    page.get_by_label("Token").fill(tab.served.ann)
+    page.get_by_role("button", name="Connect").click()
+    page.get_by_role("button", name="History 1").click()
+    page.locator("#list button").click()
+    expect(page.get_by_label("query")).to_have_value("What does the tawny owl eat?")
+    page.get_by_role("button", name="Send again").click()
+
+    expect(page.locator("#content-text")).to_contain_text("mice")
+    assert faults_of(page) == []
+
+
+def test_the_endpoint_of_the_address_is_connected_to_without_the_kept_key(tab: Tab) -> None:
+    with running_site({}) as elsewhere:
+        page = tab.open(QUESTIONS, key=tab.served.ann)
+        expect(page.get_by_role("heading", name="Questions")).to_be_visible()
+        tab.open(f"/mcp/debug?endpoint={tab.served.url}/mcp")
+        expect(page.locator("#server")).to_contain_text("connected in")
+
+        tab.open(f"/mcp/debug?endpoint={elsewhere.url('/mcp')}")
+        expect(page.locator("#server")).to_contain_text("Cannot connect")
+        assert elsewhere.requests
+        assert all("authorization" not in request.headers for request in elsewhere.requests)
+        tab.forgive()

@@ -1,0 +1,101 @@
+"""What all pages of the app share, in a real browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from tests.e2e.consoles.conftest import DIRECTIVES, HOSTILE, NARROW, QUESTIONS, Tab, picture
+from tests.e2e.looks import fits
+
+pytestmark = pytest.mark.slow
+
+
+def test_an_address_where_nothing_is_shows_the_way_back(tab: Tab) -> None:
+    page = tab.open("/nowhere")
+    expect(page.locator("main")).to_contain_text("There is nothing at this address.")
+    picture(page, "nowhere")
+
+    page.get_by_role("link", name="Back to the start").click()
+    expect(page.get_by_role("heading", name="This page needs your key")).to_be_visible()
+    tab.problems.clear()
+
+
+def test_a_question_with_a_key_leads_to_the_quote_in_its_page(tab: Tab) -> None:
+    page = tab.open("/", key=tab.served.ann)
+    page.get_by_role("searchbox").fill("What does the grey heron eat?")
+    page.get_by_role("searchbox").press("Enter")
+    expect(page.locator("mark").first).to_contain_text("heron")
+
+    page.locator("ol.cards a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+    expect(page.locator("mark").first).to_be_in_viewport()
+    page.locator("summary", has_text="Links").click()
+    page.locator(".about-page a", has_text="Owls").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
+    expect(page).to_have_title("Owls · Citewell")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+    expect(page).to_have_title(f"{HOSTILE} · Citewell")
+
+
+def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:
+    page = tab.open("/read/999", key=tab.served.ann)
+    expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("There is no such page.")
+
+    page.get_by_role("link", name="Back to the start").click()
+    expect(page.get_by_role("heading", name="What do the pages say?")).to_be_visible()
+    tab.problems.clear()
+
+
+def test_nothing_sticks_out_on_a_narrow_screen(tab: Tab) -> None:
+    page = tab.page
+    page.set_viewport_size(NARROW)
+    page.emulate_media(color_scheme="dark")
+    waiting = tab.served.start(
+        "ask_user", {"question": "Long? " + "x" * 200}, key=f"a:{'b' * 60}@{tab.served.ben}"
+    )
+    tab.open(QUESTIONS, key=tab.served.ben)
+    card = page.locator("[data-list=pending] > li")
+    expect(card).to_have_count(1)
+    assert fits(page)
+    picture(page, "questions-narrow")
+    card.get_by_label("Your answer").fill("ok")
+    card.get_by_role("button", name="Send the answer").click()
+    waiting.result(10)
+    consoles = ("/mcp/console/usage", "/mcp/console/calls", "/mcp/debug?endpoint=/mcp")
+    for path in ("/", "/library", DIRECTIVES, *consoles):
+        tab.open(path)
+        expect(page.locator("main h1")).to_be_visible()
+        if "debug" in path:
+            expect(page.locator("#fields label").first).to_be_visible()
+        assert fits(page), path
+        picture(page, f"{path.partition('?')[0].rpartition('/')[2] or 'ask'}-narrow")
+
+
+def test_a_page_that_is_brought_is_read_from_its_beginning(tab: Tab) -> None:
+    page = tab.open("/library/pages", key=tab.served.ann)
+    page.set_viewport_size({"width": 600, "height": 240})
+    expect(page.locator(".site-row")).to_have_count(2)
+    page.get_by_role("link", name="Owls").focus()
+    assert page.evaluate("scrollY") > 0
+
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
+    expect(page.locator("main")).to_be_focused()
+    assert page.evaluate("scrollY") == 0
+
+
+def test_the_keyboard_reaches_everything(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ben)
+    expect(page.get_by_role("heading", name="Directives")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="Directives")).to_be_visible()
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 20)"))
+
+    assert reached[0] == "Skip to the content"
+    assert {"Ask", "Questions", "Queue it", "Delete all"} <= set(reached)
