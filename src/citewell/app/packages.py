@@ -9,7 +9,8 @@ import anyio.to_thread
 
 from citewell.app.page_sync import Corpus, OwnPage, sync_pages
 from citewell.core.progress import OnProgress, no_progress
-from citewell.ingest.packages.find import front_page, package_pages
+from citewell.ingest.packages.find import front_page, package_pages, package_size
+from citewell.ingest.packages.installed import is_editable_install
 
 if TYPE_CHECKING:
     from citewell.core.records import PageInfo
@@ -30,14 +31,34 @@ class PackageReport:
     failed: dict[str, str]
 
 
-async def check_package(corpus: Corpus, dependency: Dependency) -> Availability:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageState:
+    """Whether a package is indexed or could be, and what reading it costs."""
+
+    availability: Availability
+    is_editable: bool = False
+    files: int = 0
+    bytes: int = 0
+
+    @property
+    def described(self) -> str:
+        """What a person reads."""
+        if self.is_editable:
+            return f"{self.availability} (editable: README only)"
+        return self.availability
+
+
+async def check_package(corpus: Corpus, dependency: Dependency) -> PackageState:
     """Return whether a package is indexed as it is installed, could be, or is not installed."""
     front = await anyio.to_thread.run_sync(front_page, dependency)
     if front is None:
-        return "not installed"
+        return PackageState(availability="not installed")
+    is_editable = await anyio.to_thread.run_sync(is_editable_install, dependency)
     stored = await corpus.store.find_page(front.address, project=corpus.settings.project)
-    is_indexed = stored is not None and stored.etag == front.etag
-    return "indexed" if is_indexed else "installed"
+    if stored is not None and stored.etag == front.etag:
+        return PackageState(availability="indexed", is_editable=is_editable)
+    files, size = await anyio.to_thread.run_sync(package_size, dependency)
+    return PackageState(availability="installed", is_editable=is_editable, files=files, bytes=size)
 
 
 async def remember_project(corpus: Corpus, folder: str, project: Project) -> None:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.core.errors import NotFound
+from citewell.core.library import WebsiteQuery
+from citewell.core.releases import parse_release_tag
 from citewell.core.version_ranges import is_in_range, is_version_range, newest
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from citewell.core.releases import Release
     from citewell.core.settings import Settings
     from citewell.store.protocol import Store
+
+_MOST_WEBSITES = 10_000
 
 
 class Corpus(Protocol):
@@ -87,9 +91,16 @@ async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
 
 async def _drop(corpus: Corpus, releases: Sequence[Release]) -> dict[Release, int]:
     project = corpus.settings.project
-    return {
+    dropped = {
         release: await corpus.store.releases.drop_release(project, release) for release in releases
     }
+    query = WebsiteQuery(project=project, limit=_MOST_WEBSITES)
+    for website in (await corpus.store.library.list_websites(query)).websites:
+        # A site of which no page is left would be read again when it is refreshed.
+        documented = {parse_release_tag(tag) for tag in website.tags}
+        if website.pages == 0 and documented & dropped.keys():
+            await corpus.store.library.delete_website(website.source_id, project=project)
+    return dropped
 
 
 def _is_named(release: Release, name: str) -> bool:

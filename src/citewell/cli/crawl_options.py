@@ -27,7 +27,7 @@ def add_crawl_options(parser: argparse.ArgumentParser) -> None:
         dest="discovery",
         choices=get_args(Discovery),
         default=plain.discovery,
-        help="where its URLs come from (default auto: llms.txt, else sitemap, else links)",
+        help="where its URLs come from (default auto: the first of the others that names any)",
     )
     group.add_argument(
         "--scope",
@@ -44,7 +44,7 @@ def add_crawl_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--max-pages",
-        type=_number_from(1),
+        type=positive_number,
         default=plain.max_pages,
         metavar="N",
         help=f"most pages to read (default {plain.max_pages})",
@@ -91,6 +91,11 @@ def parse_duration(text: str) -> float | None:
     if seconds < 1:
         raise InvalidArgument(f"{text!r} is no duration; write 90s, 30m, 12h, 7d, 2w or never")
     return seconds
+
+
+def positive_number(text: str) -> int:
+    """Return the number of an option that is at least 1."""
+    return _number_from(1)(text)
 
 
 def _number_from(least: int) -> Callable[[str], int]:

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 DESCRIPTION = """\
 Fetch pages and index them, so that `citewell search` answers from them at once. A page that is
 indexed and fresh is kept as it is. One URL that fails does not stop the others. With --site each
-URL stands for a whole site, found by its llms.txt, its sitemap or its links; a run that was
+URL stands for a whole site, found by llms.txt, objects.inv, sitemap or links; a run that was
 stopped goes on where it was. A file or a folder of this machine is read as it is now; files that
 have gone leave the index. A pattern such as 'docs/*.md' stands for the files it matches, and `-`
 for URLs or paths from stdin, one a line. If anything fails, the exit code is 1."""

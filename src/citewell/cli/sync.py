@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
-from citewell.cli.table import text_table
+from citewell.cli.crawl_options import positive_number
+from citewell.cli.sites import add_websites
+from citewell.cli.sync_plan import MOST_PAGES, Plan, plan_outcome, plan_table, reports_outcome
+from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
+from citewell.core.settings import active_environment
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from citewell.app.open import App
-    from citewell.app.packages import Availability
+    from citewell.app.package_sites import SiteOffer
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
     from citewell.ingest.packages.dependency import Dependency, Project
@@ -27,21 +31,19 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Find the packages that a project uses and index the documentation they bring along, in exactly the
 installed versions: docstrings and signatures of Python packages, read without importing them, and
-READMEs, type declarations and Markdown of npm packages. Nothing is downloaded. Run it again after
-an upgrade: only what changed is read."""
+READMEs, type declarations and Markdown of npm packages. Nothing is downloaded. With --sites the
+documentation sites of the packages are looked at as well, and read in the same versions if they
+have them. Run it again after an upgrade: only what changed is read."""
 
 EXAMPLES = """\
   citewell sync
   citewell sync ~/src/shop --yes
   citewell sync --package django --package pydantic --yes
+  citewell sync --sites
   citewell sync --drop-old --yes
   citewell sync --watch"""
 
-_WATCH_SECONDS = 2.0
-_WATCHED = (
-    *("pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "requirements.txt"),
-    *("package.json", "package-lock.json", ".venv/pyvenv.cfg"),
-)
+_WATCH_SECONDS = 1.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +56,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--package", action="append", metavar="NAME", help="only this package; may be repeated"
     )
     parser.add_argument(
-        "--environment", metavar="DIR", help="Python environment (default: .venv, venv or env)"
+        "--environment",
+        metavar="DIR",
+        help="Python environment (default: .venv, venv or env, else the active one)",
+    )
+    parser.add_argument(
+        "--sites", action="store_true", help="also look for documentation sites and read them"
+    )
+    parser.add_argument(
+        "--max-pages",
+        type=positive_number,
+        default=MOST_PAGES,
+        metavar="N",
+        help=f"most pages to read of a site (default {MOST_PAGES})",
     )
     parser.add_argument(
         "--drop-old", action="store_true", help="delete indexed pages of other versions"
@@ -76,9 +90,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _sync(
     arguments: argparse.Namespace, folder: Path, app: App, on_progress: OnProgress
 ) -> Outcome:
+    before = _stamps(folder)
     outcome = await _sync_once(arguments, folder, app, on_progress)
     while arguments.watch:
-        await _wait_for_change(folder)
+        # Each run is reported when it ends: the command itself does not.
+        print_text(outcome.text)
+        before = await _wait_for_change(folder, before)
         arguments.yes = True
         outcome = await _sync_once(arguments, folder, app, on_progress)
     return outcome
@@ -87,109 +104,122 @@ async def _sync(
 async def _sync_once(
     arguments: argparse.Namespace, folder: Path, app: App, on_progress: OnProgress
 ) -> Outcome:
-    from citewell.app.packages import check_package, index_package, remember_project
+    from citewell.app.packages import check_package, remember_project
     from citewell.ingest.packages.find import find_project
 
     environment = Path(arguments.environment) if arguments.environment else None
-    project = await anyio.to_thread.run_sync(partial(find_project, folder, environment=environment))
+    project = await anyio.to_thread.run_sync(
+        partial(find_project, folder, environment=environment, active=active_environment())
+    )
     chosen = _choose(project, arguments.package)
     corpus = await app.open("store", "ingester", "embedder")
     states = [await check_package(corpus, dependency) for dependency in chosen]
-    due = [
-        dependency
-        for dependency, state in zip(chosen, states, strict=True)
-        if state == "installed" or (state == "indexed" and arguments.drop_old)
-    ]
-    await remember_project(corpus, str(folder), project)
-    rows = [_row(dependency, state) for dependency, state in zip(chosen, states, strict=True)]
-    if not due or not (arguments.yes or _agrees(rows, len(due))):
-        return _overview(project, rows, due)
+    offers = await _offer_sites(arguments, chosen, app, on_progress)
+    plan = Plan(
+        folder=str(folder),
+        project=project,
+        packages=tuple(chosen),
+        states=tuple(states),
+        offers=offers,
+        redoes_indexed=arguments.drop_old,
+    )
+    await remember_project(corpus, plan.folder, project)
+    if not (plan.due or plan.due_sites) or not (arguments.yes or _agrees(plan)):
+        return plan_outcome(plan)
+    return await _index(arguments, plan, app, on_progress)
+
+
+async def _offer_sites(
+    arguments: argparse.Namespace, chosen: Sequence[Dependency], app: App, on_progress: OnProgress
+) -> tuple[SiteOffer, ...] | None:
+    """Return what can be had from sites; None unless they are to be looked for."""
+    if not arguments.sites:
+        return None
+    from citewell.app.package_sites import SITE_NEEDS, offer_sites
+
+    parts = await app.open(*SITE_NEEDS)
+    offers = await offer_sites(
+        parts, chosen, max_pages=arguments.max_pages, on_progress=on_progress
+    )
+    return tuple(offers)
+
+
+async def _index(
+    arguments: argparse.Namespace, plan: Plan, app: App, on_progress: OnProgress
+) -> Outcome:
+    from citewell.app.package_sites import SITE_NEEDS, site_draft
+    from citewell.app.packages import index_package
+
+    corpus = await app.open("store", "ingester", "embedder")
     reports = [
         await index_package(
             corpus, dependency, drops_other_versions=arguments.drop_old, on_progress=on_progress
         )
-        for dependency in due
+        for dependency in plan.due
     ]
     written = [page.source_id for report in reports for page in report.pages]
     if corpus.embedder is not None and written:
         await corpus.ingester.embed_now(written, on_progress=on_progress)
-    shapes = [
-        {
-            "package": report.dependency.name,
-            "version": report.dependency.version,
-            "indexed": len(report.pages),
-            "unchanged": report.unchanged,
-            "removed": report.deleted,
-            "failed": report.failed,
-        }
-        for report in reports
+    outcome = reports_outcome(plan.project, reports)
+    if not plan.due_sites:
+        return outcome
+    drafts = [
+        site_draft(app.settings, dependency, site, max_pages=arguments.max_pages)
+        for dependency, site in plan.due_sites
     ]
-    lines = [
-        f"{shape['package']} {shape['version']}: indexed {shape['indexed']}, "
-        f"unchanged {shape['unchanged']}, removed {shape['removed']}, failed {len(report.failed)}"
-        for shape, report in zip(shapes, reports, strict=True)
-    ]
-    lines += [f"- {problem}" for problem in project.problems]
-    has_failed = any(report.failed for report in reports)
-    structured = {"packages": shapes, "problems": list(project.problems)}
-    return Outcome(text="\n".join(lines), structured=structured, has_failed=has_failed)
+    parts = await app.open(*SITE_NEEDS)
+    sites = await add_websites(parts, drafts, on_progress)
+    return Outcome(
+        text="\n".join([outcome.text, sites.text]).strip(),
+        structured={**outcome.structured, "sites": sites.structured},
+        has_failed=outcome.has_failed or sites.has_failed,
+    )
 
 
 def _choose(project: Project, names: Sequence[str] | None) -> list[Dependency]:
     if not names:
         return list(project.dependencies)
-    chosen = [dependency for dependency in project.dependencies if dependency.name in names]
-    missing = set(names) - {dependency.name for dependency in chosen}
+    chosen = [
+        dependency
+        for dependency in project.dependencies
+        if {dependency.name, f"{dependency.ecosystem}:{dependency.name}"} & set(names)
+    ]
+    known = {name for each in chosen for name in (each.name, f"{each.ecosystem}:{each.name}")}
+    missing = set(names) - known
     if missing:
         raise InvalidArgument(f"the project does not use {', '.join(sorted(missing))}")
     return chosen
 
 
-def _row(dependency: Dependency, state: Availability) -> tuple[str, str, str, str]:
-    return (
-        f"{dependency.ecosystem}:{dependency.name}",
-        dependency.version or "?",
-        dependency.found_in,
-        state,
-    )
-
-
-def _agrees(rows: Sequence[Sequence[str]], due: int) -> bool:
+def _agrees(plan: Plan) -> bool:
     """Ask the person at the terminal; without one the answer is no."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    print(text_table(("package", "version", "found in", "documentation"), rows))
-    return input(f"Index the documentation of {due} packages? [Y/n] ").strip().lower() in ("", "y")
+    print(plan_table(plan))
+    sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
+    question = f"Index the documentation of {len(plan.due)} packages{sites}? [Y/n] "
+    return input(question).strip().lower() in ("", "y", "yes")
 
 
-def _overview(
-    project: Project, rows: Sequence[Sequence[str]], due: Sequence[Dependency]
-) -> Outcome:
-    """Return what the project uses, when nothing is indexed now."""
-    counts = Counter(row[3] for row in rows)
-    lines = [text_table(("package", "version", "found in", "documentation"), rows)] if rows else []
-    lines += [f"- {problem}" for problem in project.problems]
-    if not rows:
-        lines.append("No dependencies found: no pyproject.toml, package.json or lock file.")
-    elif due:
-        lines.append(f"{len(due)} packages can be indexed: run `citewell sync --yes`.")
-    else:
-        lines.append(f"Nothing to do: {counts['indexed']} packages are indexed as installed.")
-    packages: list[dict[str, Any]] = [
-        {"package": row[0], "version": row[1], "found_in": row[2], "documentation": row[3]}
-        for row in rows
-    ]
-    structured = {"packages": packages, "problems": list(project.problems)}
-    return Outcome(text="\n".join(lines), structured=structured)
-
-
-async def _wait_for_change(folder: Path) -> None:
-    """Return once a file that says what is installed has changed."""
-    before = _stamps(folder)
-    while _stamps(folder) == before:  # noqa: ASYNC110 - files tell nobody that they changed
+async def _wait_for_change(folder: Path, before: dict[Path, int]) -> dict[Path, int]:
+    """Return the stamps of the files that say what is used, once they have changed and settled."""
+    while (stamps := _stamps(folder)) == before:  # noqa: ASYNC110 - files tell nobody of changes
         await anyio.sleep(_WATCH_SECONDS)
+    # An installer that is still at work changes them again.
+    while True:
+        await anyio.sleep(_WATCH_SECONDS)
+        later = _stamps(folder)
+        if later == stamps:
+            return stamps
+        stamps = later
 
 
-def _stamps(folder: Path) -> list[int]:
-    paths = (folder / name for name in _WATCHED)
-    return [path.stat().st_mtime_ns if path.exists() else 0 for path in paths]
+def _stamps(folder: Path) -> dict[Path, int]:
+    from citewell.ingest.packages.find import WATCHED
+
+    stamps: dict[Path, int] = {}
+    for pattern in WATCHED:
+        for path in folder.glob(pattern):
+            with suppress(OSError):
+                stamps[path] = path.stat().st_mtime_ns
+    return stamps

@@ -24,7 +24,7 @@ WebsiteStatus = Literal["pending", "processing", "completed", "failed"]
 
 WebsiteOrder = Literal["fetch_timestamp", "url", "status"]
 
-Discovery = Literal["auto", "llms_txt", "sitemap", "links"]
+Discovery = Literal["auto", "llms_txt", "inventory", "sitemap", "links"]
 """Where the URLs of a site come from; `auto` takes the first of the others that gives any."""
 
 CrawlScope = Literal["path", "host", "domain"]

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 # An npm name may have a scope, which begins with @.
 _PACKAGE = re.compile(r"(pypi|npm|cargo|go|gem|composer|maven):(@?[^@\s]{1,200})@([^/@\s]{1,100})/")
-_TAG = re.compile(r"((?:[a-z]{2,10}:)?@?[^@\s]{1,200})@v?(\d[\w.+-]{0,60})")
+_TAG = re.compile(r"((?:[a-z]{2,10}:)?@?[^@\s]{1,200})@(?:v?(\d[\w.+-]{0,60})|(latest))")
 _DOTTED = r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:[-.]?(?:a|b|rc|alpha|beta|dev)[\d.]{0,8})?"
 _VERSION_FOLDER = re.compile(
     rf"/(?:(?:docs?|documentation|manual|[a-z]{{2}}(?:-[a-z]{{2}})?)/){{0,2}}({_DOTTED})(?=/|$)",
@@ -68,13 +68,29 @@ def release_of_page(url: str, tags: tuple[str, ...] = ()) -> PageRelease:
         return PageRelease(release=release, place=url[: match.start(3)] + url[match.end(3) :])
     of_site, place = _release_of_site(url)
     named = next((tagged for tag in tags if (tagged := parse_release_tag(tag))), of_site)
-    return NO_RELEASE if named is None else PageRelease(release=named, place=place)
+    if named is None:
+        return NO_RELEASE
+    if of_site is None:
+        place = _without_version(url, named.version)
+    return PageRelease(release=named, place=place)
 
 
 def parse_release_tag(tag: str) -> Release | None:
     """Return the release that a tag such as `django@4.2` names."""
     match = _TAG.fullmatch(tag)
-    return None if match is None else Release(product=match[1].lower(), version=match[2])
+    if match is None:
+        return None
+    return Release(product=match[1].lower(), version=match[2] or match[3])
+
+
+def _without_version(url: str, version: str) -> str:
+    """Return an address without the first segment that names the version its tag says."""
+    segments = url.split("/")
+    for place, segment in enumerate(segments):
+        name, mark, spelt = segment.rpartition("@")
+        if place > 2 and spelt.removeprefix("v").removesuffix(".x") == version:
+            return "/".join([*segments[:place], name + mark, *segments[place + 1 :]])
+    return url
 
 
 def _release_of_site(url: str) -> tuple[Release | None, str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping  # noqa: TC003 - annotations are evaluated
 from dataclasses import Field, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from pathlib import Path
+from typing import Any, Literal, get_type_hints
 
 from citewell import __version__
 from citewell.core.errors import SettingsError
@@ -24,9 +25,6 @@ from citewell.core.settings_sources import (
     variable_name,
 )
 from citewell.core.settings_values import convert
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 Environment = Literal["dev", "prod", "scratch"]
@@ -340,6 +338,13 @@ def explain_unknown_variables(environment: Mapping[str, str] | None = None) -> l
     """Return a sentence about each variable that begins with CITEWELL_ and sets nothing."""
     names = [each.name for each in setting_fields()]
     return unknown_variables(names, os.environ if environment is None else environment)
+
+
+def active_environment(environment: Mapping[str, str] | None = None) -> Path | None:
+    """Return the Python environment that the shell has activated; None without one."""
+    env = os.environ if environment is None else environment
+    named = env.get("VIRTUAL_ENV") or env.get("CONDA_PREFIX")
+    return Path(named) if named else None
 
 
 def load_settings(

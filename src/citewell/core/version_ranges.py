@@ -52,6 +52,16 @@ def is_in_range(version: str, wanted: str) -> bool:
     return all(_fits(version, sign, bound) for sign, bound in _parse_range(wanted))
 
 
+def is_same_version(documented: str, used: str) -> bool:
+    """Return whether documentation of one version is that of another: 4.2 is of 4.2.30.
+
+    `latest` is what a site says that does not say its version: it is of no version in particular.
+    """
+    if not (_parse_range(documented) and _parse_range(used)):
+        return False
+    return is_in_range(used, documented) or is_in_range(documented, used)
+
+
 def _rank_word(word: str) -> int:
     return 1 if word in ("post", "rev", "r", "final", "sp") else -1
 

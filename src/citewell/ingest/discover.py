@@ -1,4 +1,4 @@
-"""Where the URLs of a site come from: its llms.txt, its sitemaps, or its own links."""
+"""Where the URLs of a site come from: llms.txt, Sphinx inventory, sitemaps, or its own links."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from citewell.core.library import CrawlUrl
 from citewell.ingest.site_scope import SiteScope
 from citewell.web.llms_txt import parse_llms_txt
 from citewell.web.sitemap import read_sitemaps
-from citewell.web.urls import resolve_url
+from citewell.web.sphinx_inventory import INVENTORY_NAME, parse_inventory, read_inventory
+from citewell.web.urls import canonical_url, resolve_url
 
 if TYPE_CHECKING:
     from citewell.core.library import CrawlOptions, Discovery
@@ -51,13 +52,19 @@ async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Di
             urls = tuple(CrawlUrl(url=each) for each in listed if scope.holds(each))
             if urls:
                 return Discovered(discovery="llms_txt", urls=urls)
+    if way in ("auto", "inventory"):
+        # Before the sitemap: that of a host with many versions names only where each begins.
+        pages = await _read_inventory(fetcher, scope.folder_url)
+        urls = tuple(CrawlUrl(url=each) for each in pages if scope.holds(each))
+        if urls:
+            return Discovered(discovery="inventory", urls=urls)
     if way in ("auto", "sitemap"):
         urls = await _read_sitemaps(fetcher, url, scope, max_pages=options.max_pages)
         if urls:
             return Discovered(discovery="sitemap", urls=urls)
     if way in ("auto", "links"):
         return Discovered(discovery="links", urls=(CrawlUrl(url=url),))
-    name = "llms.txt" if way == "llms_txt" else "sitemap"
+    name = {"llms_txt": "llms.txt", "inventory": "objects.inv"}.get(way, way)
     raise InvalidArgument(
         f"{url} has no {name} that names pages of the site",
         suggestion="Let the crawl follow links, or widen its scope and patterns.",
@@ -83,6 +90,21 @@ async def _read_llms_txt(fetcher: Fetcher, url: str) -> list[str] | None:
         if listed is not None:
             return listed
     return None
+
+
+async def _read_inventory(fetcher: Fetcher, folder_url: str) -> list[str]:
+    """Return the pages that the Sphinx inventory of a folder names; none without one."""
+    address = resolve_url(folder_url, INVENTORY_NAME) or folder_url
+    try:
+        body = await fetcher.fetch_file(address)
+    except (AddressRefused, FetchTimeout, HostUnreachable):
+        raise
+    except FetchError:
+        return []  # whatever else a site answers, it has no such file
+    plain = await fetcher.sandbox.run(parse_inventory, body)
+    pages = () if plain is None else read_inventory(plain).pages
+    urls = [canonical_url(url) for page in pages if (url := resolve_url(address, page))]
+    return list(dict.fromkeys(urls))
 
 
 async def _read_sitemaps(

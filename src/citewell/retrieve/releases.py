@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
 from citewell.core.releases import UNVERSIONED, Release, parse_release_tag
-from citewell.core.version_ranges import LATEST, is_in_range, is_version_range, newest
+from citewell.core.version_ranges import (
+    LATEST,
+    is_in_range,
+    is_same_version,
+    is_version_range,
+    newest,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,10 +50,10 @@ class ChosenReleases:
         quoted = {chunk.release.key: chunk.release for chunk in chunks if chunk.release.product}
         return tuple(
             f"This project uses {release.name} {' and '.join(self.used[release.name])}; "
-            f"the evidence is from {release.label}."
+            f"the evidence is from {_spoken(release)}."
             for release in quoted.values()
             if release.name in self.used
-            and not any(is_same(release.version, own) for own in self.used[release.name])
+            and not any(is_same_version(release.version, own) for own in self.used[release.name])
         )
 
 
@@ -66,15 +72,17 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
             f"{where.version[:80]!r} is no version.",
             suggestion='Pass a version such as "4.2", a range such as ">=4,<5", or "latest".',
         )
-    if where.project is None or _names_its_pages(where):
+    if where.project is None:
         return ChosenReleases(where=where, used={})
+    used = _by_name([each.release for each in await store.releases.used_releases(where.project)])
+    if _names_its_pages(where):
+        return ChosenReleases(where=where, used=used)
     listed = await store.releases.list_releases(where.project)
     stored = [each.release for each in listed]
     if not stored:
         if where.version is not None and where.source_ids is None:
             raise InvalidArgument("No indexed page documents a known version of a product.")
         return ChosenReleases(where=where, used={})
-    used = _by_name([each.release for each in await store.releases.used_releases(where.project)])
     if where.version is not None:
         return ChosenReleases(where=_narrow(where, question, stored), used={})
     asked, mentions, notes = _asked_in_question(question, stored)
@@ -87,9 +95,10 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
     return ChosenReleases(where=where, notes=notes, mentions=mentions, used=other)
 
 
-def is_same(stored: str, used: str) -> bool:
-    """Return whether documentation of version `stored` is that of `used`: 4.2 is of 4.2.30."""
-    return is_in_range(used, stored) or is_in_range(stored, used)
+def _spoken(release: Release) -> str:
+    if release.version == LATEST:
+        return "documentation that does not say its version"
+    return release.label
 
 
 def _names_its_pages(where: SearchFilter) -> bool:
@@ -194,7 +203,7 @@ def _prefer(
         in_use = [
             release
             for release in own
-            if any(is_same(release.version, version) for version in used.get(name, ()))
+            if any(is_same_version(release.version, version) for version in used.get(name, ()))
         ]
         chosen += wanted or in_use or own
         if not wanted and not in_use and len(own) > 1:

@@ -49,11 +49,14 @@ class Unlisted:
 '''
 
 
-def install(site: Path, name: str, version: str, files: dict[str, str]) -> None:
-    """Lay a distribution out as an installer does."""
+def install(
+    site: Path, name: str, version: str, files: dict[str, str], *, urls: tuple[str, ...] = ()
+) -> None:
+    """Lay a distribution out as an installer does; `urls` are its `Project-URL`s."""
     info = site / f"{name}-{version}.dist-info"
     info.mkdir(parents=True)
     text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: A package.\n"
+    text += "".join(f"Project-URL: {url}\n" for url in urls)
     (info / "METADATA").write_text(f"{text}\n{name} is for tests.\n", encoding="utf-8")
     record = [f"{info.name}/METADATA,,", f"{info.name}/RECORD,,"]
     for path, content in files.items():

@@ -191,3 +191,85 @@ def test_a_declaration_of_several_lines_is_shown_whole(tmp_path: Path) -> None:
     shown = "wade( depth: number, done?: (at: Array<number>) => void, ): this;"
     assert f"## `Egret.wade` {{#Egret.wade}}\n\n```ts\n{shown}\n```" in page
     assert "import" not in page
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("package-lock.json", '{"packages": {"node_modules/@birds/egret": {"version": "2.0.1"}}}'),
+        ("package-lock.json", '{"dependencies": {"@birds/egret": {"version": "2.0.1"}}}'),
+        ("yarn.lock", '"@birds/egret@^2", "@birds/egret@^2.0":\n  version "2.0.1"\n'),
+        ("yarn.lock", '"@birds/egret@npm:^2":\n  version: 2.0.1\n  resolution: "x"\n'),
+        (
+            "pnpm-lock.yaml",
+            "lockfileVersion: '9.0'\nimporters:\n\n  .:\n    dependencies:\n"
+            "      '@birds/egret':\n        specifier: ^2\n        version: 2.0.1(heron@1.0.0)\n"
+            "  other:\n    dependencies:\n      '@birds/egret':\n        version: 9.9.9\n",
+        ),
+        (
+            "pnpm-lock.yaml",
+            "specifiers:\n  '@birds/egret': ^2\n\ndependencies:\n  '@birds/egret': 2.0.1\n",
+        ),
+    ],
+)
+def test_every_lock_file_of_npm_gives_the_version(tmp_path: Path, name: str, content: str) -> None:
+    manifest = '{"dependencies": {"@birds/egret": "^2"}}'
+    (tmp_path / "package.json").write_text(manifest, encoding="utf-8")
+    (tmp_path / name).write_text(content, encoding="utf-8")
+
+    found = find_project(tmp_path)
+
+    assert [(each.name, each.version, each.found_in) for each in found.dependencies] == [
+        ("@birds/egret", "2.0.1", name)
+    ]
+    assert found.problems == ()
+
+
+def test_what_dependencies_depend_on_is_not_listed(tmp_path: Path) -> None:
+    files = {
+        "Cargo.lock": '[[package]]\nname = "shop"\nversion = "0.1.0"\ndependencies = ["rand 0.8.5"]\n'
+        '[[package]]\nname = "rand"\nversion = "0.8.5"\nsource = "registry"\n'
+        '[[package]]\nname = "rand"\nversion = "0.7.3"\nsource = "registry"\n'
+        '[[package]]\nname = "libc"\nversion = "0.2.1"\nsource = "registry"\n',
+        "Gemfile.lock": "GEM\n  specs:\n    rack (3.0.8)\n    rails (7.1.0)\n      rack (>= 2)\n\n"
+        "DEPENDENCIES\n  rails (~> 7.0)\n",
+        "composer.json": '{"require": {"php": ">=8", "a/b": "^5"}}',
+        "composer.lock": '{"packages": [{"name": "a/b", "version": "v5.1"}, {"name": "c/d"}]}',
+        "build.gradle": "implementation 'org.x:y:1.0'",
+        "gradle.lockfile": "org.x:y:1.0=compileClasspath\norg.z:w:2.0=compileClasspath\n",
+        "go.mod": "module m\nrequire (\n\tgolang.org/x/net v0.1.0\n\tx.y/z v1.0.0 // indirect\n)\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+
+    found = find_project(tmp_path).dependencies
+
+    assert [(each.ecosystem, each.name, each.version) for each in found] == [
+        ("cargo", "rand", "0.8.5"),
+        ("go", "golang.org/x/net", "v0.1.0"),
+        ("gem", "rails", "7.1.0"),
+        ("composer", "a/b", "5.1"),
+        ("maven", "org.x:y", "1.0"),
+    ]
+
+
+def test_the_active_environment_serves_a_folder_without_one(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    text = '[tool.poetry.group.dev.dependencies]\nheron-watch = "*"\n'
+    (other / "pyproject.toml").write_text(text, encoding="utf-8")
+
+    found = find_project(other, active=folder / ".venv").dependencies
+    (other / "pyproject.toml").unlink()
+    unnamed = find_project(other, active=folder / ".venv").dependencies
+
+    assert [(each.name, each.version) for each in found] == [("heron-watch", "1.2.0")]
+    assert unnamed == ()
+
+
+def test_release_notes_are_pages(folder: Path) -> None:
+    package = folder / "node_modules" / "egret"
+    (package / "CHANGELOG.md").write_text("# 2.0.1\n\n- `find` looks farther.\n", encoding="utf-8")
+    egret = next(each for each in find_project(folder).dependencies if each.name == "egret")
+
+    assert "npm:egret@2.0.1/CHANGELOG.md" in [page.address for page in package_pages(egret)]

@@ -28,6 +28,8 @@ class Dependency:
     """The file or folder that says so, relative to the project."""
     location: Path | None = None
     """Where it is installed; None when only a lock file names it."""
+    documentation_urls: tuple[str, ...] = ()
+    """Where a lock file says that its documentation is."""
 
     @property
     def release(self) -> Release:

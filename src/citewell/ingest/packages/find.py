@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from importlib import metadata
 from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Project
-from citewell.ingest.packages.lock_files import find_locked_dependencies, find_npm_dependencies
-from citewell.ingest.packages.npm_pages import npm_description, npm_pages
+from citewell.ingest.packages.installed import find_distribution
+from citewell.ingest.packages.lock_files import find_locked_dependencies
+from citewell.ingest.packages.npm_pages import npm_description, npm_pages, npm_size
+from citewell.ingest.packages.npm_project import find_npm_dependencies
 from citewell.ingest.packages.package_page import PackagePage, file_stamp
-from citewell.ingest.packages.python_pages import python_description, python_pages
-from citewell.ingest.packages.python_project import distribution_name, find_python_dependencies
+from citewell.ingest.packages.python_pages import python_description, python_pages, python_size
+from citewell.ingest.packages.python_project import find_python_dependencies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,11 +20,27 @@ if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Dependency
 
 
-def find_project(folder: Path, *, environment: Path | None = None) -> Project:
-    """Return the direct dependencies of a folder; what cannot be read is among the problems."""
+WATCHED = (
+    *("pyproject.toml", "uv.lock", "poetry.lock", "pdm.lock", "pylock.toml", "requirements*.txt"),
+    *("requirements/*.txt", "package.json", "package-lock.json", "yarn.lock", "pnpm-lock.yaml"),
+    *("node_modules", "node_modules/.package-lock.json", "*/lib/python3*/site-packages"),
+    *(".venv/lib/python3*/site-packages", "*/Lib/site-packages"),
+    *("Cargo.lock", "go.mod", "Gemfile.lock", "composer.lock", "gradle.lockfile"),
+)
+"""Patterns of what changes when a project uses something else."""
+
+
+def find_project(
+    folder: Path, *, environment: Path | None = None, active: Path | None = None
+) -> Project:
+    """Return the direct dependencies of a folder; what cannot be read is among the problems.
+
+    Python packages are looked for in `environment`, else in the folder's own environments, else in
+    the one that is `active`.
+    """
     problems: list[str] = []
     dependencies = [
-        *find_python_dependencies(folder, problems, environment=environment),
+        *find_python_dependencies(folder, problems, environment=environment, active=active),
         *find_npm_dependencies(folder, problems),
         *find_locked_dependencies(folder, problems),
     ]
@@ -42,7 +59,7 @@ def front_page(dependency: Dependency) -> PackagePage | None:
     if dependency.ecosystem == "npm":
         stamp = file_stamp(dependency.location / "package.json")
         return PackagePage(address=address, stamp=stamp, render=lambda: npm_description(dependency))
-    dist = _distribution(dependency)
+    dist = find_distribution(dependency)
     if dist is None:
         return None
     # RECORD holds the hash of every installed file; an editable one lists none of its own.
@@ -54,16 +71,17 @@ def front_page(dependency: Dependency) -> PackagePage | None:
     )
 
 
+def package_size(dependency: Dependency) -> tuple[int, int]:
+    """Return how many files of an installed package would be read, and their bytes."""
+    if dependency.ecosystem == "npm":
+        return npm_size(dependency)
+    dist = find_distribution(dependency)
+    return (0, 0) if dist is None else python_size(dist)
+
+
 def package_pages(dependency: Dependency) -> list[PackagePage]:
     """Return the other pages of an installed package; this looks at each of its files."""
     if dependency.ecosystem == "npm":
         return list(npm_pages(dependency))
-    dist = _distribution(dependency)
+    dist = find_distribution(dependency)
     return [] if dist is None else list(python_pages(dependency, dist))
-
-
-def _distribution(dependency: Dependency) -> metadata.Distribution | None:
-    for dist in metadata.distributions(path=[str(dependency.location)]):
-        if distribution_name(dist) == dependency.name:
-            return dist
-    return None

@@ -1,13 +1,15 @@
-"""The dependencies of other ecosystems, from the files that lock them."""
+"""The direct dependencies of Rust, Go, Ruby, PHP and Java projects, as their files lock them."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.project_files import items, load_json, read_project_file, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,33 +18,19 @@ if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Ecosystem
 
 _GEM = re.compile(r"    ([A-Za-z0-9_.-]+) \(([^)\s]+)\)")
-_MAX_LOCK_BYTES = 50_000_000
+_DIRECT_GEM = re.compile(r"  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
 
 
-def find_npm_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
-    """Yield the packages that package.json names, as installed or as locked."""
-    declared = _load_json(folder / "package.json", problems)
-    names = {**_table(declared, "dependencies"), **_table(declared, "devDependencies")}
-    locked = _table(_load_json(folder / "package-lock.json", problems), "packages")
-    for name in sorted(names):
-        location = folder / "node_modules" / name
-        installed = _load_json(location / "package.json", problems)
-        entry = locked.get(f"node_modules/{name}")
-        version = installed.get("version") or _table(locked, f"node_modules/{name}").get("version")
-        yield Dependency(
-            ecosystem="npm",
-            name=name,
-            version=version if isinstance(version, str) else None,
-            found_in="node_modules"
-            if installed
-            else ("package-lock.json" if entry else "package.json"),
-            location=location if installed else None,
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Locked:
+    name: str
+    version: str
+    documentation_urls: tuple[str, ...] = ()
 
 
 def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
-    """Yield what Rust, Go, Ruby, PHP and Java projects lock; their packages are not read here."""
-    parsers: dict[str, tuple[Ecosystem, Callable[[str], Iterator[tuple[str, str]]]]] = {
+    """Yield what a project uses itself, as locked; the packages are not looked for."""
+    parsers: dict[str, tuple[Ecosystem, Callable[[str, Path], Iterator[_Locked]]]] = {
         "Cargo.lock": ("cargo", _parse_cargo),
         "go.mod": ("go", _parse_go_mod),
         "Gemfile.lock": ("gem", _parse_gemfile),
@@ -50,28 +38,38 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
         "gradle.lockfile": ("maven", _parse_gradle),
     }
     for file_name, (ecosystem, parse) in parsers.items():
-        path = folder / file_name
-        if not path.is_file():
-            continue
+        text = read_project_file(folder / file_name, problems)
         try:
-            if path.stat().st_size > _MAX_LOCK_BYTES:
-                raise ValueError(f"it is larger than {_MAX_LOCK_BYTES:,} bytes")
-            packages = list(parse(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, RecursionError) as error:
+            packages = list(parse(text, folder)) if text else []
+        except (ValueError, RecursionError, AttributeError, TypeError) as error:
             problems.append(f"{file_name} cannot be parsed: {error}")
             continue
-        for name, version in packages:
-            yield Dependency(ecosystem=ecosystem, name=name, version=version, found_in=file_name)
+        for package in packages:
+            yield Dependency(
+                ecosystem=ecosystem,
+                name=package.name,
+                version=package.version,
+                found_in=file_name,
+                documentation_urls=package.documentation_urls,
+            )
 
 
-def _parse_cargo(text: str) -> Iterator[tuple[str, str]]:
-    for package in tomllib.loads(text).get("package", []):
-        # Packages of the workspace itself have no source.
-        if isinstance(package, dict) and "source" in package:
-            yield str(package.get("name")), str(package.get("version"))
+def _parse_cargo(text: str, folder: Path) -> Iterator[_Locked]:
+    packages = [each for each in items(tomllib.loads(text).get("package")) if "name" in each]
+    # Packages of the workspace itself have no source; they name others as `rand` or `rand 0.8.5`.
+    direct = {
+        " ".join(str(name).split()[:2])
+        for own in packages
+        if "source" not in own
+        for name in items(own.get("dependencies"))
+    }
+    for package in packages:
+        name, version = str(package["name"]), str(package.get("version"))
+        if "source" in package and (not direct or direct & {name, f"{name} {version}"}):
+            yield _Locked(name=name, version=version)
 
 
-def _parse_go_mod(text: str) -> Iterator[tuple[str, str]]:
+def _parse_go_mod(text: str, folder: Path) -> Iterator[_Locked]:
     in_block = False
     for line in text.splitlines():
         words = line.split("//")[0].split()
@@ -82,43 +80,47 @@ def _parse_go_mod(text: str) -> Iterator[tuple[str, str]]:
         elif "// indirect" in line:
             continue
         elif words[:1] == ["require"] and len(words) == 3:
-            yield words[1], words[2]
+            yield _Locked(name=words[1], version=words[2])
         elif in_block and len(words) == 2:
-            yield words[0], words[1]
+            yield _Locked(name=words[0], version=words[1])
 
 
-def _parse_gemfile(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        if match := _GEM.fullmatch(line):
-            yield match[1], match[2]
+def _parse_gemfile(text: str, folder: Path) -> Iterator[_Locked]:
+    lines = text.splitlines()
+    start = lines.index("DEPENDENCIES") + 1 if "DEPENDENCIES" in lines else len(lines)
+    direct = {match[1] for line in lines[start:] if (match := _DIRECT_GEM.fullmatch(line))}
+    for line in lines[:start]:
+        match = _GEM.fullmatch(line)
+        if match and (match[1] in direct or not direct):
+            yield _Locked(name=match[1], version=match[2])
 
 
-def _parse_composer(text: str) -> Iterator[tuple[str, str]]:
-    for package in json.loads(text).get("packages", []):
-        if isinstance(package, dict):
-            yield str(package.get("name")), str(package.get("version")).removeprefix("v")
+def _parse_composer(text: str, folder: Path) -> Iterator[_Locked]:
+    document = json.loads(text)
+    declared = load_json(folder / "composer.json", [])
+    direct = {**table(declared, "require"), **table(declared, "require-dev")}
+    for package in [*items(document.get("packages")), *items(document.get("packages-dev"))]:
+        name = str(package.get("name"))
+        if name in direct or not direct:
+            urls = (table(package, "support").get("docs"), package.get("homepage"))
+            yield _Locked(
+                name=name,
+                version=str(package.get("version")).removeprefix("v"),
+                documentation_urls=tuple(url for url in urls if isinstance(url, str)),
+            )
 
 
-def _parse_gradle(text: str) -> Iterator[tuple[str, str]]:
+def _parse_gradle(text: str, folder: Path) -> Iterator[_Locked]:
+    scripts = [
+        read_project_file(folder / name, [])
+        for name in ("build.gradle", "build.gradle.kts", "gradle/libs.versions.toml")
+    ]
+    locked: list[_Locked] = []
     for line in text.splitlines():
         coordinates = line.split("=")[0].split(":")
         if not line.startswith("#") and len(coordinates) == 3:
-            yield ":".join(coordinates[:2]), coordinates[2]
-
-
-def _load_json(path: Path, problems: list[str]) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        if path.stat().st_size > _MAX_LOCK_BYTES:
-            raise ValueError(f"it is larger than {_MAX_LOCK_BYTES:,} bytes")
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        problems.append(f"{path.name} cannot be parsed: {error}")
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
-def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
-    value = document.get(name)
-    return value if isinstance(value, dict) else {}
+            locked.append(_Locked(name=":".join(coordinates[:2]), version=coordinates[2]))
+    # The lock file holds what is used by others too; a script that names things its own way hides
+    # what is direct, and then all are.
+    direct = [each for each in locked if any(each.name in script for script in scripts)]
+    yield from direct or locked

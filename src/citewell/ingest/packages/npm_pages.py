@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
 
     from citewell.ingest.packages.dependency import Dependency
 
+logger = logging.getLogger(__name__)
+
 _SKIPPED_FOLDERS = frozenset({"node_modules", "test", "tests", "__tests__", "src", ".git"})
 _MOST_FILES = 2_000
+# Of a package with more, what was not looked at is left out.
+_MOST_ENTRIES = 50_000
 _MOST_DECLARATION_LINES = 20
 _DECLARES = (
     *("export ", "declare ", "interface ", "type ", "class ", "function ", "const ", "enum "),
@@ -47,17 +52,26 @@ def npm_pages(dependency: Dependency) -> Iterator[PackagePage]:
         )
 
 
+def npm_size(dependency: Dependency) -> tuple[int, int]:
+    """Return how many files of a package would be read, and their bytes."""
+    assert dependency.location is not None, "only an installed package has pages"
+    sizes = [path.stat().st_size for path in _find_files(dependency.location) if path.is_file()]
+    return len(sizes), sum(sizes)
+
+
 def _find_files(root: Path) -> Iterator[Path]:
-    count = 0
+    found = seen = 0
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name.lower() not in _SKIPPED_FOLDERS)
         for name in sorted(names):
             lower = name.lower()
-            is_page = lower.endswith((".md", ".d.ts", ".d.mts")) and "changelog" not in lower
-            is_page = is_page and not lower.startswith("readme")
-            if is_page and count < _MOST_FILES:
-                count += 1
+            if lower.endswith((".md", ".d.ts", ".d.mts")) and not lower.startswith("readme"):
+                found += 1
                 yield Path(folder, name)
+        seen += len(names) + len(folders)
+        if found >= _MOST_FILES or seen >= _MOST_ENTRIES:
+            logger.warning("%s has more files than are read", root)
+            return
 
 
 def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str | None:

@@ -38,6 +38,7 @@ _SKIPPED_FOLDERS = frozenset(
     }
 )
 _DOCUMENT_SUFFIXES = frozenset({".md", ".rst", ".txt"})
+_RELEASE_NOTES = frozenset({"changelog", "changes", "history", "news", "release_notes", "releases"})
 _MOST_MODULES = 3_000
 _MOST_DEPTH = 6
 _LONGEST_VALUE = 500
@@ -67,7 +68,7 @@ def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[Package
     """Yield the pages of a distribution: its modules and its bundled documents."""
     files = [(file, Path(str(dist.locate_file(file)))) for file in dist.files or ()]
     for file, located in files:
-        if file.suffix in _DOCUMENT_SUFFIXES and "docs" in {part.lower() for part in file.parts}:
+        if _is_document(file):
             yield PackagePage(
                 address=f"{dependency.address}{file.as_posix()}",
                 stamp=file_stamp(located),
@@ -81,11 +82,32 @@ def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[Package
         )
 
 
+def python_size(dist: Distribution) -> tuple[int, int]:
+    """Return how many files of a distribution would be read, and their bytes; none is opened."""
+    sizes = [
+        file.size or 0
+        for file in dist.files or ()
+        if (_is_source(file) and not any(part.startswith("_") for part in file.parts[:-1]))
+        or _is_document(file)
+    ]
+    return len(sizes), sum(sizes)
+
+
+def _is_source(file: PurePath) -> bool:
+    return file.suffix in (".py", ".pyi") and not _SKIPPED_FOLDERS & set(file.parts)
+
+
+def _is_document(file: PurePath) -> bool:
+    is_release_notes = file.stem.lower() in _RELEASE_NOTES
+    is_in_docs = "docs" in {part.lower() for part in file.parts}
+    return file.suffix in _DOCUMENT_SUFFIXES and (is_in_docs or is_release_notes)
+
+
 def _find_modules(files: Sequence[tuple[PurePath, Path]]) -> list[Module]:
     """Return the public modules, and private ones that a public package re-exports."""
     sources: dict[str, tuple[Path, str]] = {}
     for file, located in files:
-        if file.suffix not in (".py", ".pyi") or _SKIPPED_FOLDERS & set(file.parts):
+        if not _is_source(file):
             continue
         parts = [*file.parts[:-1], file.stem]
         if ".." in parts or not all(part.isidentifier() for part in parts):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Dependency, normalise_python_name
+from citewell.ingest.packages.project_files import items, load_toml, read_project_file, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,21 +16,30 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==\s*([^\s;,#\\]+)")
 _ENVIRONMENTS = (".venv", "venv", "env")
-_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock")
+_LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 # A project of more is not read to its end: nobody chose that many by hand.
 _MOST_REQUIREMENT_FILES = 20
 
 
 def find_python_dependencies(
-    folder: Path, problems: list[str], *, environment: Path | None = None
+    folder: Path,
+    problems: list[str],
+    *,
+    environment: Path | None = None,
+    active: Path | None = None,
 ) -> Iterator[Dependency]:
-    """Yield the distributions that the folder declares, or all installed when it declares none."""
-    installed = _installed(_site_packages(folder, environment))
+    """Yield the distributions that the folder declares, or all installed when it declares none.
+
+    What is installed is looked for in `environment`, else in the folder's own environments, else in
+    the `active` one.
+    """
+    own = _site_packages(folder, environment)
+    installed = _installed(own or (_site_packages(folder, active) if active else []))
     locked = dict(_locked(folder, problems))
     declared = _declared(folder, problems)
     if not declared:
-        chosen = environment is not None or bool(_site_packages(folder, None))
-        declared = dict.fromkeys(installed, "installed") if chosen else {}
+        # The active environment of a folder that says nothing may be that of another project.
+        declared = dict.fromkeys(installed, "installed") if own else {}
     for name, source in sorted(declared.items()):
         dist = installed.get(name)
         if dist is None:
@@ -48,8 +57,8 @@ def _declared(folder: Path, problems: list[str]) -> dict[str, str]:
     project = folder / "pyproject.toml"
     if project.is_file():
         names |= dict.fromkeys(_pyproject_names(project, problems), project.name)
-    for path in sorted(folder.glob("requirements*.txt"))[:_MOST_REQUIREMENT_FILES]:
-        for line in _read_text(path, problems).splitlines():
+    for path in _requirement_files(folder):
+        for line in read_project_file(path, problems).splitlines():
             text = line.strip()
             if text.startswith(("#", "-")) or "://" in text:
                 continue
@@ -59,33 +68,41 @@ def _declared(folder: Path, problems: list[str]) -> dict[str, str]:
 
 
 def _pyproject_names(path: Path, problems: list[str]) -> Iterator[str]:
-    document = _parse_toml(path, problems)
-    project = _table(document, "project")
-    requirements: list[object] = [*_list(project.get("dependencies"))]
-    for group in _table(project, "optional-dependencies").values():
-        requirements += _list(group)
-    for group in _table(document, "dependency-groups").values():
-        requirements += _list(group)
+    document = load_toml(path, problems)
+    project = table(document, "project")
+    requirements: list[object] = [*items(project.get("dependencies"))]
+    for group in table(project, "optional-dependencies").values():
+        requirements += items(group)
+    for group in table(document, "dependency-groups").values():
+        requirements += items(group)
     for requirement in requirements:
         if isinstance(requirement, str) and (match := _NAME.match(requirement.strip())):
             yield normalise_python_name(match[0])
-    poetry = _table(_table(document, "tool"), "poetry")
-    for name in _table(poetry, "dependencies"):
-        if name.lower() != "python":
-            yield normalise_python_name(name)
+    poetry = table(document, "tool", "poetry")
+    groups = [table(poetry, "group", group) for group in table(poetry, "group")]
+    for group in (poetry, *groups):
+        for name in (*table(group, "dependencies"), *table(group, "dev-dependencies")):
+            if name.lower() != "python":
+                yield normalise_python_name(name)
+
+
+def _requirement_files(folder: Path) -> list[Path]:
+    found = [*folder.glob("requirements*.txt"), *folder.glob("requirements/*.txt")]
+    return sorted(found)[:_MOST_REQUIREMENT_FILES]
 
 
 def _locked(folder: Path, problems: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the versions that lock files and pinned requirements name."""
-    for path in sorted(folder.glob("requirements*.txt"))[:_MOST_REQUIREMENT_FILES]:
-        for line in _read_text(path, problems).splitlines():
+    for path in _requirement_files(folder):
+        for line in read_project_file(path, problems).splitlines():
             if match := _PINNED.match(line.strip()):
                 yield normalise_python_name(match[1]), match[2]
     for name in _LOCKS:
         path = folder / name
         if not path.is_file():
             continue
-        for package in _list(_parse_toml(path, problems).get("package")):
+        document = load_toml(path, problems)
+        for package in items(document.get("package") or document.get("packages")):
             if isinstance(package, dict) and isinstance(package.get("name"), str):
                 yield normalise_python_name(package["name"]), str(package.get("version", ""))
 
@@ -118,28 +135,3 @@ def distribution_name(dist: metadata.Distribution) -> str | None:
 def _location(dist: metadata.Distribution) -> Path | None:
     path = Path(str(dist.locate_file("")))
     return path if path.is_dir() else None
-
-
-def _parse_toml(path: Path, problems: list[str]) -> dict[str, Any]:
-    try:
-        return tomllib.loads(_read_text(path, problems))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        problems.append(f"{path.name} cannot be parsed: {error}")
-        return {}
-
-
-def _read_text(path: Path, problems: list[str]) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        problems.append(f"{path.name} cannot be read: {error}")
-        return ""
-
-
-def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
-    value = document.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []

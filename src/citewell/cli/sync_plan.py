@@ -1,0 +1,179 @@
+"""What `citewell sync` shows: what a project uses, what can be had at what cost, what was done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from citewell.cli.table import text_table
+from citewell.cli.work import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.app.package_sites import SiteOffer
+    from citewell.app.packages import PackageReport, PackageState
+    from citewell.ingest.packages.dependency import Dependency, Project
+    from citewell.ingest.packages.find_site import PackageSite
+
+MOST_PAGES = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What could be indexed for a folder."""
+
+    folder: str
+    project: Project
+    packages: tuple[Dependency, ...]
+    states: tuple[PackageState, ...]
+    offers: tuple[SiteOffer, ...] | None
+    """None when sites were not looked for."""
+    redoes_indexed: bool = False
+
+    @property
+    def due(self) -> list[Dependency]:
+        """The packages to read."""
+        wanted = ("installed", "indexed") if self.redoes_indexed else ("installed",)
+        pairs = zip(self.packages, self.states, strict=True)
+        return [dependency for dependency, state in pairs if state.availability in wanted]
+
+    @property
+    def due_sites(self) -> list[tuple[Dependency, PackageSite]]:
+        """The sites to read, each with the package that it is for."""
+        pairs = zip(self.packages, self.offers or (), strict=bool(self.offers))
+        return [
+            (dependency, offer.site)
+            for dependency, offer in pairs
+            if offer.site is not None and not offer.is_indexed
+        ]
+
+
+def plan_table(plan: Plan) -> str:
+    """Return the table of a project's packages."""
+    heads = ["package", "version", "found in", "documentation", "cost"]
+    rows = [
+        [
+            f"{dependency.ecosystem}:{dependency.name}",
+            dependency.version or "?",
+            dependency.found_in,
+            state.described,
+            _cost(state),
+        ]
+        for dependency, state in zip(plan.packages, plan.states, strict=True)
+    ]
+    if plan.offers is not None:
+        heads.append("site")
+        for row, offer in zip(rows, plan.offers, strict=True):
+            row.append(_describe_offer(offer))
+    return text_table(heads, rows)
+
+
+def plan_outcome(plan: Plan) -> Outcome:
+    """Return what the project uses, when nothing is indexed now."""
+    counts = Counter(state.availability for state in plan.states)
+    lines = [plan_table(plan)] if plan.packages else []
+    lines += [f"- {problem}" for problem in plan.project.problems]
+    if not plan.packages:
+        lines.append("No dependencies found: no pyproject.toml, package.json or lock file.")
+    elif plan.due or plan.due_sites:
+        sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
+        flag = " --sites" if plan.due_sites else ""
+        lines.append(
+            f"{len(plan.due)} packages{sites} can be indexed: run `citewell sync{flag} --yes`."
+        )
+    else:
+        lines.append(f"Nothing to do: {counts['indexed']} packages are indexed as installed.")
+    lines += _hints(plan)
+    packages = [
+        {
+            "package": f"{dependency.ecosystem}:{dependency.name}",
+            "version": dependency.version or "?",
+            "found_in": dependency.found_in,
+            "documentation": state.availability,
+            "files": state.files,
+            "bytes": state.bytes,
+        }
+        for dependency, state in zip(plan.packages, plan.states, strict=True)
+    ]
+    structured: dict[str, Any] = {"packages": packages, "problems": list(plan.project.problems)}
+    if plan.offers is not None:
+        structured["sites"] = [_offer_shape(offer) for offer in plan.offers]
+    return Outcome(text="\n".join(lines), structured=structured)
+
+
+def _hints(plan: Plan) -> list[str]:
+    """Return how to get documentation for what is not installed."""
+    missing = [
+        dependency.ecosystem
+        for dependency, state in zip(plan.packages, plan.states, strict=True)
+        if state.availability == "not installed"
+    ]
+    installable = sum(ecosystem in ("pypi", "npm") for ecosystem in missing)
+    hosted = len(missing) - installable
+    hints = []
+    if installable:
+        hints.append(f"{installable} packages are not installed: install them and sync again.")
+    if hosted and plan.offers is None:
+        hints.append(
+            f"{hosted} packages have sites only: `citewell sync --sites` looks for them."
+        )
+    return hints
+
+
+def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outcome:
+    """Return what indexing the packages took."""
+    shapes = [
+        {
+            "package": report.dependency.name,
+            "version": report.dependency.version,
+            "indexed": len(report.pages),
+            "unchanged": report.unchanged,
+            "removed": report.deleted,
+            "failed": report.failed,
+        }
+        for report in reports
+    ]
+    lines = [
+        f"{shape['package']} {shape['version']}: indexed {shape['indexed']}, "
+        f"unchanged {shape['unchanged']}, removed {shape['removed']}, failed {len(report.failed)}"
+        for shape, report in zip(shapes, reports, strict=True)
+    ]
+    lines += [
+        f"- failed: {url} — {reason}" for report in reports for url, reason in report.failed.items()
+    ]
+    lines += [f"- {problem}" for problem in project.problems]
+    return Outcome(
+        text="\n".join(lines),
+        structured={"packages": shapes, "problems": list(project.problems)},
+        has_failed=any(report.failed for report in reports),
+    )
+
+
+def _cost(state: PackageState) -> str:
+    if state.availability != "installed":
+        return ""
+    return f"{state.files} files, {state.bytes / 1_000_000:.1f} MB"
+
+
+def _describe_offer(offer: SiteOffer) -> str:
+    if offer.site is None:
+        return offer.problem
+    version = "of unknown version" if offer.site.version == "latest" else offer.site.version
+    other = "" if offer.site.is_exact else "not your version: "
+    pages = "follows links" if offer.pages is None else f"{offer.pages} pages"
+    state = "indexed" if offer.is_indexed else pages
+    return f"{other}{version}, {state}, {offer.site.url}"
+
+
+def _offer_shape(offer: SiteOffer) -> dict[str, Any]:
+    if offer.site is None:
+        return {"problem": offer.problem}
+    return {
+        "url": offer.site.url,
+        "version": offer.site.version,
+        "is_your_version": offer.site.is_exact,
+        "pages": offer.pages,
+        "is_indexed": offer.is_indexed,
+    }

@@ -1,0 +1,106 @@
+"""The npm dependencies of a project folder: what it declares, and what is locked or installed."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.project_files import load_json, read_project_file, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_GROUPS = ("dependencies", "devDependencies", "optionalDependencies")
+# `"@scope/name@npm:^1.0", name@^1.1:` opens an entry of yarn.lock, in either of its formats.
+_YARN_NAME = re.compile(r'"?(@?[^@"\s]{1,214})@')
+_YARN_VERSION = re.compile(r'  version:? "?([^"\s]{1,100})"?')
+_YAML_LINE = re.compile(
+    r"( *)['\"]?([^'\":\s][^'\":\s]{0,213})['\"]?:(?: ['\"]?([^'\"\s]{1,200}))?"
+)
+_PLAIN_VERSION = re.compile(r"\d[\w.+-]{0,99}")
+
+
+def find_npm_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
+    """Yield the packages that package.json names, as installed or as locked."""
+    declared = load_json(folder / "package.json", problems)
+    names = {name for group in _GROUPS for name in table(declared, group)}
+    if not names:
+        return
+    locked = _locked(folder, problems)
+    for name in sorted(names):
+        location = folder / "node_modules" / name
+        installed = load_json(location / "package.json", problems)
+        lock_name, locked_version = locked.get(name, ("package.json", None))
+        version = installed.get("version")
+        is_installed = isinstance(version, str) and bool(version)
+        yield Dependency(
+            ecosystem="npm",
+            name=name,
+            version=version if is_installed else locked_version,
+            found_in="node_modules" if is_installed else lock_name,
+            location=location if is_installed else None,
+        )
+
+
+def _locked(folder: Path, problems: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the lock file and the version of each package, by name."""
+    parsers = {
+        "package-lock.json": _package_lock(folder, problems),
+        "yarn.lock": _yarn_lock(read_project_file(folder / "yarn.lock", problems)),
+        "pnpm-lock.yaml": _pnpm_lock(read_project_file(folder / "pnpm-lock.yaml", problems)),
+    }
+    locked: dict[str, tuple[str, str]] = {}
+    for lock_name, versions in parsers.items():
+        for name, version in versions:
+            locked.setdefault(name, (lock_name, version))
+    return locked
+
+
+def _package_lock(folder: Path, problems: list[str]) -> Iterator[tuple[str, str]]:
+    document = load_json(folder / "package-lock.json", problems)
+    # Since npm 7 by path, before that by name.
+    entries = table(document, "packages") or table(document, "dependencies")
+    for path, entry in entries.items():
+        name = path.removeprefix("node_modules/")
+        version = entry.get("version") if isinstance(entry, dict) else None
+        if isinstance(version, str) and "node_modules/" not in name:
+            yield name, version
+
+
+def _yarn_lock(text: str) -> Iterator[tuple[str, str]]:
+    name = None
+    for line in text.splitlines():
+        if line and not line[0].isspace() and not line.startswith("#"):
+            match = _YARN_NAME.match(line)
+            name = match[1] if match else None
+        elif name and (match := _YARN_VERSION.match(line)):
+            yield name, match[1]
+            name = None
+
+
+def _pnpm_lock(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what pnpm locked for the project itself; `1.2.3(peer@4)` is version 1.2.3."""
+    for path, value in _scalars(text):
+        # Where there are no workspaces older files begin with the groups, not with importers.
+        own = path[2:] if path[:2] == ("importers", ".") else path
+        is_version = own[2:] in ((), ("version",))
+        version = _PLAIN_VERSION.match(value)
+        if len(own) >= 2 and own[0] in _GROUPS and is_version and version:
+            yield own[1], version[0]
+
+
+def _scalars(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the values of YAML as pnpm writes it, block mappings of plain keys, by their path."""
+    path: list[tuple[int, str]] = []
+    for line in text.splitlines():
+        match = _YAML_LINE.match(line)
+        if match is None:
+            continue
+        indent = len(match[1])
+        while path and path[-1][0] >= indent:
+            path.pop()
+        path.append((indent, match[2]))
+        if match[3]:
+            yield tuple(key for _, key in path), match[3]
