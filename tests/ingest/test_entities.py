@@ -128,3 +128,26 @@ def test_any_text_gives_the_same_mentions_twice_each_of_a_section_it_has(text: s
     assert found == find_entities(page)
     assert {mention.section for mention in found} <= {section.ordinal for section in page.sections}
     assert all(mention.count > 0 for mention in found)
+
+
+def test_words_of_samples_are_no_entities() -> None:
+    page = extracted(
+        "# Forms\n\nPass `initial` and `my_field` to `self.clean()`, or `del obj.attr`, in `elif`.\n\n"
+        "Set `max_length` on `CharField`, or run `loaddata`.\n\n## `loaddata` {#loaddata}\n\nLoads.\n",
+        "markdown",
+    )
+
+    names = {each.name for each in find_entities(page) if each.kind == "symbol"}
+
+    assert names >= {"max_length", "CharField", "loaddata"}
+    assert not names & {"initial", "my_field", "self.clean", "obj.attr", "del obj.attr", "elif"}
+
+
+def test_shouting_dates_and_exclamations_name_nothing() -> None:
+    page = extracted(
+        "# Licence\n\nTHE SOFTWARE IS PROVIDED AS IS. THE SOFTWARE IS PROVIDED. See HTTP and HTTP.\n\n"
+        "## Jul 23, 2016\n\nText.\n\n## That is it!\n\nText.\n",
+        "markdown",
+    )
+
+    assert {each.name for each in find_entities(page)} == {"Licence", "HTTP"}

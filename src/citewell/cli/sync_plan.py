@@ -116,9 +116,7 @@ def _hints(plan: Plan) -> list[str]:
     if installable:
         hints.append(f"{installable} packages are not installed: install them and sync again.")
     if hosted and plan.offers is None:
-        hints.append(
-            f"{hosted} packages have sites only: `citewell sync --sites` looks for them."
-        )
+        hints.append(f"{hosted} packages have sites only: `citewell sync --sites` looks for them.")
     return hints
 
 

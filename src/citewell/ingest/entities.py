@@ -42,6 +42,25 @@ _DEFINITION = re.compile(r"^(?:[-*+] )?((?:\*\*[^*\n]{2,80}\*\*(?:, )?)+):", re.
 _BOLD = re.compile(r"\*\*([^*\n]+)\*\*")
 _COMMAND = re.compile(r"[A-Za-z_][\w.+-]*(?: [A-Za-z_-][\w.+-]*){0,2}")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+_PLAIN_WORD = re.compile(r"[a-z][a-z0-9]*")
+# What samples call their own things.
+_SAMPLE_NAME = re.compile(
+    r"(?:self|cls|obj|foo\w*|bar|baz|spam|eggs|some_?(?:model|app|view|field|module))(?:[._].*)?$"
+    r"|(?:your|my)(?:_|[A-Z])|my(?:app|site|project|model|module|package|class|view|file|db)\b"
+    r"|My[A-Z]|[A-Z](?:\.[A-Z])+$|\d*[Nn]th$|example\b"
+)
+_STATEMENT = re.compile(
+    r"(?:and|as|assert|async|await|class|def|del|elif|else|except|export|for|from|func|if|import|in"
+    r"|lambda|new|not|or|raise|return|try|var|while|with|yield)(?: |$)"
+)
+_OWNER = re.compile(r"(?:self|cls|this)\.")
+_SHOUTED = re.compile(r"(?:[A-Z]{2,}+[ ,.;:()\n]++){4,}+[A-Z]*+")
+_DATE = re.compile(
+    r"(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?,?)? \d{4}",
+    re.IGNORECASE,
+)
+_ROMAN = re.compile(r"[IVX]+")
 _TERM_ANCHOR = re.compile(r"#term-(.+)")
 _GLOSSARY = re.compile(r"/glossary(?:/|\.html?|/index\.html?)?(?:#|$)", re.I)
 _NUMBERING = re.compile(
@@ -75,14 +94,18 @@ _GENERIC = frozenset(
         "reference, references, related, requirements, resources, return value, returns, "
         "see also, setup, source, source code, summary, support, synopsis, syntax, table of "
         "contents, tip, tips, troubleshooting, tutorial, types, usage, version, warning, "
-        "what's next, next steps, yields, todo, true, false, none, null, also, see, "
+        "what's next, next steps, yields, todo, true, false, none, null, also, see, ok, "
+        "must, may, should, shall, any, use, am, pm, kb, mb, gb, further topics, last update, "
+        "scenarios, caveats, limitations, dependencies, utilities, other attributes, running, "
+        "other modules, other notes, additional notes, implementations, quick links, return type, "
         "はじめに, 概要, 注意, 注記, 目次, 例, 使い方, 使用方法, 説明, 参考, 参照, 関連項目, "
         "関連情報, まとめ, 背景, 次のステップ, 詳細, 備考, 索引, 謝辞, 付録, メモ, ヒント, 警告"
     ).split(", ")
 )
 # Words that are upper-case because a sentence begins with them.
 _OPENERS = STOP_WORDS | frozenset(
-    "all also any each every for here like many new no note once see since use".split()
+    "after all also any before during each every for here if like many new no note once see since "
+    "through use using when while within without".split()
 )
 
 
@@ -146,7 +169,8 @@ class _Reader:
         for name in _glossary_terms(text):
             self._add(name, "term", at)
         prose = _CODE.sub(" ", _LINK_TARGET.sub("] ", text))
-        for name in _proper_phrases(prose):
+        # Licences shout, and name nothing by it.
+        for name in _proper_phrases(_SHOUTED.sub(" ", prose)):
             self._add_phrase(name, at)
 
     def mentions(self) -> tuple[EntityMention, ...]:
@@ -183,8 +207,19 @@ class _Reader:
         for match in _CODE.finditer(text):
             code, target = match.groups()
             name = _symbol_in(code)
-            if name is not None:
+            if name is not None and (target or self._is_telling(name)):
                 yield self._qualify(name, target or "")
+
+    def _is_telling(self, name: str) -> bool:
+        """Return whether code that is no link names something: `initial` is a word of a sample.
+
+        What the page itself defines does, as does what only code looks like.
+        """
+        if entity_key(name) in self._entities or _last_part(name) in self._qualified:
+            return True
+        if _SAMPLE_NAME.match(name) or name.rpartition(" ")[2] in STOP_WORDS:
+            return False
+        return not _PLAIN_WORD.fullmatch(name)
 
     def _qualify(self, name: str, target: str) -> str:
         """Return the full name of a symbol: where its link leads, or the page's own of that end."""
@@ -225,6 +260,10 @@ class _Reader:
 def _symbol_in(code: str) -> str | None:
     """Return the symbol or command that inline code names; None when it is other code."""
     name = _without_call(code.strip().lstrip("~"))
+    if _STATEMENT.match(name):
+        return None
+    # In a sample `self` is whatever the page is about.
+    name = _OWNER.sub("", name)
     return name if as_symbol(name) is not None or _COMMAND.fullmatch(name) else None
 
 
@@ -255,7 +294,8 @@ def _heading_names(heading: str, *, is_term: bool) -> Iterator[tuple[str, Entity
     if rest and _COMMAND.fullmatch(name) and " " not in name:
         yield name, "symbol"
         plain = rest[0]
-    if _is_short(plain):
+    # What ends with an exclamation mark talks to the reader.
+    if _is_short(plain) and not plain.endswith("!") and not _DATE.fullmatch(plain):
         yield plain, "topic"
 
 
@@ -287,9 +327,12 @@ def _proper_phrases(prose: str) -> Iterator[str]:
         words = match.group().split(" ")
         while words and words[0].lower() in _OPENERS:
             words.pop(0)
-        if len(words) > 1:
+        # "Running Django" is what a sentence says of a name, not a name.
+        if words and words[0].endswith("ing") and len(words) == 2:
+            continue
+        if len(words) > 1 and max(map(len, words)) > 1:
             yield " ".join(words)
-    yield from _ACRONYM.findall(prose)
+    yield from (name for name in _ACRONYM.findall(prose) if not _ROMAN.fullmatch(name))
     if _JAPANESE.search(prose):
         yield from (word.lstrip("ー") for word in _KATAKANA.findall(prose))
         yield from _QUOTED_JA.findall(prose)

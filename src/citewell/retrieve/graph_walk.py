@@ -167,13 +167,15 @@ def _step(edges: Iterable[Edge], *, frontier: Mapping[NodeRef, float], hops: int
     several = list(edges)
     fan_out = Counter((edge.source, edge.kind) for edge in several)
     scores: dict[NodeRef, float] = {}
-    strongest: dict[NodeRef, tuple[float, Edge]] = {}
+    strongest: dict[NodeRef, tuple[tuple[bool, float], Edge]] = {}
     for edge in several:
         spread = log(e + fan_out[edge.source, edge.kind])
         score = frontier[edge.source] * _strength(edge) / spread
         scores[edge.target] = scores.get(edge.target, 0.0) + score
-        if edge.target not in strongest or score > strongest[edge.target][0]:
-            strongest[edge.target] = (score, edge)
+        # That a section defines something says more of it than how often it names it.
+        worth = (edge.defines, score)
+        if edge.target not in strongest or worth > strongest[edge.target][0]:
+            strongest[edge.target] = (worth, edge)
     return _best(
         Reached(ref=ref, score=score, hops=hops, edge=strongest[ref][1])
         for ref, score in scores.items()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.graph import Edge, GraphCounts, Node, NodeRef, entity_key
 from citewell.core.records import SearchFilter
+from citewell.core.words import as_symbol
 from citewell.store.edge_statements import (
     EDGE_STATEMENTS,
     MOST_SECTIONS_SHARING,
@@ -42,16 +43,29 @@ async def find_nodes(
 async def find_entities(
     session: Session, names: Sequence[str], *, where: SearchFilter
 ) -> list[Node]:
-    """Return the entities of these names; a symbol's last part stands for it where it must."""
-    values = {"project": where.project, "keys": [entity_key(name) for name in names]}
+    """Return the entities of these names; with and without its module a symbol is the same."""
+    spellings = [_spellings(name) for name in names]
+    keys = [entity_key(spelt) for several in spellings for spelt in several]
+    places = [place for place, several in enumerate(spellings) for _ in several]
+    values = {"project": where.project, "keys": keys}
     by_place: dict[int, list[int]] = {}
     for row in await session.fetch_all("entities_named", values):
-        by_place.setdefault(row["place"], []).append(row["entity_id"])
+        by_place.setdefault(places[row["place"]], []).append(row["entity_id"])
     ids: list[int] = []
     for place, name in enumerate(names):
-        ids += by_place.get(place) or await _ending_with(session, name, where.project)
+        ids += by_place.get(place, [])
+        if " " not in name.strip():
+            ids += await _ending_with(session, name, where.project)
     refs = [NodeRef("entity", entity_id) for entity_id in dict.fromkeys(ids)]
     return await find_nodes(session, refs, where=where)
+
+
+def _spellings(name: str) -> list[str]:
+    """Return a name and, of a qualified one, the shorter forms that only code looks like."""
+    symbol = as_symbol(name)
+    parts = name.strip(" `").removesuffix("()").split(".") if symbol and "." in symbol else []
+    shorter = [".".join(parts[place:]) for place in range(1, len(parts))]
+    return [name, *(each for each in shorter if as_symbol(each))]
 
 
 async def edges_of(

@@ -61,6 +61,7 @@ async def list_related(
     given: ListingInput,
     where: SearchFilter,
     call: Call,
+    definitions_first: bool = False,
 ) -> NodeListOutput:
     """Return the next page of nodes related to `starts`.
 
@@ -82,6 +83,8 @@ async def list_related(
         where=where,
         query=given.query,
     )
+    if definitions_first:
+        reached = sorted(reached, key=lambda each: not each.edge.defines)
     left = [each for each in reached if node_number(each.ref) not in shown]
     page = left[: given.page_size]
     shapes = await _shapes(page, given=given, where=where, call=call)

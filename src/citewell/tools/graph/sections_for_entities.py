@@ -47,7 +47,13 @@ async def run(given: SectionsForEntitiesInput, call: Call) -> NodeListOutput:
     for name in given.entity_ids:
         starts += await _find(name, where=where, call=call)
     return await list_related(
-        starts, kinds=("mentioned_in",), max_hops=1, given=given, where=where, call=call
+        starts,
+        kinds=("mentioned_in",),
+        max_hops=1,
+        given=given,
+        where=where,
+        call=call,
+        definitions_first=True,
     )
 
 
