@@ -45,6 +45,8 @@ class PackageState:
         """What a person reads."""
         if self.is_editable:
             return f"{self.availability} (editable: README only)"
+        if self.availability == "installed" and not self.files:
+            return "installed (no sources: README only)"
         return self.availability
 
 

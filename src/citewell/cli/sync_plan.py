@@ -135,17 +135,20 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
     ]
     lines = [
         f"{shape['package']} {shape['version']}: indexed {shape['indexed']}, "
-        f"unchanged {shape['unchanged']}, removed {shape['removed']}, failed {len(report.failed)}"
+        f"unchanged {shape['unchanged']}, removed {shape['removed']}, skipped {len(report.failed)}"
         for shape, report in zip(shapes, reports, strict=True)
     ]
     lines += [
-        f"- failed: {url} — {reason}" for report in reports for url, reason in report.failed.items()
+        f"- skipped: {url} — {reason}"
+        for report in reports
+        for url, reason in report.failed.items()
     ]
     lines += [f"- {problem}" for problem in project.problems]
     return Outcome(
         text="\n".join(lines),
         structured={"packages": shapes, "problems": list(project.problems)},
-        has_failed=any(report.failed for report in reports),
+        # A module that cannot be parsed is the package's fault, and the rest of it is there.
+        has_failed=any(report.failed and not report.pages for report in reports),
     )
 
 

@@ -6,6 +6,9 @@ import inspect
 import re
 
 _ROLE = re.compile(r":[A-Za-z][A-Za-z:+-]{0,40}:`")
+_FENCES = ("```", "~~~")
+_UNDERLINE = re.compile(r"=+|-+|~+|\^+|\"+")
+_HEADING = re.compile(r"^(\s*)(#{1,6}(?:\s|$))")
 _SECTION = re.compile(
     r"(Args|Arguments|Parameters|Params|Returns|Return|Yields|Raises|Attributes|Examples?|Notes?"
     r"|Warnings?|See Also|References|Keyword Args|Other Parameters):?"
@@ -24,6 +27,9 @@ def docstring_markdown(docstring: str) -> str:
         if line.lstrip().startswith(">>>"):
             place = _write_block(lines, place, written, language="pycon")
             continue
+        if line.lstrip().startswith(_FENCES):
+            place = _write_fenced(lines, place, written)
+            continue
         if line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
             written.append(_inline(line.rstrip()[:-1]))
             place = _write_indented(lines, place + 1, written)
@@ -33,9 +39,25 @@ def docstring_markdown(docstring: str) -> str:
             place += 2 if following.startswith("---") else 1
             place = _write_entries(lines, place, written)
             continue
+        if line.strip() and _UNDERLINE.fullmatch(following):
+            written += ["", f"**{_inline(line.strip())}**", ""]
+            place += 2
+            continue
         written.append(_inline(_FIELD.sub(r"- \1\2:", line)))
         place += 1
     return "\n".join(written).strip()
+
+
+def _write_fenced(lines: list[str], place: int, written: list[str]) -> int:
+    """Write a block of Markdown code; one that is never closed ends with the docstring."""
+    fence = lines[place].lstrip()[:3]
+    written += ["", lines[place].strip()]
+    place += 1
+    while place < len(lines) and not lines[place].lstrip().startswith(fence):
+        written.append(lines[place])
+        place += 1
+    written += [fence, ""]
+    return place + 1
 
 
 def _write_block(lines: list[str], place: int, written: list[str], *, language: str) -> int:
@@ -89,5 +111,8 @@ def _indent(line: str) -> int:
 
 
 def _inline(line: str) -> str:
-    """Return a line without the markup that only Sphinx reads."""
-    return _ROLE.sub("`", line).replace("``", "`")
+    """Return a line without the markup that only Sphinx reads.
+
+    It begins no section: a docstring must not look like the definition of something else.
+    """
+    return _HEADING.sub(r"\1\\\2", _ROLE.sub("`", line).replace("``", "`"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import ExtractionError
 from citewell.ingest.packages.docstrings import docstring_markdown
 from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Dependency
 
     Definition = griffe.Class | griffe.Function | griffe.Attribute
-
-logger = logging.getLogger(__name__)
 
 _SKIPPED_FOLDERS = frozenset(
     {
@@ -144,9 +142,10 @@ def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
     for package, path in sorted(paths.items(), key=lambda item: item[0].count(".")):
         if path.stem != "__init__" or _is_private(package):
             continue
-        tree = _visit(package, path)
-        if tree is None:
-            continue
+        try:
+            tree = _visit(package, path)
+        except ExtractionError:
+            continue  # reported when the module itself is read
         for name, target in tree.imports.items():
             module, _, defined = target.rpartition(".")
             if module in paths and module != package and not name.startswith("_"):
@@ -159,22 +158,28 @@ def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
     return exported
 
 
-def _visit(name: str, path: Path) -> griffe.Module | None:
+def _visit(name: str, path: Path) -> griffe.Module:
+    """Return a module as its source says it.
+
+    Raises:
+        ExtractionError: it cannot be read or parsed.
+    """
     # Takes a fifth of a second to import, and only syncing needs it.
     import griffe
 
     try:
         return griffe.visit(name, filepath=path, code=read_bounded(path))
     except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
-        logger.info("%s cannot be parsed: %s", path, error)
-        return None
+        raise ExtractionError(f"it cannot be parsed: {error}") from error
 
 
 def _render_module(module: Module, dependency: Dependency) -> str | None:
-    """Return the module as Markdown; None when it documents nothing."""
+    """Return the module as Markdown; None when it documents nothing.
+
+    Raises:
+        ExtractionError: it cannot be parsed.
+    """
     tree = _visit(module.name, module.path)
-    if tree is None:
-        return None
     parts = [part for member in _definitions(tree) for part in _render(member, module, level=2)]
     if tree.docstring is None and not parts:
         return None

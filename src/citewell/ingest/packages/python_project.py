@@ -128,7 +128,7 @@ def distribution_name(dist: metadata.Distribution) -> str | None:
     """Return the normalised name of an installed distribution; None when its files are broken."""
     try:
         return normalise_python_name(dist.name)
-    except (KeyError, TypeError, AttributeError):
+    except (KeyError, TypeError, AttributeError, ValueError, OSError):
         return None
 
 
