@@ -189,12 +189,22 @@ def test_a_page_without_visible_text_is_an_error(html: str) -> None:
         ('<title>x</title><meta property="og:title" content="Herons: a history">', "", "Herons: a history"),
         ("", "<h1>Only <i>heading</i></h1>", "Only heading"),
         ("", "", "page.html"),
+        ('<title>Fen - Setup</title><meta property="og:title" content="Fen"><meta name="application-name" content="Fen">', "", "Fen - Setup"),
     ],
 )  # fmt: skip
 def test_the_title_is_the_pages_own(head: str, content: str, title: str) -> None:
     page = extracted(f"<head>{head}</head><body><main>{content}<p>{_LONG}</p></main></body>")
 
     assert page.title == title
+
+
+def test_a_sites_name_over_the_content_is_not_the_title_of_the_page() -> None:
+    page = extracted(
+        "<head><title>Fen Manager - Setup Guide</title></head><body><header><a href='/'>"
+        f"<h1>Fen Manager</h1></a></header><main><h1>Setup Guide</h1><p>{_LONG}</p></main></body>"
+    )
+
+    assert page.title == "Setup Guide"
 
 
 def test_a_link_with_brackets_is_kept_as_it_is_and_escaped_in_the_text() -> None:
@@ -277,3 +287,71 @@ def test_bars_that_lead_to_the_pages_before_and_after_leave_the_text() -> None:
 
     assert page.text == f"# Ants\n\n{_LONG}\n"
     assert {link.kind for link in page.links} == {"navigation"}
+
+
+def test_a_function_called_next_is_a_row_of_its_table() -> None:
+    html = f"""<p>{_LONG}</p><table><tr><td><h3>Functions</h3></td></tr>
+    <tr><td><div><a href="/next">next</a></div></td><td>Increments an iterator.</td></tr></table>"""
+
+    assert "[next](https://example.org/next)" in body(html)
+
+
+def test_a_list_that_is_called_a_menu_and_leads_nowhere_is_kept() -> None:
+    page = extracted(f"<body><p>{_LONG}</p><ul id='menu'><li>Soup</li><li>Bread</li></ul></body>")
+
+    assert "- Soup\n- Bread" in page.text
+
+
+def test_text_between_the_items_of_a_list_stays_together() -> None:
+    html = "<ol><span>int</span> The number of <b>buttons</b> alive.<li>Second</li></ol>"
+
+    assert body(html) == "1. int The number of **buttons** alive.\n2. Second\n"
+
+
+def test_a_tag_that_xhtml_closes_in_itself_does_not_swallow_the_page() -> None:
+    page = extracted(
+        '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.1//EN" ""><html><head><title>Ants</title></head>'
+        f"<body><iframe src='https://example.org/button'/><h1>Ants</h1><p>{_LONG}</p></body></html>"
+    )
+
+    assert page.text == f"# Ants\n\n{_LONG}\n"
+
+
+def test_a_footnote_that_its_number_shows_is_kept_apart_from_it() -> None:
+    page = extracted(
+        "<style>.note {display: none} sup:hover span.note {display: block} .gone {display: none} "
+        f".gone:hover {{display: block}}</style><body><p>{_LONG}<sup>7<span class='note'>Only in "
+        "spring.</span></sup> <span class='gone'>Nobody sees this.</span></p></body>"
+    )
+
+    assert "page.7 Only in spring." in page.text
+    assert "Nobody" not in page.text
+
+
+def test_what_a_signature_folds_away_follows_without_the_sign_that_stands_for_it() -> None:
+    html = (
+        "<pre>proc <a href='#add'>add</a>() {.<span><span class='Other pragmadots'>...</span></span>"
+        "<span class='pragmawrap'>raises: [], tags: []</span>.}</pre>"
+    )
+
+    assert body(html) == "```\nproc add() {.\n    raises: [], tags: [].}\n```\n"
+
+
+def test_two_lines_in_the_head_make_no_article_of_a_page_of_reference() -> None:
+    entries = "".join(f"<li>blur{n}() : <a href='/c{n}'>Image</a></li>" for n in range(8))
+    page = extracted(
+        "<head><meta name='keywords' content='images'><meta name='author' content='Ann'></head>"
+        f"<body><div class='header'><p>Members:</p><h3>- b -</h3><ul>{entries}</ul></div>"
+        f"<div><p>{_LONG}</p></div></body>"
+    )
+
+    assert "- blur7() : [Image](https://example.org/c7)" in page.text
+
+
+def test_a_section_on_copyright_keeps_its_lines() -> None:
+    page = extracted(
+        f"<body><h1>Ants</h1><p>{_LONG}</p><div class='section'><h2>Copyright</h2>"
+        "<p>Licensed as the rest is.</p><ul><li>Copyright 2006 Ann</li></ul></div></body>"
+    )
+
+    assert page.text.endswith("- Copyright 2006 Ann\n")

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _WITH_STYLES = (
     "[style], [hidden], [popover], [bgcolor], body[text], font[color], dialog:not([open])"
 )
+_CODE_TAGS = frozenset({"pre", "code"})
 _PAGE_TAGS = frozenset({"html", "body"})
 # A page that would lose this share of its text shows it once its scripts have run, or by a sheet
 # from elsewhere.
@@ -128,7 +129,9 @@ class _Judge:
         for key, node in self._boxes.items():
             if _is_inside(node, removed, outside):
                 continue
-            if not self._revealed.by_control(node) and not self._is_page(node):
+            if self._revealed.by_control(node):
+                _set_apart(node)
+            elif not self._is_page(node):
                 removed[key] = node
         for node in removed.values():
             node.decompose()
@@ -220,6 +223,15 @@ class _Judge:
             return False
         share = _SCRIPTED_SHARE if self._revealed.has_scripts else _WHOLE_SHARE
         return characters > share * self._page_text
+
+
+def _set_apart(node: LexborNode) -> None:
+    """Part what is shown on demand from the word before it, as a footnote from its number."""
+    around = node.parent
+    while around is not None and around.tag not in _CODE_TAGS:
+        around = around.parent
+    if around is None:
+        node.insert_before(" ")
 
 
 def _has_names(node: LexborNode) -> bool:

@@ -26,8 +26,12 @@ _COMBINATORS = frozenset({">", "+", "~"})
 _PSEUDO_ELEMENT = re.compile(
     r"::|:(?:before|after|first-line|first-letter|selection|host|slotted)\b", re.IGNORECASE
 )
-# Shown when the reader chooses it: a ticked box, the target of a link, an opened element.
-_STATE_PSEUDO = re.compile(r":(?:checked|target|focus-within|popover-open|open)\b|\[open\]", re.I)
+# Shown when the reader chooses it: a ticked box, the target of a link, an opened element, a
+# footnote under the pointer.
+_STATE_PSEUDO = re.compile(
+    r":(?:checked|target|focus-within|popover-open|open|hover)\b|\[open\]", re.I
+)
+_HOVER = re.compile(r":hover\b", re.I)
 _STATE_CLASS = re.compile(
     r"\.(?:is-)?(?:active|shown?|opened|open|expanded|visible|current|selected|in)\b", re.I
 )
@@ -123,7 +127,8 @@ def _selector(compounds: list[str], combinators: list[str]) -> Selector | None:
     if len(combinators) != len(compounds) - 1:
         return None
     is_state = bool(_STATE_PSEUDO.search(text) or _STATE_CLASS.search(text))
-    if is_state and ":not(" not in text:
+    # Nobody can point at what is not there.
+    if is_state and ":not(" not in text and not _HOVER.search(compounds[-1]):
         relaxed = [_STATE_CLASS.sub("", _STATE_PSEUDO.sub("", part)) or "*" for part in compounds]
         # A rule for whatever is active says nothing about a certain element.
         is_state = relaxed[-1] != "*"

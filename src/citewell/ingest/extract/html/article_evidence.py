@@ -19,7 +19,8 @@ _DOCUMENTATION_GENERATORS = re.compile(
 )
 _DOCUMENTATION_MARKS = (
     ".sphinxsidebar, .rst-content, .theme-doc-markdown, .vp-doc, .md-content, .bd-article, "
-    ".mw-parser-output, .sidebar-scrollbox, #mdbook-sidebar, .book-summary, .sig-object, dl.py"
+    ".mw-parser-output, .sidebar-scrollbox, #mdbook-sidebar, .book-summary, .sig-object, dl.py, "
+    ".contents > .textblock, .memitem, script[src='menudata.js']"
 )
 _ARTICLE_MARKS = (
     "meta[property='og:type' i][content*='article' i], meta[property^='article:' i], "
@@ -39,8 +40,8 @@ _HINTS = (
     "link[type='application/rss+xml'], link[type='application/atom+xml']",
     "#disqus_thread, .comment-list, .commentlist, #respond, .comments-area, .comment-body",
     "time[datetime], time[pubdate]",
-    "[rel='author' i], .byline, [itemprop='author'], .vcard, meta[name='author' i]",
-    "meta[name='keywords' i]",
+    "[rel='author' i], .byline, [itemprop='author'], .vcard",
+    "meta[name='keywords' i], meta[name='author' i]",
     _SHOWN_ELSEWHERE,
     "meta[name^='twitter:' i]",
     "meta[property='fb:app_id'], meta[name='news_keywords'], meta[name='date'], "

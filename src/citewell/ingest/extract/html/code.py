@@ -41,9 +41,10 @@ _NUMBERS = re.compile(
 )
 _NOT_CODE = re.compile(
     r"(?<= )(?:copy(?:btn|-btn|-button|-code)?|clipboard\S*|btn\S*|toolbar-item|code-header|boring"
-    r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc)(?= )"
+    r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc|pragmadots)(?= )"
 )
 _LINE_TAGS = frozenset({"div", "p", "li", "tr"})
+_FOLD = "\n    "
 _FENCE_RUN = re.compile(r"`{3,}")
 
 
@@ -132,6 +133,10 @@ def _collect(element: Element, pieces: list[str]) -> None:
             pieces.append("\n")
         elif child.names and _is_not_code(child):
             continue
+        elif child.names and child.has_class("pragmawrap"):
+            # The end of a signature, which the page folds away, below the line that it shows.
+            pieces.append(_FOLD)
+            _collect(child, pieces)
         else:
             starts_line = child.tag in _LINE_TAGS
             if starts_line and pieces and not pieces[-1].endswith("\n"):

@@ -160,6 +160,9 @@ def _is_named(element: Element, measure: Measure) -> bool:
         )
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
+    if element.tag in ("ul", "ol", "menu") and not measure.links:
+        # A list that leads nowhere, whatever it is called.
+        return False
     return _has_name(element.names, is_sure=False)
 
 

@@ -12,6 +12,7 @@ from citewell.ingest.extract.canonical import (
     join_blocks,
     visible_text,
 )
+from citewell.ingest.extract.html.element import BLOCK_TAGS
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
@@ -27,9 +28,9 @@ def render_list(element: Element, renderer: Renderer) -> list[str]:
     """Return the list as one block, nested lists indented below their item."""
     number = _start_number(element) if element.tag == "ol" else None
     items: list[str] = []
-    for child in element.children:
-        if isinstance(child, str):
-            blocks = renderer.paragraphs([child]) if child.strip() else []
+    for child in _items_and_runs(element):
+        if isinstance(child, list):
+            blocks = renderer.paragraphs(child)
         elif child.tag in ("ul", "ol") and items:
             # A list that is a child of a list belongs to the item before it.
             nested = join_blocks(renderer.block(child))
@@ -37,7 +38,7 @@ def render_list(element: Element, renderer: Renderer) -> list[str]:
             continue
         else:
             blocks = renderer.blocks(child) if child.tag == "li" else renderer.block(child)
-        if number is not None and not isinstance(child, str) and child.tag == "li":
+        if number is not None and not isinstance(child, list) and child.tag == "li":
             value = child.attribute("value")
             number = int(value) if value.isdecimal() and len(value) < 9 else number
         item = _item(blocks, "- " if number is None else f"{number}. ")
@@ -45,6 +46,20 @@ def render_list(element: Element, renderer: Renderer) -> list[str]:
             items.append(item)
             number = number if number is None else number + 1
     return [join_blocks(items, "\n")] if items else []
+
+
+def _items_and_runs(element: Element) -> list[Element | list[Element | str]]:
+    """Return the items and other blocks of a list, and text that stands between them in one run."""
+    parts: list[Element | list[Element | str]] = []
+    run: list[Element | str] = []
+    for child in element.children:
+        if isinstance(child, str) or not (child.tag in BLOCK_TAGS or child.has_block):
+            run.append(child)
+            continue
+        parts.extend([run] if run else [])
+        run = []
+        parts.append(child)
+    return [*parts, run] if run else parts
 
 
 def render_definitions(element: Element, renderer: Renderer) -> list[str]:

@@ -36,6 +36,7 @@ _LEAST_CHARACTERS = 20
 _LABEL_CHARACTERS = 40
 # Where less is left, the page itself is a notice of copyright.
 _LEAST_BEFORE_COLOPHON = 60
+_LEGAL_HEADING = re.compile(r"copyright|licen[cs]|legal|authors?\b|credits", re.IGNORECASE)
 _HOLDERS = frozenset("div section article main center form body".split())
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _CONTENTS_SHARE = 0.85
@@ -358,14 +359,22 @@ def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[
 
 
 def _is_under_heading(holder: Element, place: int) -> bool:
-    """Return whether what stands from `place` on is all that a heading right before it heads."""
+    """Return whether what stands from `place` on belongs to a heading before it.
+
+    It does where it is all that is headed, or where the heading announces it.
+    """
     before = [node for node in holder.children[:place] if not isinstance(node, str) or node.strip()]
-    return (
-        place < len(holder.children)
-        and bool(before)
-        and not isinstance(before[-1], str)
-        and before[-1].tag in HEADING_TAGS - {"h1"}
-    )
+    if place == len(holder.children) or not before:
+        return False
+    headings = [
+        (at, node)
+        for at, node in enumerate(before)
+        if not isinstance(node, str) and node.tag in HEADING_TAGS - {"h1"}
+    ]
+    if not headings:
+        return False
+    at, heading = headings[-1]
+    return at == len(before) - 1 or bool(_LEGAL_HEADING.search(heading.text()))
 
 
 def _is_colophon(node: Element | str, measures: dict[Element, Measure]) -> bool:

@@ -130,6 +130,10 @@ def choose_title(
     if ranked:
         names_site, place = min(ranked)
         if not names_site:
+            own = candidates[ranked[0][1]]
+            if own in headings and candidates[place] not in headings:
+                # The title begins with the site's name, which stands over every page's content.
+                return own
             return _own_heading(candidates[place], subheadings, parts) or candidates[place]
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
@@ -191,8 +195,11 @@ def _headings(parsed: LexborHTMLParser) -> tuple[str, ...]:
 
 def _title(parsed: LexborHTMLParser, meta: dict[str, str]) -> str:
     node = parsed.css_first("head title") or parsed.css_first("title")
-    title = meta.get("og:title") or (_words(node.text()) if node is not None else "")
-    return title[:_MAX_TITLE_CHARACTERS]
+    own = _words(node.text()) if node is not None else ""
+    shared = meta.get("og:title", "")
+    if own and shared in (meta.get("og:site_name"), meta.get("application-name")):
+        shared = ""
+    return (shared or own)[:_MAX_TITLE_CHARACTERS]
 
 
 def _words(text: str) -> str:

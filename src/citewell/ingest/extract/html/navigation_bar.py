@@ -44,6 +44,8 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
         return False
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
+    if measure.links == 1 and _is_beside_another_cell(element):
+        return False
     links = [below for below in element.walk() if below.tag == "a" and "href" in below.attributes]
     related = sum(_relates(link) for link in links)
     unlinked = _words(_text_outside_links(element))
@@ -55,6 +57,15 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
     return leads > 0 and 2 * max(labels, related, plain) >= len(links)
+
+
+def _is_beside_another_cell(element: Element) -> bool:
+    """Return whether an element is what a row says first: a function can be called "next"."""
+    cell = next((above for above in element.ancestors() if above.tag in ("td", "th")), None)
+    row = cell.parent if cell is not None else None
+    return row is not None and any(
+        other is not cell and other.text().strip() for other in row.elements()
+    )
 
 
 def _relates(link: Element) -> bool:

@@ -29,11 +29,19 @@ _NEVER_READ = frozenset(
 
 # XHTML served as HTML: a browser would let such an anchor run on over all that follows.
 _SELF_CLOSED_ANCHOR = re.compile(r"<a(\s+(?:id|name)=[^<>]*)/>")
+# Of these a browser would take all that follows for their content, which it never shows.
+_SELF_CLOSED_HOLDER = re.compile(
+    r"<(iframe|textarea|title|noscript|noframes|noembed|xmp|object|audio|video|canvas|select|button)"
+    r"(\s[^<>]*)?/>",
+    re.IGNORECASE,
+)
+# Where a page says that it is XHTML.
+_OPENING_CHARACTERS = 2_000
 _VOID_TAGS = frozenset({"br", "hr", "img", "wbr", "source"})
 _CODE_TAGS = frozenset({"pre", "code", "tt", "samp", "kbd"})
 # Anything but plain highlighting spans: line numbers, buttons, links, hidden text.
 _MARKED_UP_CODE = re.compile(
-    r"<(?!/?span\b)|style=|hidden|lineno|line-number|gutter|sr-only|class=\"ln|copy|btn|boring"
+    r"<(?!/?span\b)|style=|hidden|lineno|line-number|gutter|sr-only|class=\"ln|copy|btn|boring|pragma"
 )
 
 
@@ -53,7 +61,7 @@ def parse_document(html: str, *, is_rendered: bool = False) -> Document:
     A rendered page holds nothing hidden any more.
     """
     # With scripting on, <noscript> holds text that no reader sees, but for image fallbacks.
-    closed = _SELF_CLOSED_ANCHOR.sub(r"<a\1></a>", html)
+    closed = _close_tags(html)
     parsed = LexborHTMLParser(closed.encode("utf-8", "replace"), scripting=True)
     if not is_rendered:
         remove_hidden(parsed, closed)
@@ -64,6 +72,14 @@ def parse_document(html: str, *, is_rendered: bool = False) -> Document:
         body.attributes = root.attributes
         _read_children(root, body, elements=elements)
     return Document(parsed=parsed, body=body, elements=elements)
+
+
+def _close_tags(html: str) -> str:
+    """Close the tags that are closed in themselves, as XHTML allows and HTML does not."""
+    closed = _SELF_CLOSED_ANCHOR.sub(r"<a\1></a>", html)
+    if "xhtml" not in closed[:_OPENING_CHARACTERS].lower():
+        return closed
+    return _SELF_CLOSED_HOLDER.sub(r"<\1\2></\1>", closed)
 
 
 def _read_children(root: LexborNode, into: Element, *, elements: list[Element]) -> None:
