@@ -14,7 +14,8 @@ import pytest
 from typing_extensions import override
 
 from citewell.cli.main import COMMANDS, build_command_parser
-from citewell.core.errors import CitewellError, ErrorCode
+from citewell.core.error_codes import ErrorCode
+from citewell.core.errors import CitewellError
 from citewell.core.settings import setting_fields
 from citewell.core.settings_sources import variable_name
 from citewell.tools.catalog import ALL_TOOLS

@@ -3,7 +3,7 @@
 import inspect
 from typing import get_args
 
-from citewell.core import errors
+from citewell.core import error_codes, errors
 
 
 def test_every_error_has_a_code_a_type_and_a_suggestion_and_is_drawn_in_the_tree() -> None:
@@ -16,7 +16,7 @@ def test_every_error_has_a_code_a_type_and_a_suggestion_and_is_drawn_in_the_tree
     assert len(classes) > 15
     for each in classes:
         error = each("what happened", status=404)
-        assert error.code in get_args(errors.ErrorCode)
+        assert error.code in get_args(error_codes.ErrorCode)
         assert error.type
         assert error.suggestion
         assert error.details == {"status": 404}

@@ -163,6 +163,41 @@ async def test_a_tool_that_takes_too_long_is_stopped() -> None:
     assert "Citewell timed out after 0.2s." in result.text
 
 
+async def test_a_call_beyond_those_that_a_process_works_on_is_told_when_to_come_again() -> None:
+    busy, done = anyio.Event(), anyio.Event()
+
+    async def wait(given: EchoInput, call: Call) -> EchoOutput:
+        busy.set()
+        await done.wait()
+        return EchoOutput(text=given.text)
+
+    class OneAtATime(NoParts):
+        settings = Settings(mcp_max_calls=1)
+
+    registry = Registry([replace(ECHO, run=wait)], timeout_seconds=60, max_response_bytes=10_000)
+    results: list[ToolResult] = []
+
+    async def ask() -> None:
+        results.append(
+            await registry.call(
+                "test.echo", {"text": "a"}, app=OneAtATime(), caller=Caller(session="s")
+            )
+        )
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await busy.wait()
+        await ask()
+        done.set()
+    await ask()
+
+    refused, first, later = results
+    assert refused.structured["error"]["code"] == "OVERLOADED"
+    assert refused.structured["error"]["details"] == {"retry_after": 1}
+    assert not first.is_error
+    assert not later.is_error
+
+
 async def test_an_answer_that_is_too_large_is_not_sent() -> None:
     result = await call({"text": "aaaa", "times": 10_000})
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 IN_MEMORY = "memory://"
+IN_FILE = "file://"
+"""What the workers of one server count in; the server makes it itself."""
 
 MAX_BUCKETS = 50_000
 """Identities kept in memory; beyond that the least recently seen is forgotten."""
@@ -32,7 +34,14 @@ class RateLimiter:
         self._own = TokenBuckets(requests, window_seconds)
         self._own_lock = threading.Lock()
         self._counter: RequestCounter = self._own
-        if storage_uri != IN_MEMORY:
+        if storage_uri.startswith(IN_FILE):
+            # Imported late: the module is for systems that have workers.
+            from citewell.access.shared_buckets import SharedBuckets
+
+            # Keys and addresses have buckets of other sizes, and so a file each.
+            own_file = f"{storage_uri}-{requests}-{window_seconds}"
+            self._counter = SharedBuckets(requests, window_seconds, own_file)
+        elif storage_uri != IN_MEMORY:
             # Imported for Redis only: the library takes a fifth of a second, in which a docs
             # server has answered its first question.
             from citewell.access.shared_window import SharedWindow

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from citewell.access.rate_limit import IN_MEMORY, RateLimiter
+from citewell.access.rate_limit import IN_FILE, IN_MEMORY, RateLimiter
 
 if TYPE_CHECKING:
     from citewell.core.records import Caller
@@ -24,7 +24,7 @@ class Rates:
     def __init__(
         self, *, per_key: int = 0, per_address: int = 0, storage_uri: str = IN_MEMORY
     ) -> None:
-        self._waits = storage_uri != IN_MEMORY
+        self._waits = not storage_uri.startswith((IN_MEMORY, IN_FILE))
         self._keys = _limiter(per_key, storage_uri)
         self._addresses = _limiter(per_address, storage_uri)
 

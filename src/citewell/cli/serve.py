@@ -20,6 +20,7 @@ CITEWELL_MCP_AUTH_TOKEN or CITEWELL_BILLING_URL."""
 EXAMPLES = """\
   citewell serve
   citewell serve --transport streamable-http --port 8765
+  citewell serve --transport streamable-http --workers 4
   CITEWELL_MCP_AUTH_TOKEN=… citewell serve --transport streamable-http --host 0.0.0.0
   citewell config claude-desktop        # what to paste into the client"""
 
@@ -37,6 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--port", dest="mcp_port", metavar="PORT", help="port to bind (CITEWELL_MCP_PORT)"
+    )
+    parser.add_argument(
+        "--workers",
+        dest="mcp_workers",
+        metavar="N",
+        help="server processes on that port (CITEWELL_MCP_WORKERS)",
     )
     parser.add_argument(
         "--toolsets",

@@ -42,23 +42,16 @@ CitewellError
 ├── QuestionClosed             a question to the user that can no longer be answered
 ├── ServerStopping             a call that waits for a person when the server stops
 ├── BudgetExceeded             a request or an answer is larger than allowed
-└── RateLimited
+├── RateLimited
+└── Overloaded                 the server works on as many calls as it can
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-ErrorCode = Literal[
-    "INVALID_ARGUMENT",
-    "SCOPE_VIOLATION",
-    "BACKEND_UNAVAILABLE",
-    "TIMEOUT",
-    "BUDGET_EXCEEDED",
-    "INTERNAL_ERROR",
-    "NOT_FOUND",
-    "RATE_LIMITED",
-]
+if TYPE_CHECKING:
+    from citewell.core.error_codes import ErrorCode
 
 Detail = str | int | float | bool | None
 
@@ -187,9 +180,7 @@ class UnsupportedContent(FetchError):
     """The content is of a type that holds no text we can read."""
 
     code = "INVALID_ARGUMENT"
-    suggestion = (
-        "HTML, Markdown, reStructuredText, AsciiDoc, plain text, JSON, XML and PDF can be read."
-    )
+    suggestion = "HTML, Markdown, reStructuredText, AsciiDoc, text, JSON, XML and PDF can be read."
 
 
 class EmptyPage(FetchError):
@@ -397,4 +388,12 @@ class RateLimited(CitewellError):
 
     code = "RATE_LIMITED"
     type = "RateLimited"
+    suggestion = "Wait the stated seconds, then call again."
+
+
+class Overloaded(CitewellError):
+    """The server works on as many calls as it can; `details["retry_after"]` are seconds."""
+
+    code = "OVERLOADED"
+    type = "Overloaded"
     suggestion = "Wait the stated seconds, then call again."

@@ -115,6 +115,12 @@ class Settings:
     mcp_sessions: bool = _setting(
         True, "Give HTTP clients a session; false lets any replica serve any request."
     )
+    mcp_workers: int = _setting(
+        1, "Processes that serve HTTP on one port over one library.", at_least=1, at_most=64
+    )
+    mcp_max_calls: int = _setting(
+        100, "Calls a process works on at once; others get OVERLOADED. 0: any.", at_least=0
+    )
     mcp_toolsets: tuple[str, ...] = _setting(
         ("default",), "Toolsets to list: `default`, `all`, or names."
     )

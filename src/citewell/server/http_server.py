@@ -25,6 +25,7 @@ from citewell.server.listener import bind
 from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
+from citewell.server.shared_sessions import SharedSessions
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.catalog import open_registry
 
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from starlette.applications import Starlette
+    from starlette.types import ASGIApp
 
     from citewell.app.open import App
     from citewell.core.settings import Settings
+    from citewell.server.shared_sessions import Worker
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +50,14 @@ _CLOSING_SECONDS = 3
 _KEEP_ALIVE_SECONDS = 75
 
 
-async def serve_http(settings: Settings) -> None:
-    """Serve on the configured host and port until a signal comes.
+async def serve_http(
+    settings: Settings,
+    *,
+    listener: socket.socket | None = None,
+    worker: Worker | None = None,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve on the configured host and port, or on `listener`, until a signal comes.
 
     Unlike stdio, all parts are opened at once: nobody waits for a first list of tools, and
     what is set wrong shows before the port is open.
@@ -57,18 +66,26 @@ async def serve_http(settings: Settings) -> None:
         SettingsError: the port cannot be bound, or would be open to anyone.
         CitewellError: a part cannot be opened.
     """
-    with bind(settings.mcp_host, settings.mcp_port) as listener:
+    with listener or bind(settings.mcp_host, settings.mcp_port) as bound:
         # Port 0 takes any free port; the log and progress messages name the real one.
-        settings = replace(settings, mcp_port=listener.getsockname()[1])
+        settings = replace(settings, mcp_port=bound.getsockname()[1])
         async with open_app(settings) as app:
             parts = await app.open(*PART_NAMES)
             check_binding(settings, has_keys=await parts.access.gate.is_guarded())
-            await _serve(app, listener, settings=settings, on_stop=parts.desk.stop_waiting)
+            on_stop = parts.desk.stop_waiting
+            asgi_app, draining = await _build(app, settings)
+            if worker is None:
+                await _run_uvicorn(asgi_app, [bound], draining, settings=settings, on_stop=on_stop)
+                return
+            with worker.listen() as private:
+                on_ready()
+                shared = SharedSessions(asgi_app, worker)
+                sockets = [bound, private]
+                await _run_uvicorn(shared, sockets, draining, settings=settings, on_stop=on_stop)
 
 
-async def _serve(
-    app: App, listener: socket.socket, *, settings: Settings, on_stop: Callable[[], None]
-) -> None:
+async def _build(app: App, settings: Settings) -> tuple[Starlette, Draining]:
+    """Return what answers requests, and what knows of those that run."""
     registry = open_registry(settings)
     metrics, draining = Metrics(), Draining()
     server = build_server(registry, app, settings=settings, metrics=metrics)
@@ -76,7 +93,7 @@ async def _serve(
         server, registry, app, settings=settings, metrics=metrics, draining=draining
     )
     await settle()
-    await _run_uvicorn(asgi_app, listener, draining, settings=settings, on_stop=on_stop)
+    return asgi_app, draining
 
 
 async def settle() -> None:
@@ -90,14 +107,14 @@ async def settle() -> None:
 
 
 async def _run_uvicorn(
-    app: Starlette,
-    listener: socket.socket,
+    app: ASGIApp,
+    sockets: list[socket.socket],
     draining: Draining,
     *,
     settings: Settings,
     on_stop: Callable[[], None],
 ) -> None:
-    host, port = listener.getsockname()[:2]
+    host, port = sockets[0].getsockname()[:2]
     logger.info("server started: transport streamable-http, host %s, port %d", host, port)
     # Terminals make links of addresses, but not of hosts and ports.
     shown = "127.0.0.1" if is_unspecified(host) else f"[{host}]" if ":" in host else host
@@ -124,7 +141,7 @@ async def _run_uvicorn(
         async with anyio.create_task_group() as tasks:
             stop = partial(_stop, server, draining, seconds=DRAIN_SECONDS, on_stop=on_stop)
             tasks.start_soon(_do_when_set, signalled, stop)
-            await server.serve(sockets=[listener])
+            await server.serve(sockets=sockets)
             tasks.cancel_scope.cancel()
     logger.info("server stopped")
 

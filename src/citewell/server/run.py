@@ -71,6 +71,11 @@ def _leave() -> NoReturn:
 
 def _serve_http(settings: Settings) -> None:
     # Imported late: the stdio transport starts without the web framework.
+    if settings.mcp_workers > 1:
+        from citewell.server.workers import serve_workers
+
+        serve_workers(settings)
+        return
     import anyio
 
     from citewell.server.http_server import serve_http

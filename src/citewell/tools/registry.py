@@ -20,6 +20,7 @@ from citewell.core.errors import (
     CitewellError,
     NotConfigured,
     NotFound,
+    Overloaded,
     ScopeViolation,
     ToolTimeout,
 )
@@ -27,6 +28,7 @@ from citewell.core.progress import OnProgress, no_progress
 from citewell.core.redaction import summarise_arguments
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
+from citewell.tools.load import Load
 from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of
 from citewell.tools.toolsets import hide_scope, spell_name
 from citewell.tools.untrusted import envelope, marked
@@ -198,6 +200,7 @@ class Registry:
         self._max_response_tokens = max_response_tokens
         self._after_call = after_call
         self._logs_tokens = logs_tokens
+        self._load = Load()
 
     def tools_for(self, caller: Caller) -> list[Tool[Any, Any, Any]]:
         """Return the tools that the caller's key is for; to others they do not exist."""
@@ -240,7 +243,16 @@ class Registry:
             deadline=anyio.current_time() + self._seconds_for(name, app.settings),
             client=client,
         )
-        result = await self._answer(name, arguments, call, meter=meter)
+        tool = self.find(name)
+        if tool is not None and tool.toolset == "people":
+            # Such a call waits for a person and costs next to nothing meanwhile.
+            result = await self._answer(name, arguments, call, meter=meter)
+        else:
+            try:
+                with self._load.working(max_calls=app.settings.mcp_max_calls):
+                    result = await self._answer(name, arguments, call, meter=meter)
+            except Overloaded as error:
+                return error_result(error, tool=name)
         if self._after_call is not None:
             # The work is done: reporting it finishes even if the client leaves now.
             with anyio.CancelScope(shield=True):

@@ -1,0 +1,17 @@
+"""The codes that tell programs what kind of error they met."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+ErrorCode = Literal[
+    "INVALID_ARGUMENT",
+    "SCOPE_VIOLATION",
+    "BACKEND_UNAVAILABLE",
+    "TIMEOUT",
+    "BUDGET_EXCEEDED",
+    "INTERNAL_ERROR",
+    "NOT_FOUND",
+    "RATE_LIMITED",
+    "OVERLOADED",
+]

@@ -1,0 +1,165 @@
+"""Several server processes on one port: they are started, started again, and stopped together."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NoReturn
+
+import anyio
+
+from citewell.core.error_kinds import error_of_kind
+from citewell.core.errors import CitewellError, SettingsError
+from citewell.server.http_server import serve_http
+from citewell.server.listener import bind
+from citewell.server.shared_sessions import Worker
+from citewell.server.stop_signals import on_stop_signal
+
+if TYPE_CHECKING:
+    import socket
+
+    from citewell.core.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+# A process that ends sooner than this would end again: the next one waits a moment.
+_SHORT_LIFE_SECONDS = 5.0
+_PAUSE_SECONDS = 1.0
+
+
+def serve_workers(settings: Settings) -> None:
+    """Serve with `settings.mcp_workers` processes until a signal comes; all take from one port.
+
+    A session stays with the process that opened it: the others hand its requests on. Limits are
+    counted together.
+
+    Raises:
+        SettingsError: the port cannot be bound, or this system cannot fork.
+        CitewellError: the first process could not start.
+    """
+    if not hasattr(os, "fork"):
+        raise SettingsError("CITEWELL_MCP_WORKERS needs a system that can fork, such as Linux")
+    with (
+        bind(settings.mcp_host, settings.mcp_port) as listener,
+        TemporaryDirectory(prefix="citewell-") as folder,
+    ):
+        settings = replace(settings, mcp_port=listener.getsockname()[1])
+        if settings.rate_limit_storage == "memory://":
+            settings = replace(settings, rate_limit_storage=f"file://{folder}/rates")
+        if settings.inference_threads == 0:
+            # Else every process would take all cores for itself.
+            threads = max(1, (os.cpu_count() or 1) // settings.mcp_workers)
+            settings = replace(settings, inference_threads=threads)
+        _Team(settings, listener, Path(folder)).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    number: int
+    started: float
+
+
+class _Team:
+    """The processes; `run` returns when all have ended after a stop signal."""
+
+    def __init__(self, settings: Settings, listener: socket.socket, folder: Path) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._folder = folder
+        self._members: dict[int, _Member] = {}
+        self._is_stopping = False
+        # Nothing is written to it: its end says to the processes that this one is gone.
+        self._lifeline, self._own_end = os.pipe()
+
+    def run(self) -> None:
+        with on_stop_signal(self._stop):
+            # One at a time: the first brings the database up to date, or says what is wrong.
+            for number in range(self._settings.mcp_workers):
+                if not self._is_stopping:
+                    self._start(number)
+            self._watch()
+        logger.info("all %d processes stopped", self._settings.mcp_workers)
+
+    def _stop(self) -> None:
+        self._is_stopping = True
+        for process in self._members:
+            os.kill(process, signal.SIGTERM)
+
+    def _start(self, number: int) -> None:
+        report, said = os.pipe()
+        process = os.fork()
+        if process == 0:
+            os.close(report)
+            os.close(self._own_end)
+            self._work(number, said)
+        os.close(said)
+        self._members[process] = _Member(number, time.monotonic())
+        with os.fdopen(report, encoding="utf-8") as lines:
+            failure = json.loads(lines.readline() or "null")
+        if failure and failure.get("kind"):
+            self._stop()
+            self._watch()
+            raise error_of_kind(failure["kind"], failure["message"])
+
+    def _watch(self) -> None:
+        """Wait for processes to end; start another in place of one that was not told to."""
+        while self._members:
+            process, status = os.waitpid(-1, 0)
+            member = self._members.pop(process, None)
+            if member is None or self._is_stopping:
+                continue
+            code = os.waitstatus_to_exitcode(status)
+            logger.error("server process %d ended with %d; starting it again", member.number, code)
+            if time.monotonic() - member.started < _SHORT_LIFE_SECONDS:
+                time.sleep(_PAUSE_SECONDS)
+            self._start(member.number)
+
+    def _work(self, number: int, said: int) -> NoReturn:
+        """Serve in a process of its own, and leave without what the parent would do at its end."""
+        # A Ctrl-C is for the parent, which passes it on; two signals would kill.
+        os.setpgid(0, 0)
+        threading.Thread(target=_stop_without, args=(self._lifeline,), daemon=True).start()
+        worker = Worker(number=number, workers=self._settings.mcp_workers, folder=self._folder)
+        serve = partial(
+            serve_http,
+            self._settings,
+            listener=self._listener,
+            worker=worker,
+            on_ready=partial(_say, said, {}),
+        )
+        code = 1
+        try:
+            anyio.run(serve)
+            code = 0
+        except CitewellError as error:
+            _say(said, {"kind": type(error).__name__, "message": error.message})
+        except Exception:
+            logger.exception("server process %d failed", number)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+
+def _say(pipe: int, report: dict[str, str]) -> None:
+    """Write to the parent that the process is ready, or why it is not."""
+    try:
+        os.write(pipe, json.dumps(report).encode() + b"\n")
+        os.close(pipe)
+    except OSError:
+        # It failed after it was ready, when nobody reads any more; the log has it.
+        logger.exception("a server process failed")
+
+
+def _stop_without(lifeline: int) -> None:
+    os.read(lifeline, 1)
+    os.kill(os.getpid(), signal.SIGTERM)

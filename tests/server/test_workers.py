@@ -1,0 +1,157 @@
+"""Several server processes on one port: sessions, limits, death and the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
+]
+
+_SECONDS = 120
+_ADDRESS = re.compile(r"MCP http://127\.0\.0\.1:(\d+)/mcp")
+OPENING = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+
+
+def command_in(folder: Path, *options: str, **settings: str) -> list[str]:
+    """Return the command of a server of two processes with its settings in a file."""
+    file = folder / "settings.env"
+    values = {"EMBEDDER": "none", **settings}
+    file.write_text("".join(f"CITEWELL_{name}={value}\n" for name, value in values.items()))
+    return [
+        *(sys.executable, "-m", "citewell", "serve", "--transport", "streamable-http"),
+        *("--port", "0", "--workers", "2", "--env-file", str(file)),
+        *("--database", f"sqlite:///{folder}/library.db", *options),
+    ]
+
+
+@contextmanager
+def served(folder: Path, **settings: str) -> Iterator[tuple[int, int]]:
+    """Give the port and the process id of a server of two processes, which ends in good order."""
+    log = folder / "log"
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command_in(folder, **settings), stderr=stderr)
+    try:
+        until(lambda: len(_ADDRESS.findall(log.read_text())) == 2, process)
+        yield int(_ADDRESS.findall(log.read_text())[0]), process.pid
+        process.terminate()
+        assert process.wait(_SECONDS) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def until(is_true: Any, process: subprocess.Popen[bytes] | None = None) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while not is_true():
+        assert process is None or process.poll() is None, "the server ended"
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def post(
+    port: int, method: str, params: dict[str, Any], session: str | None = None
+) -> tuple[int, str, str]:
+    """Return status, body and session id of a request on a connection of its own."""
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        **({"Mcp-Session-Id": session} if session else {}),
+    }
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    connection = HTTPConnection("127.0.0.1", port, timeout=_SECONDS)
+    try:
+        connection.request("POST", "/mcp", body, headers)
+        response = connection.getresponse()
+        text = response.read().decode()
+        return response.status, text, response.getheader("Mcp-Session-Id") or ""
+    finally:
+        connection.close()
+
+
+def sessions_of_both(port: int) -> dict[str, str]:
+    """Return a session of each process, by its number."""
+    found: dict[str, str] = {}
+
+    def open_another() -> bool:
+        session = post(port, "initialize", OPENING)[2]
+        found[session.partition("-")[0]] = session
+        return len(found) == 2
+
+    until(open_another)
+    return found
+
+
+def processes_of(parent: int) -> list[int]:
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+    return [int(process) for process in children.split()]
+
+
+def test_a_session_is_served_whichever_process_takes_the_connection(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, _):
+        sessions = sessions_of_both(port)
+        call = {"name": "status", "arguments": {}}
+        answers = [
+            post(port, "tools/call", call, session)[:2]
+            for session in sessions.values()
+            for _ in range(10)
+        ]
+        unknown = post(port, "tools/call", call, "1-" + "0" * 32)[0]
+
+    assert [status for status, _ in answers] == [200] * 20
+    assert all('"isError":false' in body for _, body in answers)
+    assert unknown == 404
+
+
+def test_the_processes_count_requests_together(tmp_path: Path) -> None:
+    with served(tmp_path, RATE_LIMIT_PER_ADDRESS="30") as (port, _):
+        began = time.monotonic()
+        statuses = [post(port, "initialize", OPENING)[0] for _ in range(60)]
+        refilled = (time.monotonic() - began) / 2
+
+    assert 30 <= statuses.count(200) <= 31 + refilled
+    assert set(statuses) <= {200, 429}
+
+
+def test_a_process_that_dies_is_started_again_and_none_is_left_behind(tmp_path: Path) -> None:
+    with served(tmp_path) as (port, parent):
+        before = processes_of(parent)
+        os.kill(before[0], signal.SIGKILL)
+        until(lambda: len(set(processes_of(parent)) - set(before)) == 1)
+        until(lambda: len(_ADDRESS.findall((tmp_path / "log").read_text())) == 3)
+        sessions = sessions_of_both(port)
+        after = processes_of(parent)
+
+    assert len(sessions) == 2
+    assert not any(Path(f"/proc/{process}").exists() for process in after)
+
+
+def test_what_keeps_the_first_process_from_starting_is_reported(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        command_in(tmp_path, "--host", "0.0.0.0"),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=_SECONDS,
+        check=False,
+    )
+
+    assert ended.returncode == 2
+    assert "CITEWELL_MCP_AUTH_TOKEN" in ended.stderr
