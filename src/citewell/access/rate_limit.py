@@ -39,7 +39,7 @@ class RateLimiter:
             from citewell.access.shared_buckets import SharedBuckets
 
             # Keys and addresses have buckets of other sizes, and so a file each.
-            own_file = f"{storage_uri}-{requests}-{window_seconds}"
+            own_file = f"{storage_uri.removeprefix(IN_FILE)}-{requests}-{window_seconds}"
             self._counter = SharedBuckets(requests, window_seconds, own_file)
         elif storage_uri != IN_MEMORY:
             # Imported for Redis only: the library takes a fifth of a second, in which a docs

@@ -5,12 +5,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import mmap
+import os
 import struct
 import threading
 import time
-from pathlib import Path
-
-from citewell.access.rate_limit import IN_FILE
 
 # Fingerprint of the identity, tokens, and the time (of the system's monotonic clock) of the count.
 _SLOT = struct.Struct("<Qdd")
@@ -22,14 +20,12 @@ _NEIGHBOURS = 8
 class SharedBuckets:
     """A bucket for each identity, like `TokenBuckets`; all who open the file count together."""
 
-    def __init__(self, requests: int, window_seconds: int, storage_uri: str) -> None:
+    def __init__(self, requests: int, window_seconds: int, path: str) -> None:
         self._size = float(requests)
         self._per_second = requests / window_seconds
-        path = Path(storage_uri.removeprefix(IN_FILE))
-        path.touch(mode=0o600)
-        self._file = path.open("r+b")
-        self._file.truncate(_SLOTS * _SLOT.size)
-        self._slots = mmap.mmap(self._file.fileno(), _SLOTS * _SLOT.size)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.ftruncate(self._file, _SLOTS * _SLOT.size)
+        self._slots = mmap.mmap(self._file, _SLOTS * _SLOT.size)
         # A lock of the file is the process's; two of its threads would both have it.
         self._lock = threading.Lock()
 
