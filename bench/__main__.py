@@ -8,6 +8,7 @@ from pathlib import Path
 
 PROGRAMS = (
     "startup",
+    "command_speed",
     "memory",
     "embedding",
     "search_speed",

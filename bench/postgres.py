@@ -24,7 +24,7 @@ from bench.search_speed import CHUNKS_PER_PAGE, MODEL, QUERIES, Corpus, make_pag
 from tests.postgres import empty_database
 
 from citewell.core.records import PageDraft, SearchFilter
-from citewell.ingest.pipeline import PARALLEL_PAGES
+from citewell.ingest.outcome import PARALLEL_PAGES
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 

@@ -29,7 +29,8 @@ from citewell.core.errors import CitewellError
 from citewell.core.records import FetchedPage
 from citewell.inference.open import open_embedder
 from citewell.ingest.embed import EmbeddingQueue
-from citewell.ingest.pipeline import PARALLEL_PAGES, Ingester
+from citewell.ingest.outcome import PARALLEL_PAGES
+from citewell.ingest.pipeline import Ingester
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
 from citewell.web.fetcher import Fetcher

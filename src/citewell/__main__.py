@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from citewell.cli.main import main
+from citewell.cli.main import run_and_leave
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    run_and_leave()

@@ -85,8 +85,14 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
     ],
 )
 def test_wrong_usage_is_one_complaint_on_stderr_and_exit_code_2(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setenv("CITEWELL_DATABASE_URL", f"sqlite:///{tmp_path / 'index.db'}")
+
     assert main(arguments) == 2
 
     streams = capsys.readouterr()

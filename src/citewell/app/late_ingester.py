@@ -10,7 +10,7 @@ from citewell.web.urls import is_file_url, page_address
 
 if TYPE_CHECKING:
     from citewell.app.parts import OpenLater
-    from citewell.core.records import PageInfo
+    from citewell.core.records import FetchedPage, PageInfo
     from citewell.core.settings import Settings
     from citewell.store.protocol import Store
 
@@ -41,6 +41,13 @@ class LateIngester:
             return IngestOutcome(url=url, page=stored)
         ingester = (await self._open_parts("ingester")).ingester
         return await ingester.ingest(url, project=project, tags=tags, on_progress=on_progress)
+
+    async def ingest_fetched(
+        self, fetched: FetchedPage, *, project: str, tags: tuple[str, ...] = ()
+    ) -> IngestOutcome:
+        """Store a page that came by another way than the web; see `Ingester.ingest_fetched`."""
+        ingester = (await self._open_parts("ingester")).ingester
+        return await ingester.ingest_fetched(fetched, project=project, tags=tags)
 
     def _will_do(self, page: PageInfo, address: str, tags: tuple[str, ...]) -> bool:
         if self._has_embedder and page.embedded_chunks < page.chunks:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.app.late_ingester import LateIngester
 from citewell.app.page_sync import Corpus, OwnPage, SyncReport, sync_pages
 from citewell.app.pages import stored_below
 from citewell.core.errors import CitewellError, InvalidArgument
@@ -14,13 +16,33 @@ from citewell.ingest.local_files import file_url, find_local_pages, folder_url, 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from citewell.app.open import App
+    from citewell.core.settings import Settings
+    from citewell.store.protocol import Store
 
-__all__ = ["SyncReport", "index_path", "url_prefix"]
+
+__all__ = ["SyncReport", "index_path", "open_late_corpus", "url_prefix"]
 
 
 def url_prefix(path: Path) -> str:
     """Return what the URLs of a path's pages begin with."""
     return folder_url(path) or file_url(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateCorpus:
+    """A corpus that opens what reads pages with the first file that has changed."""
+
+    settings: Settings
+    store: Store
+    ingester: LateIngester
+
+
+async def open_late_corpus(app: App) -> LateCorpus:
+    """Return the corpus of the app's store."""
+    store = (await app.open("store")).store
+    ingester = LateIngester(store, app.open, settings=app.settings, has_embedder=False)
+    return LateCorpus(settings=app.settings, store=store, ingester=ingester)
 
 
 async def index_path(

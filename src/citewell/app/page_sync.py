@@ -12,18 +12,27 @@ import anyio.to_thread
 from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageInfo, SearchFilter
-from citewell.ingest.pipeline import PARALLEL_PAGES
+from citewell.ingest.outcome import PARALLEL_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from citewell.core.settings import Settings
-    from citewell.ingest.pipeline import Ingester
+    from citewell.ingest.outcome import IngestOutcome
     from citewell.store.protocol import Store
 
 logger = logging.getLogger(__name__)
 
 _LISTED_AT_ONCE = 500
+
+
+class FileIngester(Protocol):
+    """Stores pages that were read from files."""
+
+    async def ingest_fetched(
+        self, fetched: FetchedPage, *, project: str, tags: tuple[str, ...] = ()
+    ) -> IngestOutcome:
+        """See `Ingester.ingest_fetched`."""
 
 
 class Corpus(Protocol):
@@ -38,7 +47,7 @@ class Corpus(Protocol):
         """Hold the pages."""
 
     @property
-    def ingester(self) -> Ingester:
+    def ingester(self) -> FileIngester:
         """Read them."""
 
 

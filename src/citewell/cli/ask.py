@@ -119,11 +119,11 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
 
 
 async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress) -> None:
-    from citewell.app.local_pages import index_path
+    from citewell.app.local_pages import index_path, open_late_corpus
 
-    parts = await app.open("store", "ingester")
+    corpus = await open_late_corpus(app)
     for path in paths:
-        await index_path(parts, path, on_progress=on_progress)
+        await index_path(corpus, path, on_progress=on_progress)
 
 
 def _check_positions(urls: list[str], question: str) -> None:

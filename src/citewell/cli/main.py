@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import io
 import keyword
@@ -10,7 +11,7 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from citewell import __version__
 from citewell.cli.parser import choose_action, new_parser
@@ -114,6 +115,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         _discard_stdout()
         return EXIT_BROKEN_PIPE
     return code
+
+
+def run_and_leave() -> NoReturn:
+    """Run the command of the shell and end the process.
+
+    Freeing the tables of tokenizers and the model piece by piece, as the interpreter does on its
+    way out, took a tenth of the CPU time of `citewell search`.
+    """
+    code = main()
+    atexit._run_exitfuncs()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def build_parser() -> argparse.ArgumentParser:

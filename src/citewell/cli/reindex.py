@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 async def _reindex(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     from citewell.ingest.content_types.read import read_fields
-    from citewell.ingest.pipeline import PARALLEL_PAGES
+    from citewell.ingest.outcome import PARALLEL_PAGES
     from citewell.ingest.reread import reread_pages
 
     parts = await app.open("store", "ingester")

@@ -42,8 +42,9 @@ def _load_ranks() -> dict[bytes, int]:
     assert package is not None, "a dependency is installed"
     assert package.origin is not None, "a package has a file"
     file = Path(package.origin).parent / "data" / "cl100k_base.tiktoken.gz"
-    words = gzip.decompress(file.read_bytes()).split()
-    return dict(zip(map(a2b_base64, words[::2]), map(int, words[1::2]), strict=True))
+    # Each line is a token and its rank, and the ranks are counted from 0.
+    tokens = gzip.decompress(file.read_bytes()).split()[::2]
+    return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
 
 
 @lru_cache(maxsize=4096)

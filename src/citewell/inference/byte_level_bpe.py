@@ -67,7 +67,7 @@ def _rank_tokens(
         token.encode("latin-1")
         for token in _BETWEEN.join(tokens).translate(as_bytes).split(_BETWEEN)
     ]
-    ids = np.array([vocabulary[token] for token in tokens], dtype=np.int64)
+    ids = np.fromiter(map(vocabulary.__getitem__, tokens), dtype=np.int64, count=len(tokens))
     # A token that two merges make has the rank of the first: what is set last stays.
     ranks = dict(zip(reversed(encoded), reversed(range(len(encoded))), strict=True))
     return ids, ranks

@@ -117,9 +117,11 @@ class _GraphBuilder:
         )
         label = name if part is None else f"{name}.{part}"
         weights = self._pack.matrices[f"{name}.w"].take_rows(rows)
-        steps = np.abs(weights).max(axis=1) / np.float32(_WEIGHT_LIMIT)
+        steps = np.maximum(weights.max(axis=1), -weights.min(axis=1)) / np.float32(_WEIGHT_LIMIT)
         steps = np.maximum(steps, np.finfo(np.float32).tiny)
-        columns = np.rint(weights / steps[:, np.newaxis]).astype(np.int8).T
+        # In place: the pages of new arrays cost more than the arithmetic.
+        weights /= steps[:, np.newaxis]
+        columns = np.rint(weights, out=weights).astype(np.int8).T
         inputs = [
             values,
             graph.constant(f"{label}.values", columns),

@@ -41,7 +41,8 @@ class QuantizedMatrix:
     def take_rows(self, rows: npt.NDArray[np.int64] | slice) -> Vectors:
         """Return the named rows as floats."""
         values, scales = self.values[rows], self.scales[rows]
-        grouped = values.reshape(*scales.shape, -1).astype(np.float32) * scales[..., np.newaxis]
+        grouped = values.reshape(*scales.shape, -1).astype(np.float32)
+        grouped *= scales[..., np.newaxis]
         return grouped.reshape(values.shape)
 
 

@@ -28,8 +28,8 @@ from citewell.core.ids import content_hash
 from citewell.core.library import Crawl, CrawlOutcome, CrawlUrl, PageChange
 from citewell.ingest.discover import discover_urls
 from citewell.ingest.library_pages import LibraryParts, join_read_page
+from citewell.ingest.outcome import PARALLEL_PAGES
 from citewell.ingest.page_links import crawler_view
-from citewell.ingest.pipeline import PARALLEL_PAGES
 from citewell.ingest.refresh import compare_pages
 from citewell.ingest.site_scope import SiteScope
 from citewell.web.urls import canonical_url

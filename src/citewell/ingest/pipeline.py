@@ -18,7 +18,13 @@ from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.kept_response import fetched_from, response_of
-from citewell.ingest.outcome import IngestOutcome, has_labels, is_of_its_url, is_stale
+from citewell.ingest.outcome import (
+    PARALLEL_PAGES,
+    IngestOutcome,
+    has_labels,
+    is_of_its_url,
+    is_stale,
+)
 from citewell.ingest.reading import PageReader
 from citewell.ingest.site_lines import SiteLearning
 from citewell.web.body import OpenedBody, open_body
@@ -39,10 +45,6 @@ if TYPE_CHECKING:
     from citewell.web.render.protocol import RenderMode
 
 logger = logging.getLogger(__name__)
-
-# Some are fetched, some read and one is written at a time: with 4 the cores were idle for a third
-# of the Python docs (21 pages/s), with 8 they are not (31), and 12 bring no more.
-PARALLEL_PAGES = 8
 
 Admit = Callable[[FetchedPage, "ExtractedPage"], Awaitable[bool]]
 """Asked of a page that was read and is about to be stored."""
