@@ -19,7 +19,6 @@ from citewell.ingest.embed import EmbeddingQueue
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.kept_response import fetched_from, response_of
 from citewell.ingest.outcome import (
-    PARALLEL_PAGES,
     IngestOutcome,
     has_labels,
     is_of_its_url,

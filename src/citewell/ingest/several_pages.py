@@ -9,8 +9,7 @@ import anyio
 
 from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Progress, no_progress
-from citewell.ingest.outcome import IngestOutcome
-from citewell.ingest.pipeline import PARALLEL_PAGES
+from citewell.ingest.outcome import PARALLEL_PAGES, IngestOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
