@@ -6,7 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.drafts import draft
+from tests.ingest.fetched import fetched
 from tests.tools.library import ME, Library, open_library
+
+from citewell.core.records import PageDraft
+from citewell.ingest.reading import read_page
 
 pytestmark = pytest.mark.anyio
 
@@ -103,3 +107,23 @@ async def test_what_is_not_indexed_is_an_error(library: Library, arguments: dict
     result = await library.result("compare_versions", caller=ME, **arguments)
 
     assert result.is_error
+
+
+async def test_release_notes_are_those_between_the_two_versions(library: Library) -> None:
+    changelog = (
+        "# Changes\n\n## 2.0.0rc1\n\n### Added\n\n- `wade` takes fractions.\n- `fly` is new.\n\n"
+        "## 1.2.0\n\n- `wade` is quicker.\n\n## v1.0\n\n- `wade` is new.\n"
+    )
+    source = fetched(changelog, "markdown", url="pypi:herons@2.0.0/CHANGELOG.md")
+    extracted, chunks, _ = read_page(source)
+    await library.parts.store.put_page(
+        PageDraft(url=source.url, fetched=source, extracted=extracted, chunks=chunks)
+    )
+
+    compared = await library.call("compare_versions", subject="wade")
+
+    assert [note["text"] for note in compared["release_notes"]] == [
+        "- `wade` takes fractions.",
+        # Notes that name no version may be of any.
+        NOTES,
+    ]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.symbols import last_part, shared_parts
 from citewell.core.version_ranges import LATEST, is_in_range, newest, version_key
-from citewell.core.words import as_symbol, content_words
-from citewell.research.paired_quotes import Comparison, Side, pair_quotes, quote_span
+from citewell.core.words import as_symbol
+from citewell.research.paired_quotes import Comparison, Side, pair_quotes
+from citewell.research.release_notes import find_release_notes
 from citewell.retrieve.pipeline import Options, retrieve
 
 if TYPE_CHECKING:
@@ -18,20 +19,14 @@ if TYPE_CHECKING:
 
     from citewell.core.records import SearchFilter
     from citewell.core.releases import Release
-    from citewell.core.text import Span
     from citewell.research.paired_quotes import ComparedQuote
     from citewell.retrieve.pipeline import Models
     from citewell.store.protocol import Store
 
 MOST_PAIRS = 8
-_MOST_NOTES = 3
 _MOST_SYMBOLS = 200
 _QUESTION_SECTIONS = 2
 _NAME = re.compile(r"`?(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?`?")
-_RELEASE_NOTES = re.compile(
-    r"change-?log|changes|release[-_s]|releases?/|what-?s-?new|history|news\b|migrat|upgrad",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +72,18 @@ class Comparer:
             omitted_pairs=max(0, len(pairs) - MOST_PAIRS),
             release_notes=tuple(await self._find_release_notes(subject, releases)),
             notes=unchanged,
+        )
+
+    async def _find_release_notes(
+        self, subject: str, releases: tuple[Release, Release]
+    ) -> list[ComparedQuote]:
+        listed = await self.store.releases.list_releases(self.where.project or "")
+        return await find_release_notes(
+            subject,
+            releases,
+            known=[each.release for each in listed],
+            store=self.store,
+            where=self.where,
         )
 
     async def _compare_fetches(self, source_id: int) -> Comparison | None:
@@ -259,28 +266,6 @@ class Comparer:
                 return Side(page=page, text=page.text, version=release.version, span=span)
         return None
 
-    async def _find_release_notes(
-        self, subject: str, releases: tuple[Release, Release]
-    ) -> list[ComparedQuote]:
-        """Return the lines of the product's release notes that mention the subject."""
-        wanted = last_part(subject.strip("` ").removesuffix("()"))
-        words = content_words(subject)
-        where = replace(self.where, version=None, releases=tuple(each.key for each in releases))
-        hits = await self.store.search_words(words, where=where, limit=100)
-        notes: list[ComparedQuote] = []
-        for chunk in await self.store.load_chunks([hit.chunk_id for hit in hits]):
-            is_notes = _RELEASE_NOTES.search(f"{chunk.url.rpartition('/')[2]} {chunk.title}")
-            page = await self.store.get_page(chunk.source_id) if is_notes else None
-            if page is None:
-                continue
-            span = _line_with(chunk.text, wanted)
-            if span is not None:
-                side = Side(page=page, text=page.text, version=chunk.release.version, span=(0, 0))
-                notes.append(quote_span(side, (chunk.start + span[0], chunk.start + span[1])))
-            if len(notes) == _MOST_NOTES:
-                break
-        return notes
-
 
 def _require_earlier_text(comparison: Comparison | None, subject: str) -> Comparison:
     if comparison is None:
@@ -304,13 +289,3 @@ def _pick(ordered: Sequence[Release], wanted: str) -> Release | None:
         return next((release for release in ordered if release.version == version), None)
     fitting = [release for release in ordered if is_in_range(release.version, wanted)]
     return fitting[-1] if fitting else None
-
-
-def _line_with(text: str, wanted: str) -> Span | None:
-    """Return the line of a chunk that names the subject."""
-    place = text.lower().find(wanted)
-    if place < 0:
-        return None
-    start = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    return start, len(text) if end < 0 else end

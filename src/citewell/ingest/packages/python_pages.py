@@ -183,7 +183,7 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
     parts = [part for member in _definitions(tree) for part in _render(member, module, level=2)]
     if tree.docstring is None and not parts:
         return None
-    # Without the version: text that two versions share is embedded once.
+    # Without the version: the same page has the same title in every version.
     title = f"# {module.name} ({dependency.name})"
     opening = [docstring_markdown(tree.docstring.value)] if tree.docstring else []
     return "\n\n".join([title, *opening, *parts]) + "\n"
