@@ -203,3 +203,27 @@ def test_each_quote_says_where_to_open_it_and_the_sources_keep_their_plain_addre
     assert f"§ Herons {link}\nHerons eat fish." in short
     assert "— https://example.org/1 n⟧" in short
     assert f"— ⟦n Page 1, {link} § Herons n⟧" in full
+
+
+def test_further_quotes_do_not_repeat_the_address_of_their_source() -> None:
+    pages = (block("Herons eat fish."), block("Egrets eat frogs.", source=2))
+    quotes = tuple(
+        replace(quote, link=f"{quote.url}#food:~:text={quote.text.split()[0]}")
+        for quote in result(*pages).quotes
+    )
+
+    brief = format_brief(result(*pages, quotes=quotes, blocks=()), token_budget=1_000, nonce="n")
+
+    assert "§ Herons https://example.org/1#food:~:text=Herons\nHerons eat fish." in brief
+    assert "§ Herons [2]#food:~:text=Egrets\nEgrets eat frogs." in brief
+    assert "A link [n]#… continues the URL of source [n]." in brief
+
+
+def test_the_nearest_quotes_of_an_unanswered_question_are_shown_as_what_they_are() -> None:
+    near = replace(result(block("Herons eat fish.")), blocks=(), answered=False)
+
+    brief = format_brief(near, token_budget=1_000, nonce="n")
+
+    assert "Nothing in the specified URL clearly answers this query." in brief
+    assert "The nearest text, which may be about something else:\n\nSource [1]" in brief
+    assert "No relevant content was found" not in brief

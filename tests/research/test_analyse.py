@@ -80,6 +80,12 @@ def test_a_question_is_split_into_the_questions_it_is_made_of(query: str, parts:
     assert list(analyse_query(query).sub_queries) == parts
 
 
+def test_a_question_without_parts_keeps_its_lines() -> None:
+    asked = "pool = Pool(4)\npool.map(load, urls)\n\nWhy does the program hang?"
+
+    assert analyse_query(asked).sub_queries == (asked,)
+
+
 def test_there_are_never_many_sub_queries() -> None:
     query = " ".join(f"What is thing{n}?" for n in range(20))
 

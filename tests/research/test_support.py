@@ -90,6 +90,17 @@ def test_a_word_that_nothing_stored_holds_counts_against_the_answer() -> None:
     assert unknown.support < known.support
 
 
+def test_a_name_that_nothing_stored_holds_weighs_more_than_one_that_was_not_found() -> None:
+    found = ranked("scipy.cluster has kmeans and other clustering algorithms of scipy.")
+    question = "Does scipy.cluster have DBSCAN?"
+
+    not_found = judge(question, found, cosine=0.9)
+    unknown = judge(question, found, cosine=0.9, unknown_words=("DBSCAN",))
+
+    assert unknown.support < 0.5 * not_found.support
+    assert not unknown.is_supported
+
+
 def test_another_number_in_a_name_is_another_name() -> None:
     found = ranked("uuid.uuid1 makes a UUID from the time.", "uuid.uuid4 makes a random UUID.")
 

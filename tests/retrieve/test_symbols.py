@@ -70,6 +70,14 @@ async def test_the_definition_is_the_first_quote(store: Store, question: str) ->
     assert is_supported
 
 
+async def test_a_question_beyond_what_a_symbol_is_gets_the_paragraph_of_its_definition(
+    store: Store,
+) -> None:
+    quote, _ = await first_quote(store, "Heron.wade() - is it cold there?")
+
+    assert quote == "**wade(depth: float = 0.5)**\n\nWalk into the pond. It is cold there."
+
+
 async def test_an_option_is_a_symbol(store: Store) -> None:
     assert (await first_quote(store, "--depth"))[0] == "**--depth**\n\nIn metres."
 

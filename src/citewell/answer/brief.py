@@ -52,12 +52,16 @@ def format_brief(
     sources = _format_sources(result, numbers, boundary)
     frame = count_tokens("\n".join((boundary.note, *result.cautions))) + _FRAME_TOKENS
     left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
+    quotes = [
+        _format_quote(quote, result, numbers, boundary, is_first=quote is result.quotes[0])
+        for quote in result.quotes
+    ]
     if not result.answered:
-        sections = [sources, format_nothing_found(result, boundary), stats]
+        shown, _ = _fill(quotes, left)
+        sections = [sources, format_nothing_found(result, boundary, nearest=shown), stats]
     elif is_full:
         sections = _format_full(result, sources, stats, numbers, boundary, left)
     else:
-        quotes = [_format_quote(quote, result, numbers, boundary) for quote in result.quotes]
         evidence, _ = _fill(quotes, left)
         sections = [
             sources,
@@ -114,8 +118,10 @@ def _fill(parts: Sequence[str], left: int) -> tuple[list[str], int]:
 def _format_evidence(
     shown: Sequence[str], total: int, what: str, result: OrchestrationResult, boundary: Boundary
 ) -> str:
-    cautions = [f"Caution: {caution}" for caution in result.cautions]
-    lines = ["\n".join(["[EVIDENCE]", *cautions]), *shown]
+    notes = [f"Caution: {caution}" for caution in result.cautions]
+    if what == "quotes" and any(map(_may_be_short, result.quotes[1 : len(shown)])):
+        notes.append("A link [n]#… continues the URL of source [n].")
+    lines = ["\n".join(["[EVIDENCE]", *notes]), *shown]
     total += result.omitted
     if len(shown) < total:
         lines.append(
@@ -126,7 +132,12 @@ def _format_evidence(
 
 
 def _format_quote(
-    quote: Quote, result: OrchestrationResult, numbers: dict[int, int], boundary: Boundary
+    quote: Quote,
+    result: OrchestrationResult,
+    numbers: dict[int, int],
+    boundary: Boundary,
+    *,
+    is_first: bool,
 ) -> str:
     marks = [] if quote.confidence is None else [f"confidence: {quote.confidence:.2f}"]
     if len(result.sub_queries) > 1:
@@ -137,10 +148,19 @@ def _format_quote(
     cut = f" {_CUT}" if quote.is_cut else ""
     # The section is a page's word too: it goes inside the boundary, on a line of its own.
     heading = label(quote.heading_path[-1]) if quote.heading_path else ""
-    place = " ".join(part for part in (heading, neutralise(quote.link)) if part)
+    number, link = numbers[quote.source_id], quote.link
+    # The sources hold the URL; a quarter of a brief would be the same URLs again.
+    if not is_first and _may_be_short(quote):
+        link = f"[{number}]{link.removeprefix(quote.url)}"
+    place = " ".join(part for part in (heading, neutralise(link)) if part)
     section = f"§ {place}\n" if place else ""
-    head = f"Source [{numbers[quote.source_id]}] ({', '.join(marks)}):"
+    head = f"Source [{number}] ({', '.join(marks)}):"
     return f"{head}\n{boundary.around(section + neutralise(quote.text))}{cut}"
+
+
+def _may_be_short(quote: Quote) -> bool:
+    """Return whether the link of a quote is its source's URL with more behind it."""
+    return quote.link.startswith(f"{quote.url}#")
 
 
 def _format_block(

@@ -18,17 +18,21 @@ _BOLD_LINES = re.compile(r"(?:(?:> ?)*\*\*[^\n]*(?:\n|$))+")
 _GAP = re.compile(r"(?:[\s>]+)")
 
 
-def quote_definition(text: str, *, offset: int, passage: int, limits: QuoteLimits) -> QuotedSpan:
+def quote_definition(
+    text: str, *, offset: int, passage: int, limits: QuoteLimits, with_paragraph: bool = False
+) -> QuotedSpan:
     """Return the signature that the section at `offset` begins with and the sentence after it.
 
-    A declaration that is the heading itself, as in rustdoc, is the signature.
+    A declaration that is the heading itself, as in rustdoc, is the signature. `with_paragraph`
+    adds the rest of the sentence's paragraph, as far as it fits.
     """
     heading = _HEADING.match(text, offset)
     body = heading.end() if heading is not None else offset
     signature = _FENCE.match(text, body) or _BOLD_LINES.match(text, body)
     start = body if signature is not None else offset
     sentence = signature.end() if signature is not None else body
-    end = _end_of_sentence(text, sentence) or sentence or len(text)
+    room = limits.longest_tokens - count_tokens(text[start:sentence]) if with_paragraph else 0
+    end = _end_of_sentences(text, sentence, max_tokens=room) or sentence or len(text)
     quoted = text[start:end].rstrip()
     is_cut = count_tokens(quoted) > limits.longest_tokens
     if is_cut:
@@ -37,9 +41,17 @@ def quote_definition(text: str, *, offset: int, passage: int, limits: QuoteLimit
     return QuotedSpan(passage=passage, start=start, end=end, score=0.0, share=1.0, is_cut=is_cut)
 
 
-def _end_of_sentence(text: str, start: int) -> int | None:
-    """Return where the first sentence from `start` on ends; None when none follows."""
+def _end_of_sentences(text: str, start: int, *, max_tokens: int) -> int | None:
+    """Return where the first sentences from `start` on end that fit; None when none follows."""
     gap = _GAP.match(text, start)
     place = gap.end() if gap is not None else start
     units = split_units(text[place:])
-    return place + units[0].end if units else None
+    if not units:
+        return None
+    end = units[0].end
+    for unit in units[1:]:
+        is_over = count_tokens(text[place : place + unit.end]) > max_tokens
+        if unit.starts_paragraph or unit.kind != "sentence" or is_over:
+            break
+        end = unit.end
+    return place + end

@@ -7,16 +7,30 @@ from typing import TYPE_CHECKING
 from citewell.core.boundary import NOTE_PLACE, label, neutralise
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from citewell.core.boundary import Boundary
     from citewell.core.results import OrchestrationResult
 
 
-def format_nothing_found(result: OrchestrationResult, boundary: Boundary) -> str:
-    """Return a plain statement that there is no evidence, with the pages and links to go by."""
+def format_nothing_found(
+    result: OrchestrationResult, boundary: Boundary, *, nearest: Sequence[str] = ()
+) -> str:
+    """Return a plain statement that there is no evidence, with the pages and links to go by.
+
+    `nearest` are quotes that come near an answer; they stand in for the pages checked.
+    """
     is_search = result.stop_reason == "search does not follow links"
     where = "the indexed pages" if is_search else "the specified URL"
     lines = ["[EVIDENCE]", f"No relevant content was found for this query in {where}."]
-    lines += [*result.cautions, NOTE_PLACE]
+    if nearest:
+        lines = ["[EVIDENCE]", f"Nothing in {where} clearly answers this query."]
+    lines += result.cautions
+    if nearest:
+        lines += ["The nearest text, which may be about something else:", ""]
+        lines.append("\n\n".join(nearest))
+    else:
+        lines.append(NOTE_PLACE)
     if result.index_url is not None:
         arguments = f'{{"url": "{neutralise(result.index_url)}", "mode": "site"}}'
         lines += [
@@ -24,7 +38,7 @@ def format_nothing_found(result: OrchestrationResult, boundary: Boundary) -> str
             "This looks like an index. Ingest the site with rag_process_website and these "
             f"arguments, then call search: {boundary.around(arguments)}",
         ]
-    if result.checked:
+    if result.checked and not nearest:
         lines += ["", "Pages checked:"]
         pages = [f"- {label(page.title) or 'Untitled'} — {page.url}" for page in result.checked]
         lines.append(boundary.around("\n".join(pages)))

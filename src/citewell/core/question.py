@@ -72,6 +72,8 @@ class Query:
 
     text: str
     """On one line, cut to a length that a search can bear."""
+    written: str
+    """The same with its lines, by which code is told from prose."""
     ask: str
     """What is asked, without pasted code and, in a long question, without the story around it."""
     kind: QueryKind
@@ -98,6 +100,7 @@ def read_query(text: str) -> Query:
     ask = " ".join(" ".join((*story, *asking) if len(story) < 2 else asking).split())
     return Query(
         text=line,
+        written=cut,
         ask=ask or line,
         kind=_kind_of(line, unique),
         words=unique,

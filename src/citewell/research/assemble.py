@@ -33,6 +33,10 @@ _LISTED_LINKS = 5
 # From so many links on a page is taken for an index, if they are much of its text.
 _INDEX_LINKS = 15
 _LISTED_PAGES = 10
+# What does not support a question is shown from this support on, as the nearest there is: of the
+# answerable questions that bench/questions.py finds refused, three in four have more.
+_LEAST_SHOWN = 0.1
+_NEAREST_QUOTES = 2
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 
@@ -49,7 +53,9 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         quotes, quoted = await _checked_quotes(run, [_as_quote(block) for block in blocks])
         blocks = []
     else:
-        quotes, quoted = await _quote(run, parts) if answered else ([], [])
+        shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
+        limits = QuoteLimits() if answered else QuoteLimits(max_quotes=_NEAREST_QUOTES)
+        quotes, quoted = await _quote(run, shown, limits=limits) if shown else ([], [])
     message = f"Assembling results ({len(quotes)} quotes)..."
     await run.on_progress(Progress(phase="merge", message=message))
     run.spent.merge_ms += (time.monotonic() - began) * 1000
@@ -82,8 +88,15 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     )
 
 
-async def _quote(run: ResearchRun, parts: Sequence[str]) -> tuple[list[Quote], list[PageInfo]]:
-    """Return the quotes for the parts that are supported, and the pages they are on."""
+def _is_near(run: ResearchRun, part: str) -> bool:
+    """Return whether what was found for an unsupported part may still answer it."""
+    return part in run.judgements and run.judgements[part].support >= _LEAST_SHOWN
+
+
+async def _quote(
+    run: ResearchRun, parts: Sequence[str], *, limits: QuoteLimits
+) -> tuple[list[Quote], list[PageInfo]]:
+    """Return the quotes for `parts` of the question, and the pages they are on."""
     assert run.found is not None, "a run is assembled after it has searched"
     # A comparison is answered by a sentence about both sides, if there is one.
     is_comparison = run.analysis.intent == "comparison" and len(parts) > 1
@@ -91,7 +104,7 @@ async def _quote(run: ResearchRun, parts: Sequence[str]) -> tuple[list[Quote], l
         run.found,
         (run.question.query, *parts) if is_comparison else parts,
         support=run.judgements,
-        limits=QuoteLimits(),
+        limits=limits,
         embedder=run.parts.embedder,
     )
     quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]

@@ -72,7 +72,7 @@ async def judge_parts(
 def _judge_parts(found: Retrieval, parts: Iterable[str], is_known: bool) -> dict[str, Judgement]:
     return {
         part: judge(
-            as_searched(part, found).text,
+            as_searched(part, found).written,
             _own_first(part, found),
             cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
             unknown_words=found.unknown_words,
@@ -93,21 +93,33 @@ async def quote_evidence(
     lists: list[list[ChosenQuote]] = []
     for part in parts:
         chunks = found.chunks[:SPAN_CHUNKS] if len(parts) == 1 else _for_part(part, found)
+        asked = as_searched(part, found)
         spans = await quote_passages(
-            as_searched(part, found),
+            asked,
             [passage_of(each) for each in chunks],
             limits=limits,
             embedder=embedder,
         )
-        spans = [*_quote_definitions(chunks, limits=limits), *spans]
+        spans = [*_quote_definitions(asked, chunks, limits=limits), *spans]
         lists.append(_weigh(part, spans, chunks, support.get(part)))
     return _in_turn(lists, limit=limits.max_quotes)
 
 
-def _quote_definitions(chunks: Sequence[RankedChunk], *, limits: QuoteLimits) -> list[QuotedSpan]:
-    """Return the signature and first sentence of the symbols that the question is about."""
+def _quote_definitions(
+    query: Query, chunks: Sequence[RankedChunk], *, limits: QuoteLimits
+) -> list[QuotedSpan]:
+    """Return the signature and first sentence of the symbols that the question is about.
+
+    What is asked beyond what they are stands in the sentences after it.
+    """
     return [
-        quote_definition(each.chunk.text, offset=each.defines_at, passage=place, limits=limits)
+        quote_definition(
+            each.chunk.text,
+            offset=each.defines_at,
+            passage=place,
+            limits=limits,
+            with_paragraph=query.wants not in ("definition", "fact"),
+        )
         for place, each in enumerate(chunks)
         if each.defines_at is not None
     ]

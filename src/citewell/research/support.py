@@ -53,10 +53,11 @@ _WITH_COSINE_BIAS = -16.51
 _WITHOUT_COSINE = (3.27, 1.38, 3.95, 3.92, 4.33, 0.81, 0.77, 2.77, -1.98, 0.0)
 _WITHOUT_COSINE_BIAS = -9.73
 
-# What the reranker's probability of the best chunk adds, and what a name costs that no chunk holds,
-# or none of those that are quoted. Fitted on the even lines of bench/questions.py.
+# What the reranker's probability of the best chunk adds, and what a name costs that nothing stored
+# holds, that no chunk found holds, or none of those that are quoted; and a word that is no name,
+# for which documentation may use another. Chosen on the even lines of bench/questions.py.
 _OWN_SHARE, _RANK_SHARE, _RANK_BIAS = 0.5, 0.6, 1.0
-_NAME_NOWHERE, _NAME_FAR = 4.7, 3.2
+_NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR, _WORD_UNKNOWN = 7.0, 3.8, 3.2, 1.5
 _LEAST_PROBABILITY = 0.01
 # How often the best quote answers, given the support: fitted on bench/questions.py. On questions
 # that took no part in any fit, 14 of 18 quotes of .7 and more are right.
@@ -138,15 +139,12 @@ def judge(
     support = 0.0
     held = [_held(asked, chunk) for chunk in found[:_CANDIDATES]]
     is_near = _coverage(asked.worth, frozenset[str]().union(*held)) >= _LEAST_HELD or asked.is_cjk
+    unknown = [word for word in unknown_words if word in query]
     if row is not None and is_near:
         support = _probability(row, knows_cosine=cosine is not None)
-        lacks = any(word in query for word in unknown_words)
-        support = _with_names_and_rank(query, support, chunks[:_CANDIDATES], lacks_word=lacks)
-    if (
-        chunks
-        and chunks[0].defines_at is not None
-        and (asked_terms(query) or asks_signature(query))
-    ):
+        support = _with_names_and_rank(query, support, chunks[:_CANDIDATES], unknown=unknown)
+    is_defined = bool(chunks) and chunks[0].defines_at is not None and not unknown
+    if is_defined and (asked_terms(query) or asks_signature(query)):
         support = max(support, _DEFINED)
     return Judgement(
         support=support,
@@ -210,7 +208,7 @@ def tell_absent(words: Sequence[str], *, has_evidence: bool = True) -> list[str]
 
 
 def _with_names_and_rank(
-    query: str, support: float, chunks: Sequence[RankedChunk], *, lacks_word: bool
+    query: str, support: float, chunks: Sequence[RankedChunk], *, unknown: Sequence[str]
 ) -> float:
     """Return the support, less where a name is missing, and moved towards what ranked the best."""
     held = [_heading_words(each.chunk) | _prose_words(each.chunk.text) for each in chunks]
@@ -219,7 +217,12 @@ def _with_names_and_rank(
     if chunks[0].confidence is not None:
         best = max(each.confidence or 0.0 for each in chunks)
         odds = _OWN_SHARE * odds + _RANK_SHARE * _log_odds(best) + _RANK_BIAS
-    odds -= _NAME_NOWHERE if nowhere else _NAME_FAR if far or lacks_word else 0.0
+    if any(name in unknown for name in nowhere):
+        odds -= _NAME_UNKNOWN
+    elif nowhere or far:
+        odds -= _NAME_NOWHERE if nowhere else _NAME_FAR
+    elif unknown:
+        odds -= _WORD_UNKNOWN
     return 1.0 / (1.0 + math.exp(-odds))
 
 

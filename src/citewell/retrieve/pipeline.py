@@ -45,6 +45,10 @@ DEPTH = 60
 # something; what a page or two lack may only be put differently there.
 _SIZEABLE_CHUNKS = 1_000
 
+# What a misspelt question finds may lack the words that are meant; what it finds once some of them
+# are corrected holds more.
+_CORRECTIONS = 2
+
 SearchMode = Literal["hybrid", "vectors", "neighbours"]
 """By words and vectors; by vectors alone; or also the pages that the best chunk links to."""
 
@@ -136,13 +140,14 @@ async def retrieve(
     names = [query.text for query in asked]
     asked = [_replace_text(query, chosen_releases.without_versions(query.text)) for query in asked]
     gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
-    corrected, unknown = (
-        await _read_missing_words(asked, gathered, store=store, where=where)
-        if options.mode == "hybrid"
-        else ({}, ())
-    )
-    if corrected:
-        asked = [read_query(apply_corrections(query.text, corrected)) for query in asked]
+    corrected: dict[str, str] = {}
+    unknown: tuple[str, ...] = ()
+    for _ in range(_CORRECTIONS if options.mode == "hybrid" else 0):
+        slips, unknown = await _read_missing_words(asked, gathered, store=store, where=where)
+        if not slips:
+            break
+        corrected |= slips
+        asked = [read_query(apply_corrections(query.written, slips)) for query in asked]
         gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     retrieval_ms = clock.lap_ms()
     rankings = [

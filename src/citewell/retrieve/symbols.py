@@ -44,7 +44,10 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
     chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
     starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
-    is_about = bool(asked_terms(query.text)) or asks_signature(query.ask)
+    # Which of two is better is said in a sentence about both, not in the definition of either.
+    is_about = query.wants != "choice" and (
+        bool(asked_terms(query.text)) or asks_signature(query.ask)
+    )
     return Definitions(chunks=tuple(chunks), starts=starts, come_first=is_about)
 
 
