@@ -22,6 +22,7 @@ _LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]+)")
 _TITLE = re.compile(r"\btitle=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _LINES = re.compile(r"\bhl_lines=[\"']?([\d\s,-]+)[\"']?|\{([\d\s,-]+)\}")
 _NUMBERED = re.compile(r"\b(?:linenums=[\"']?(\d{1,6})|showLineNumbers\b)")
+_MARK_TAGS = re.compile(r"(?:</span>)?(?:<span class=\"hll\">)?")
 _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
@@ -62,15 +63,22 @@ def code_block_html(code: str, info: FenceInfo) -> str:
 
 
 def _numbered(html: str, first: int | None) -> str:
-    """Return highlighted lines with their numbers; each line is whole, so tags stay closed."""
+    """Return highlighted lines with their numbers.
+
+    A line is whole but for the mark around it, which ends at the beginning of the next line; the
+    number stands inside of the mark, which is a block.
+    """
     if first is None:
         return html
     lines = html.removesuffix("\n").split("\n")
     width = len(str(first + len(lines) - 1))
-    return "".join(
-        f'<span class="line-number" aria-hidden="true">{number:>{width}} </span>{line}\n'
-        for number, line in enumerate(lines, start=first)
-    )
+    numbered = []
+    for number, line in enumerate(lines, start=first):
+        marks = _MARK_TAGS.match(line)
+        tags = marks[0] if marks else ""
+        shown = f'<span class="line-number" aria-hidden="true">{number:>{width}} </span>'
+        numbered.append(f"{tags}{shown}{line[len(tags) :]}\n")
+    return "".join(numbered)
 
 
 def _highlighted(code: str, info: FenceInfo) -> str:

@@ -18,7 +18,7 @@ from citewell.docsite.llms import LLMS_FILE, llms_full_txt, llms_txt
 from citewell.docsite.site.links import PageAddresses
 from citewell.docsite.site.pages import ASSETS, SEARCH_PAGE, PageWriter
 from citewell.docsite.site.search_index import search_index_script
-from citewell.docsite.site.website import sitemap, theme_files
+from citewell.docsite.site.website import diagram_files, sitemap, theme_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,6 +94,7 @@ class _Export:
         self._writer = PageWriter(folder, base_url=base_url, allow_html=allow_html, is_export=True)
         self._root = PageAddresses(path="", pages=folder.titles, index_file="index.html")
         self._files = 0
+        self._has_diagrams = False
         self._broken: list[BrokenLink] = []
         self._anchors: dict[str, set[str]] = {}
         self._anchor_links: list[tuple[str, AnchorLink]] = []
@@ -114,6 +115,7 @@ class _Export:
 
     def _write_page(self, page: DocPage) -> None:
         written = self._writer.page(page)
+        self._has_diagrams |= written.has_diagrams
         self._write(unquote(self._root.to_page(page.path)), written.html)
         self._write(page.path, page.content)
         self._broken += [BrokenLink(path=page.path, target=link) for link in written.broken_links]
@@ -128,7 +130,8 @@ class _Export:
         ]
 
     def _write_search(self) -> None:
-        for name, file in theme_files().items():
+        files = {**theme_files(), **(diagram_files() if self._has_diagrams else {})}
+        for name, file in files.items():
             self._write(f"{ASSETS}/{name}", file.body)
         self._write(f"{ASSETS}/search-index.js", search_index_script(self._folder, self._root))
         if not self._exists(SEARCH_PAGE):

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from citewell.core.language import detect_language
+from citewell.docsite.site.includes import IncludedFiles
 from citewell.docsite.site.links import AnchorLink, PageAddresses
 from citewell.docsite.site.menu import MenuEntry, menu_entries, page_link
 from citewell.docsite.site.render import render_markdown
@@ -34,6 +35,9 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' https: data:; media-src 'self' https:; form-action 'self'; base-uri 'none'"
 )
+
+# Mermaid writes its colours into the drawing; what a page's author wrote is sanitised all the same.
+_POLICY_WITH_DIAGRAMS = _POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
 
 _ENDPOINT = "api/search"
 _MAX_RESULTS = 20
@@ -70,6 +74,7 @@ class WrittenPage:
     broken_links: tuple[str, ...]
     """Those that lead to no page, as they were written."""
     anchor_links: tuple[AnchorLink, ...]
+    has_diagrams: bool
 
 
 class PageWriter:
@@ -91,6 +96,7 @@ class PageWriter:
         self._base_url = base_url.rstrip("/")
         self._allow_html = allow_html
         self._is_export = is_export
+        self._includes = IncludedFiles(root=folder.root)
         # Pages from a disk have no origin to allow, and trusted HTML may need more.
         self._policy = "" if is_export or allow_html else _POLICY
 
@@ -104,6 +110,7 @@ class PageWriter:
             addresses,
             anchors={each.line_start - skipped_lines: each.anchor for each in page.sections},
             allow_html=self._allow_html,
+            includes=self._includes,
         )
         outline = [entry for entry in rendered.outline if entry.level in _OUTLINE_LEVELS]
         previous, following = navigation.neighbours(page.path)
@@ -122,9 +129,12 @@ class PageWriter:
             next=page_link(following, addresses) if following else None,
             markdown=posixpath.basename(page.path),
             canonical=self._canonical(page.path),
+            has_diagrams=rendered.has_diagrams,
+            **({"policy": _POLICY_WITH_DIAGRAMS} if self._policy and rendered.has_diagrams else {}),
         )
         return WrittenPage(
             html=html,
+            has_diagrams=rendered.has_diagrams,
             broken_links=tuple(addresses.broken),
             anchor_links=tuple(addresses.anchored),
         )

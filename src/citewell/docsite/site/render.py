@@ -20,6 +20,7 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 from citewell.docsite.site.callouts import callout_plugin
 from citewell.docsite.site.code_blocks import code_block_html, read_fence_info
 from citewell.docsite.site.formulas import formula_html
+from citewell.docsite.site.includes import MAX_DEPTH, read_include
 from citewell.docsite.site.sanitize import sanitized
 from citewell.docsite.site.tables import scrolling_tables_plugin
 from citewell.ingest.extract.markdown.slug import SlugCounter
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
+    from citewell.docsite.site.includes import Include, IncludedFiles
     from citewell.docsite.site.links import PageAddresses
 
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([\w.:-]++)[^{}]*+\}[ \t]*+$")
@@ -60,6 +62,8 @@ class RenderedMarkdown:
 
     html: str
     outline: tuple[OutlineEntry, ...]
+    has_diagrams: bool = False
+    """Whether it holds Mermaid diagrams, which a script draws."""
 
     @property
     def heading(self) -> str | None:
@@ -73,6 +77,11 @@ class _Page:
 
     addresses: PageAddresses
     anchors: Mapping[int, str]
+    allow_html: bool
+    includes: IncludedFiles | None = None
+    depth: int = 0
+    """How many pages have taken in one another down to this one."""
+    has_diagrams: bool = False
     slugs: SlugCounter = field(default_factory=SlugCounter)
     used_anchors: set[str] = field(default_factory=set)
     outline: list[OutlineEntry] = field(default_factory=list)
@@ -97,16 +106,23 @@ def render_markdown(
     *,
     anchors: Mapping[int, str] | None = None,
     allow_html: bool = False,
+    includes: IncludedFiles | None = None,
 ) -> RenderedMarkdown:
-    """Return Markdown without front matter as HTML.
+    """Return Markdown without front matter as HTML; files are taken in where there are `includes`.
 
     `anchors` are those of headings that are known, by line, the first being 1: what search
     results point to. With `allow_html` the HTML inside the Markdown is trusted, else sanitised.
     """
-    page = _Page(addresses=addresses, anchors=anchors or {})
+    page = _Page(
+        addresses=addresses, anchors=anchors or {}, allow_html=allow_html, includes=includes
+    )
+    html = _render(text, page)
+    return RenderedMarkdown(html=html, outline=tuple(page.outline), has_diagrams=page.has_diagrams)
+
+
+def _render(text: str, page: _Page) -> str:
     html: str = _parser().render(_NONCHARACTERS.sub("", text), {"page": page})
-    html = page.put_back(html if allow_html else sanitized(html))
-    return RenderedMarkdown(html=html, outline=tuple(page.outline))
+    return page.put_back(html if page.allow_html else sanitized(html))
 
 
 @cache
@@ -116,7 +132,7 @@ def _parser() -> MarkdownIt:
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.use(attrs_plugin, allowed=("id", "width", "height", "title"))
     parser.use(callout_plugin).use(scrolling_tables_plugin)
-    parser.core.ruler.push("headings", _name_headings)
+    parser.core.ruler.push("structure", _read_structure)
     parser.core.ruler.push("addresses", _resolve_addresses)
     parser.core.ruler.push("aligned_cells", _align_cells)
     parser.core.ruler.push("task_boxes", _keep_task_boxes)
@@ -128,22 +144,89 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _name_headings(state: StateCore) -> None:
-    page: _Page = state.env["page"]
+def _read_structure(state: StateCore) -> None:
+    """Name the headings and take in files, in the order of the page."""
     for at, token in enumerate(state.tokens):
-        if token.type != "heading_open":
-            continue
-        words = state.tokens[at + 1]
-        given = _take_heading_id(words)
-        text = " ".join(_plain_text(words.children or []).split())
-        line = token.map[0] + 1 if token.map else 0
-        anchor = page.anchors.get(line) or given or page.slugs.slug(text)
-        while anchor in page.used_anchors:
-            anchor += "-1"
-        page.used_anchors.add(anchor)
-        token.attrSet("id", anchor)
-        if token.level == 0:
-            page.outline.append(OutlineEntry(level=int(token.tag[1]), text=text, anchor=anchor))
+        if token.type == "heading_open":
+            _name_heading(state, at)
+        elif token.type in ("inline", "html_block"):
+            _take_in_file(state, at)
+
+
+def _take_in_file(state: StateCore, at: int) -> None:
+    """Put a file in the place of a paragraph or comment that asks for one."""
+    page: _Page = state.env["page"]
+    token = state.tokens[at]
+    is_paragraph = token.type == "inline" and state.tokens[at - 1].type == "paragraph_open"
+    is_text = is_paragraph or token.type == "html_block"
+    include = read_include(token.content) if is_text and page.includes is not None else None
+    if include is None:
+        return
+    if is_paragraph:
+        # A program cannot stand in a paragraph.
+        state.tokens[at - 1].hidden = state.tokens[at + 1].hidden = True
+    token.content = page.keep(_included_html(include, page))
+    token.type = "html_block"
+    token.children = []
+
+
+def _included_html(include: Include, page: _Page) -> str:
+    text = _included_text(include, page)
+    if text is None:
+        name = escape(include.name)
+        return f'<span class="not-included">{name} is not part of this documentation.</span>'
+    suffix = include.name.rpartition(".")[2].lower()
+    if include.is_code or suffix not in ("md", "markdown"):
+        marked = f' hl_lines="{include.marked}"' if include.marked else ""
+        return code_block_html(text, read_fence_info(f"{suffix}{marked}"))
+    inner = _Page(
+        addresses=page.addresses,
+        anchors={},
+        allow_html=page.allow_html,
+        includes=page.includes,
+        depth=page.depth + 1,
+        slugs=page.slugs,
+        used_anchors=page.used_anchors,
+        outline=page.outline,
+    )
+    html = _render(text, inner)
+    page.has_diagrams |= inner.has_diagrams
+    return html
+
+
+def _included_text(include: Include, page: _Page) -> str | None:
+    text = None
+    if page.includes is not None and page.depth < MAX_DEPTH:
+        text = page.includes.read(include, page_path=page.addresses.path)
+    if text is None:
+        page.addresses.broken.append(include.name)
+    return text
+
+
+def _with_included_lines(code: str, page: _Page) -> str:
+    """Return code with the files that its lines ask for in their places."""
+    lines = code.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        include = read_include(line) if page.includes is not None else None
+        text = None if include is None else _included_text(include, page)
+        if text is not None:
+            lines[at] = text if text.endswith("\n") else f"{text}\n"
+    return "".join(lines)
+
+
+def _name_heading(state: StateCore, at: int) -> None:
+    page: _Page = state.env["page"]
+    token, words = state.tokens[at], state.tokens[at + 1]
+    given = _take_heading_id(words)
+    text = " ".join(_plain_text(words.children or []).split())
+    line = token.map[0] + 1 if token.map else 0
+    anchor = page.anchors.get(line) or given or page.slugs.slug(text)
+    while anchor in page.used_anchors:
+        anchor += "-1"
+    page.used_anchors.add(anchor)
+    token.attrSet("id", anchor)
+    if token.level == 0:
+        page.outline.append(OutlineEntry(level=int(token.tag[1]), text=text, anchor=anchor))
 
 
 def _take_heading_id(words: Token) -> str | None:
@@ -226,7 +309,13 @@ def _render_fence(
     info = read_fence_info(tokens[at].info)
     if info.language == "math":
         return page.keep(formula_html(tokens[at].content, is_block=True)) + "\n"
-    return page.keep(code_block_html(tokens[at].content, info)) + "\n"
+    if info.language == "mermaid":
+        page.has_diagrams = True
+        # Without scripts its source is shown, which reads like a sketch.
+        source = escape(tokens[at].content)
+        return page.keep(f'<pre class="diagram" tabindex="0"><code>{source}</code></pre>') + "\n"
+    code = _with_included_lines(tokens[at].content, page)
+    return page.keep(code_block_html(code, info)) + "\n"
 
 
 def _render_formula(

@@ -54,7 +54,8 @@ class Website:
     def get(self, url_path: str) -> Resource | None:
         """Return what stands at a decoded URL path; None when there is nothing."""
         if url_path.startswith(f"/{ASSETS}/"):
-            return theme_files().get(url_path.removeprefix(f"/{ASSETS}/"))
+            name = url_path.removeprefix(f"/{ASSETS}/")
+            return theme_files().get(name) or diagram_files().get(name)
         key = (self._folder.revision, url_path)
         kept = self._recall(key)
         if kept is None:
@@ -107,9 +108,20 @@ class Website:
 @cache
 def theme_files() -> dict[str, Resource]:
     """Return the style sheet, scripts and icon of every site, by name."""
+    return _files_of("assets")
+
+
+@cache
+def diagram_files() -> dict[str, Resource]:
+    """Return what only pages with diagrams load, by name; Mermaid alone has megabytes."""
+    return _files_of("diagrams")
+
+
+def _files_of(folder: str) -> dict[str, Resource]:
     return {
         file.name: resource(file.read_text(encoding="utf-8"), media_type=_MEDIA_TYPES[file.suffix])
-        for file in sorted((HERE / "assets").iterdir())
+        for file in sorted((HERE / folder).iterdir())
+        if file.suffix in _MEDIA_TYPES
     }
 
 

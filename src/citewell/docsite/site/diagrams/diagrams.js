@@ -1,0 +1,49 @@
+// Draws the Mermaid diagrams of the page, in its colours, and again when these change.
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+  // The colours of the site, which have been chosen for contrast.
+  const colours = () => {
+    const style = getComputedStyle(root);
+    const of = (name) => style.getPropertyValue(`--${name}`).trim();
+    return {
+      background: of("paper"),
+      primaryColor: of("raised"),
+      primaryTextColor: of("ink"),
+      primaryBorderColor: of("muted"),
+      secondaryColor: of("accent-soft"),
+      tertiaryColor: of("paper"),
+      lineColor: of("muted"),
+      textColor: of("ink"),
+      edgeLabelBackground: of("paper"),
+      fontFamily: style.fontFamily,
+    };
+  };
+
+  const sources = [...document.querySelectorAll("pre.diagram")].map((place) => ({
+    place,
+    source: place.textContent,
+  }));
+
+  const draw = async () => {
+    mermaid.initialize({ startOnLoad: false, securityLevel: "strict", theme: "base", themeVariables: colours() });
+    for (const [at, { place, source }] of sources.entries()) {
+      try {
+        const { svg } = await mermaid.render(`_diagram-${at}`, source);
+        place.innerHTML = svg;
+        place.classList.add("drawn");
+      } catch (error) {
+        // The source stays in its place, which says more than a drawing of an error.
+        document.getElementById(`d_diagram-${at}`)?.remove();
+        console.info(`diagram ${at + 1}: ${error.message}`);
+      }
+    }
+  };
+
+  new MutationObserver(draw).observe(root, { attributes: true, attributeFilter: ["data-theme"] });
+  dark.addEventListener("change", draw);
+  draw();
+})();

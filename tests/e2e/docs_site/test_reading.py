@@ -1,0 +1,166 @@
+"""Pages of a docs site in a real browser: colours, narrow screens, code, diagrams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Dialog, expect
+from tests.e2e.docs_site.conftest import PREFIX, Tab, served
+from tests.e2e.looks import faults_of, fits
+from tests.site import Site, running_site, wait_until
+
+from citewell.docsite.folder import DocsFolder
+
+pytestmark = pytest.mark.slow
+
+
+def test_colours_switch_and_the_choice_is_kept(tab: Tab) -> None:
+    def background() -> str:
+        return str(tab.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    tab.go("index.html")
+    light = background()
+    tab.page.get_by_label("Dark colours").click()
+    dark = background()
+    tab.go("rules.html")
+    kept = background()
+    tab.page.get_by_label("Dark colours").click()
+
+    assert (light, dark, kept) == ("rgb(255, 255, 255)", "rgb(19, 24, 30)", dark)
+    assert background() == light
+    assert tab.page.evaluate("localStorage.getItem('docs-theme')") is None
+
+
+def test_the_colours_of_the_system_are_followed(tab: Tab) -> None:
+    tab.page.emulate_media(color_scheme="dark")
+    tab.go("index.html")
+
+    color = tab.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert color == "rgb(19, 24, 30)"
+
+
+@pytest.mark.parametrize("width", [320, 900])
+def test_no_page_scrolls_sideways(tab: Tab, folder: DocsFolder, width: int) -> None:
+    tab.page.set_viewport_size({"width": width, "height": 800})
+    # The images of the hostile page do not exist, which a browser complains of.
+    for path in set(folder.paths) - {"hostile.md"}:
+        tab.go(path.removesuffix(".md") + ".html")
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, path
+
+
+def test_the_menu_of_a_narrow_screen_opens_and_closes(tab: Tab) -> None:
+    tab.page.set_viewport_size({"width": 390, "height": 800})
+    tab.go("index.html")
+    menu = tab.page.locator(".sidebar")
+
+    expect(menu).to_be_hidden()
+    tab.page.get_by_label("Menu").click()
+    expect(menu).to_be_visible()
+    tab.page.get_by_text("Close the menu").click()
+    expect(menu).to_be_hidden()
+
+
+def test_the_outline_follows_and_the_skip_link_comes_first(tab: Tab) -> None:
+    tab.go("wide.html")
+    tab.page.keyboard.press("Tab")
+
+    assert tab.page.evaluate("document.activeElement.textContent") == "Skip to the text"
+    expect(tab.page.locator(".outline [aria-current]")).to_have_text("One")
+
+
+def test_paper_shows_the_text_only(tab: Tab) -> None:
+    tab.go("wide.html")
+    tab.page.emulate_media(media="print")
+
+    for selector in (".header", ".sidebar", ".outline", ".page-end"):
+        expect(tab.page.locator(selector)).to_be_hidden()
+    expect(tab.page.locator("h1").first).to_be_visible()
+
+
+def test_code_is_copied(tab: Tab) -> None:
+    tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab.go("wide.html")
+    tab.page.locator(".code").first.hover()
+    tab.page.locator(".copy").first.click()
+
+    expect(tab.page.locator(".copy").first).to_have_text("Copied")
+    copied = tab.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("value = function_with_a_long_name(")
+
+
+def test_the_site_can_be_read_without_scripts(browser: Browser, site: Site) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(site.url(f"{PREFIX}/index.html"))
+    page.locator(".sidebar a", has_text="Rules").first.click()
+
+    expect(page.locator("h1").first).to_contain_text("Rules")
+    expect(page.locator("[data-theme-switch]")).to_be_hidden()
+    context.close()
+
+
+def test_hostile_markdown_runs_nothing_even_without_a_policy(
+    browser: Browser, exported: Path
+) -> None:
+    with running_site(served(exported, {})) as bare:
+        page = browser.new_page()
+        dialogs: list[str] = []
+
+        def dismiss(dialog: Dialog) -> None:
+            dialogs.append(dialog.message)
+            dialog.dismiss()
+
+        page.on("dialog", dismiss)
+        page.goto(bare.url(f"{PREFIX}/hostile.html"))
+        for summary in page.locator(".content summary").all():
+            summary.click()
+
+        assert dialogs == []
+        assert page.locator(".content :is(script, iframe, svg, form, style)").count() == 0
+        assert page.evaluate("getComputedStyle(document.body).display") == "block"
+        page.close()
+
+
+def test_the_server_suggests_pages_for_a_wrong_address(browser: Browser, server_url: str) -> None:
+    page = browser.new_page()
+    answer = page.goto(f"{server_url}ja/chanels.html")
+    page.locator(".content a", has_text="Channels").click()
+
+    assert answer is not None
+    assert answer.status == 404
+    expect(page.locator("h1").first).to_contain_text("Channels")
+    page.close()
+
+
+def test_a_diagram_is_drawn_and_only_its_page_loads_mermaid(
+    browser: Browser, server_url: str
+) -> None:
+    page = browser.new_page()
+    problems: list[str] = []
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+
+    page.goto(f"{server_url}/diagram.html")
+    expect(page.locator(".diagram.drawn svg")).to_be_visible()
+    expect(page.locator(".diagram svg")).to_contain_text("Publish")
+    light = page.locator(".diagram svg").inner_html()
+    page.get_by_role("button", name="Dark colours").click()
+    wait_until(lambda: page.locator(".diagram svg").inner_html() != light)
+    assert faults_of(page) == []
+    assert fits(page)
+
+    loaded: list[str] = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto(f"{server_url}/wide.html")
+    assert not [url for url in loaded if "mermaid" in url]
+    assert problems == []
+    page.close()
+
+
+def test_a_diagram_without_scripts_is_its_source(browser: Browser, server_url: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{server_url}/diagram.html")
+    expect(page.locator("pre.diagram")).to_contain_text("Observer")
+    context.close()
