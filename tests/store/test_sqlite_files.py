@@ -19,6 +19,7 @@ from citewell.core.errors import SettingsError, StoreBusy, StoreError
 from citewell.core.records import SearchFilter
 from citewell.store.migrate import load_migrations
 from citewell.store.open import open_store
+from citewell.store.sqlite import vector_search
 
 pytestmark = pytest.mark.anyio
 
@@ -91,6 +92,27 @@ async def test_processes_that_write_at_once_all_succeed(tmp_path: Path) -> None:
     assert (await store.corpus_stats(ALL)).pages == 45
     await store.aclose()
     check_integrity(path)
+
+
+async def test_a_large_library_is_searched_by_words_while_its_vectors_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_search, "_LOADED_WHILE_WAITING", 1)
+    address = f"sqlite://{tmp_path}/pages.db"
+    store = await open_store(address)
+    await store.put_page(draft("https://a.org/", "heron", "egret"))
+    query = np.array([1, 0], np.float32)
+    await store.put_vectors({1: query, 2: -query}, model="m")
+    await store.aclose()
+
+    store = await open_store(address)
+    first = await store.vectors_ready(model="m")
+    hits = await store.search_vectors(query, model="m", where=ALL, limit=1)
+    later = await store.vectors_ready(model="m")
+    await store.aclose()
+
+    assert (first, later) == (False, True)
+    assert [hit.chunk_id for hit in hits] == [1]
 
 
 async def test_what_another_connection_writes_and_deletes_is_seen(tmp_path: Path) -> None:

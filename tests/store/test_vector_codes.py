@@ -68,9 +68,25 @@ def test_what_is_discarded_or_not_retained_is_gone() -> None:
     codes = codes_of(vectors)
 
     codes.discard(np.array([0, 1, 999], np.int64))
-    codes.retain(np.arange(1, 11, dtype=np.int64))
+    codes.retain(np.arange(1, 13, dtype=np.int64), sources=np.array([0, 1]))
+    codes.retain_sources(np.array([0, 1, 4, 999]))
 
-    assert sorted(codes.nearest(vectors[0], 50).tolist()) == [*range(2, 11)]
+    left = [*range(2, 13), *range(40, 50)]
+    assert len(codes) == len(left)
+    assert sorted(codes.nearest(vectors[0], 50).tolist()) == left
+    assert codes.sources_of(np.array([0, 5, 41, 42])).tolist() == [0, 4]
+
+
+def test_an_id_that_was_discarded_can_come_again() -> None:
+    vectors = some_vectors(50)
+    codes = codes_of(vectors)
+
+    codes.discard(np.array([7]))
+    codes.add(np.array([7]), np.array([3]), vectors[7:8])
+
+    assert len(codes) == 50
+    assert codes.nearest(vectors[7], 1).tolist() == [7]
+    assert codes.nearest(vectors[7], 50, sources=np.array([3])).tolist().count(7) == 1
 
 
 def test_growing_to_more_than_twice_the_first_vectors_asks_for_a_new_mean() -> None:

@@ -130,8 +130,11 @@ async def _search_by_vectors(
     except InferenceError as error:
         side.notes.append(f"Searched by words only: {error.message}")
         return
-    side.hits = await store.search_vectors(vector, model=embedder.name, where=where, limit=limit)
     side.query_vector = vector
+    if query.words and not await store.vectors_ready(model=embedder.name):
+        side.notes.append("The vectors are being loaded: only chunks found by words were compared.")
+        return
+    side.hits = await store.search_vectors(vector, model=embedder.name, where=where, limit=limit)
 
 
 async def _cosines_of_words_hits(

@@ -52,6 +52,10 @@ class StoredPages(Nouns, Store):
         )
 
     @override
+    async def vectors_ready(self, *, model: str) -> bool:
+        return True
+
+    @override
     async def words_held(self, words: Sequence[str], *, where: SearchFilter) -> frozenset[str]:
         held = [word for word in words if await self.search_words([word], where=where, limit=1)]
         return frozenset(held)

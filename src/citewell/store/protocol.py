@@ -167,6 +167,12 @@ class Store(GraphStore, Protocol):
     async def words_held(self, words: Sequence[str], *, where: SearchFilter) -> frozenset[str]:
         """Return those of `words` (of core.words) that any chunk which passes `where` holds."""
 
+    async def vectors_ready(self, *, model: str) -> bool:
+        """Return whether a search by vectors need not wait for what it keeps in memory.
+
+        If it must, that is being loaded from now on.
+        """
+
     async def search_vectors(
         self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
     ) -> list[Hit]:

@@ -74,6 +74,11 @@ class Database:
         self._writing = anyio.CapacityLimiter(1)
         self._reading = anyio.CapacityLimiter(_READERS) if path is not None else self._writing
 
+    @property
+    def is_in_file(self) -> bool:
+        """Whether several connections can read side by side."""
+        return self._path is not None
+
     @classmethod
     async def open(
         cls, path: Path | None, *, is_ours: bool = False, busy_timeout_seconds: float
@@ -156,6 +161,10 @@ class Database:
         for name, (arguments, function) in _FUNCTIONS.items():
             connection.create_function(name, arguments, function)
         return connection
+
+    def read_here(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Return what `work` makes of one unchanging view, in the thread that calls this."""
+        return self._read(work)
 
     def _read(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
         with store_errors():

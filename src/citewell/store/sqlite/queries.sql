@@ -453,13 +453,31 @@ WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
 SELECT chunk_id, source_id, vector FROM chunk
 WHERE model_id = :model_id AND vector_revision > :revision AND vector IS NOT NULL;
 
--- name: all_vectors
--- Read in the order of the table: an index would jump about in it for nearly every row.
-SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED
-WHERE model_id = :model_id AND vector IS NOT NULL;
+-- name: vectors_after
+-- Read in the order of the table: an index would jump about in it for nearly every row. One row of
+-- many vectors, since Python hands its lock over at every row.
+SELECT
+    json_group_array(chunk_id) AS chunk_ids,
+    json_group_array(source_id) AS source_ids,
+    CAST(coalesce(group_concat(vector, ''), '') AS BLOB) AS vectors
+FROM (
+    SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED
+    WHERE chunk_id > :after AND model_id = :model_id AND vector IS NOT NULL
+    ORDER BY chunk_id
+    LIMIT :limit
+);
 
--- name: embedded_chunk_ids
-SELECT chunk_id FROM chunk WHERE model_id = :model_id;
+-- name: chunk_id_range
+SELECT coalesce((SELECT min(chunk_id) FROM chunk), 0) AS lowest,
+    coalesce((SELECT max(chunk_id) FROM chunk), 0) AS highest;
+
+-- name: embedded_chunk_ids_of_pages
+SELECT json_group_array(chunk_id) FROM (SELECT value FROM json_each(:source_ids)) AS asked
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+WHERE model_id = :model_id;
+
+-- name: all_source_ids
+SELECT json_group_array(source_id) FROM page;
 
 -- name: vectors_of_chunks
 -- group_concat() joins the bytes of blobs as they are; one row spares Python a step for each.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+import anyio
+import anyio.to_thread
 from typing_extensions import override
 
 from citewell.core.storage import CorpusStats
@@ -112,6 +114,13 @@ class SqliteStore(StoredPages):
         return await self._database.read(partial(self._words.held, words=words, where=where))
 
     @override
+    async def vectors_ready(self, *, model: str) -> bool:
+        if not self._database.is_in_file or self._vectors.is_loaded(model):
+            return True
+        is_ready = partial(self._vectors.is_ready, model, self._database.read_here)
+        return await anyio.to_thread.run_sync(is_ready)
+
+    @override
     async def search_vectors(
         self, vector: npt.NDArray[np.float32], *, model: str, where: SearchFilter, limit: int
     ) -> list[Hit]:
@@ -159,6 +168,9 @@ class SqliteStore(StoredPages):
 
     @override
     async def aclose(self) -> None:
+        if "_vectors" in vars(self):
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self._vectors.close)
         await self._database.aclose()
 
 

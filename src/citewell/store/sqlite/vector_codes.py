@@ -15,14 +15,18 @@ _BITS_PER_WORD = 64
 # The scan goes block by block, so that its scratch arrays stay small.
 _BLOCK_ROWS = 8192
 _TOO_FAR = np.iinfo(np.uint16).max
+_NO_ID = -1
+# From a quarter of the rows on, moving the others together costs less than scanning the dead.
+_MOST_DEAD_SHARE = 4
 
 
 class VectorCodes:
     """One bit per dimension and chunk: on which side of the mean the vector lies.
 
     The number of bits in which two codes differ orders vectors nearly as their cosine does, and
-    takes a sixteenth of the memory of half precision. The mean is that of the first vectors given;
-    when there are many more, `is_off_centre` says that rebuilding would make better codes.
+    takes a sixteenth of the memory of half precision. The mean is that of the first vectors given,
+    unless `centre` was given others; when there are many more, `is_off_centre` says that rebuilding
+    would make better codes.
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -35,23 +39,32 @@ class VectorCodes:
         self._sources = np.empty(0, np.int64)
         # Word by word rather than row by row: the scan then runs over contiguous memory.
         self._codes = np.empty((self._words, 0), np.uint64)
+        # Rows that are forgotten stay where they are until there are many.
+        self._dead = np.empty(0, np.int64)
+        self._highest_id = -1
 
     def __len__(self) -> int:
-        return self._size
+        return self._size - len(self._dead)
 
     @property
     def is_off_centre(self) -> bool:
         """Whether there are over twice as many vectors as the mean was taken of."""
-        return self._size > 2 * self._centred_on
+        return len(self) > 2 * self._centred_on
+
+    def centre(self, vectors: npt.NDArray[np.floating], *, stand_for: int) -> None:
+        """Take the mean of these vectors, a sample of `stand_for` that will be given."""
+        self._mean = vectors.mean(axis=0, dtype=np.float32)
+        self._centred_on = stand_for
 
     def add(self, ids: Ids, sources: Ids, vectors: npt.NDArray[np.floating]) -> None:
         """Take in one vector per id; an id that was there before is replaced."""
         if not len(ids):
             return
         if not self._centred_on:
-            self._mean = vectors.mean(axis=0, dtype=np.float32)
-            self._centred_on = len(ids)
-        self.discard(ids)
+            self.centre(vectors, stand_for=len(ids))
+        if ids.min() <= self._highest_id:
+            self.discard(ids)
+        self._highest_id = max(self._highest_id, int(ids.max()))
         self._reserve(self._size + len(ids))
         end = self._size + len(ids)
         self._ids[self._size : end] = ids
@@ -61,13 +74,20 @@ class VectorCodes:
 
     def discard(self, ids: Ids) -> None:
         """Forget these ids; those that are not there do not matter."""
-        known = np.isin(self._ids[: self._size], ids)
-        if known.any():
-            self._retain(~known)
+        self._bury(np.isin(self._ids[: self._size], ids))
 
-    def retain(self, ids: Ids) -> None:
-        """Forget all ids but these."""
-        self._retain(np.isin(self._ids[: self._size], ids))
+    def retain(self, ids: Ids, *, sources: Ids) -> None:
+        """Forget all ids of these pages but `ids`."""
+        own = np.isin(self._sources[: self._size], sources)
+        self._bury(own & ~np.isin(self._ids[: self._size], ids))
+
+    def retain_sources(self, sources: Ids) -> None:
+        """Forget all pages but these."""
+        self._bury(~np.isin(self._sources[: self._size], sources))
+
+    def sources_of(self, ids: Ids) -> Ids:
+        """Return the pages that these ids are of, each once."""
+        return np.unique(self._sources[: self._size][np.isin(self._ids[: self._size], ids)])
 
     def nearest(
         self, vector: npt.NDArray[np.float32], count: int, *, sources: Ids | None = None
@@ -76,9 +96,11 @@ class VectorCodes:
         if not self._size:
             return np.empty(0, np.int64)
         distances = self._distances(self._encode(vector[np.newaxis])[0])
-        candidates = self._size
+        distances[self._dead] = _TOO_FAR
+        candidates = len(self)
         if sources is not None:
             allowed = self._mask(sources)
+            allowed[self._dead] = False
             distances[~allowed] = _TOO_FAR
             candidates = int(np.count_nonzero(allowed))
         return self._ids[_smallest(distances, min(count, candidates), self._dimensions)]
@@ -121,11 +143,22 @@ class VectorCodes:
         empty = np.empty((self._words, extra), np.uint64)
         self._codes = np.concatenate([self._codes, empty], axis=1)
 
+    def _bury(self, gone: npt.NDArray[np.bool_]) -> None:
+        if not gone.any():
+            return
+        gone[self._dead] = True
+        self._dead = np.flatnonzero(gone)
+        # An id that is given again must not be found where it was.
+        self._ids[self._dead] = _NO_ID
+        if len(self._dead) > self._size // _MOST_DEAD_SHARE:
+            self._retain(~gone)
+
     def _retain(self, mask: npt.NDArray[np.bool_]) -> None:
         self._ids = self._ids[: self._size][mask]
         self._sources = self._sources[: self._size][mask]
         self._codes = np.ascontiguousarray(self._codes[:, : self._size][:, mask])
         self._size = len(self._ids)
+        self._dead = np.empty(0, np.int64)
 
 
 def _smallest(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,18 +16,25 @@ from citewell.store.sqlite.vector_codes import VectorCodes
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
     from citewell.core.records import SearchFilter
 
     Vector = npt.NDArray[np.float32]
+    Read = Callable[[Callable[[sqlite3.Connection], Any]], Any]
 
 # How many of the nearest codes are compared exactly. On 100,000 made-up vectors of 384
 # dimensions 200 held .997 of the ten nearest and 300 all; real ones are given some room.
 _RESCORED = 500
 _RESCORED_PER_HIT = 5
+# Vectors that become codes at a stretch, so that they are never all in memory.
+_BATCH_ROWS = 4096
+# Vectors that the mean is taken of when there are more than one batch.
+_SAMPLE = 4096
+# Up to so many chunks the first search waits for their codes, some 0.1 s.
+_LOADED_WHILE_WAITING = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +56,41 @@ class VectorSearch:
         self._codes = VectorCodes(0)
         self._model_id = 0
         self._revision = 0
+        self._loaded_model: str | None = None
+        self._loading: threading.Thread | None = None
+        self._is_closed = False
+
+    def is_loaded(self, model: str) -> bool:
+        """Return whether the codes of a model were loaded."""
+        return self._loaded_model == model
+
+    def is_ready(self, model: str, read: Read) -> bool:
+        """Return whether a search need not wait for codes; else they are loaded in the background.
+
+        `read` runs work on a connection of its own, in the thread that calls it.
+        """
+        if self._loading is not None and self._loading.is_alive():
+            return False
+        chunks = read(lambda connection: connection.execute(SQL["corpus_totals"]).fetchone()[0])
+        if chunks <= _LOADED_WHILE_WAITING:
+            return True
+
+        def load(connection: sqlite3.Connection) -> None:
+            known = _find_model(connection, model)
+            if known is not None and known.dimensions:
+                with self._lock:
+                    self._catch_up(connection, known)
+            self._loaded_model = model
+
+        self._loading = threading.Thread(target=read, args=(load,), daemon=True)
+        self._loading.start()
+        return False
+
+    def close(self) -> None:
+        """Stop loading, and return once nothing is read any more."""
+        self._is_closed = True
+        if self._loading is not None:
+            self._loading.join()
 
     def search(
         self,
@@ -71,7 +113,7 @@ class VectorSearch:
         count = max(_RESCORED, _RESCORED_PER_HIT * limit)
         while True:
             candidates, revision = self._candidates(
-                connection, query, known=known, sources=sources, count=count
+                connection, query, known=known, model=model, sources=sources, count=count
             )
             ids, vectors = _load_vectors(connection, candidates, known=known)
             gone = np.setdiff1d(candidates, ids)
@@ -89,11 +131,13 @@ class VectorSearch:
         query: Vector,
         *,
         known: _Model,
+        model: str,
         sources: npt.NDArray[np.int64] | None,
         count: int,
     ) -> tuple[npt.NDArray[np.int64], int]:
         with self._lock:
             self._catch_up(connection, known)
+            self._loaded_model = model
             return self._codes.nearest(query, count, sources=sources), self._revision
 
     def _catch_up(self, connection: sqlite3.Connection, known: _Model) -> None:
@@ -107,8 +151,26 @@ class VectorSearch:
                 self._load(connection, known)
 
     def _load(self, connection: sqlite3.Connection, known: _Model) -> None:
-        self._codes = VectorCodes(known.dimensions)
-        self._add(connection.execute(SQL["all_vectors"], {"model_id": known.model_id}), known)
+        codes = VectorCodes(known.dimensions)
+        chunks = connection.execute(SQL["corpus_totals"]).fetchone()["chunks"]
+        if chunks > _BATCH_ROWS:
+            # The first rows are of the oldest pages, and their mean is not that of all.
+            ids = connection.execute(SQL["chunk_id_range"]).fetchone()
+            places = np.linspace(ids["lowest"], ids["highest"], _SAMPLE)
+            _, sample = _load_vectors(connection, places.astype(np.int64), known=known)
+            if len(sample):
+                codes.centre(sample, stand_for=chunks)
+        after = 0
+        while not self._is_closed:
+            values = {"model_id": known.model_id, "after": after, "limit": _BATCH_ROWS}
+            row = connection.execute(SQL["vectors_after"], values).fetchone()
+            ids = np.array(json.loads(row["chunk_ids"]), np.int64)
+            if not len(ids):
+                break
+            sources = np.array(json.loads(row["source_ids"]), np.int64)
+            codes.add(ids, sources, _unpack(row["vectors"], dimensions=known.dimensions))
+            after = int(ids[-1])
+        self._codes = codes
         self._model_id, self._revision = known.model_id, known.revision
 
     def _add(self, found: sqlite3.Cursor, known: _Model) -> None:
@@ -131,15 +193,20 @@ class VectorSearch:
         known: _Model,
         many: bool,
     ) -> None:
-        """Drop the codes of chunks that are gone, or of all such when `many` were met."""
+        """Drop the codes of chunks that are gone and what else is gone of their pages.
+
+        When `many` were met, a whole site may be: then the codes of all pages that are gone.
+        """
         with self._lock:
             if self._model_id != known.model_id or self._revision != known.revision:
                 return
-            if not many:
-                self._codes.discard(gone)
-                return
-            left = connection.execute(SQL["embedded_chunk_ids"], {"model_id": known.model_id})
-            self._codes.retain(np.array([row[0] for row in left], np.int64))
+            if many:
+                self._codes.retain_sources(_ids_of(connection, "all_source_ids", {}))
+            sources = self._codes.sources_of(gone)
+            asked = {"model_id": known.model_id, "source_ids": json.dumps(sources.tolist())}
+            left = _ids_of(connection, "embedded_chunk_ids_of_pages", asked)
+            self._codes.retain(left, sources=sources)
+            self._codes.discard(gone)
 
 
 def put_vectors(
@@ -197,6 +264,14 @@ def compare_vectors(
     vectors = get_vectors(connection, chunk_ids, model=model)
     query = _unit(vector, dimensions=len(vector))
     return {chunk_id: float(stored @ query) for chunk_id, stored in vectors.items()}
+
+
+def _ids_of(
+    connection: sqlite3.Connection, statement: str, values: Mapping[str, object]
+) -> npt.NDArray[np.int64]:
+    """Return the ids that a statement packs into one JSON list."""
+    packed = connection.execute(SQL[statement], values).fetchone()[0]
+    return np.array(json.loads(packed), np.int64)
 
 
 def _find_model(connection: sqlite3.Connection, name: str) -> _Model | None:
