@@ -1,19 +1,21 @@
 """Symbols on documentation sites: is the first quote the definition, and are entities names?
 
-Takes folders of HTML that hold an `objects.inv`: the inventory says where each symbol is defined,
-and nothing of it is read when the pages are indexed. Asks for symbols by four wordings, by words
-alone. With `--entities N` prints that many entities of each site instead, for a reader to judge.
+Takes folders of HTML. An `objects.inv` in one lists the symbols, and nothing of it is read when the
+pages are indexed; a folder without one holds pages of rustdoc, whose anchors name methods, and
+twelve of those pages are taken. Asks for symbols by four wordings, by words alone. With
+`--entities N` prints that many entities of each site instead, for a reader to judge.
 
-    /work/shared/data/get-sites SITES python-tornado-doc python-pymongo-doc python-babel-doc
-    python -m bench.definitions SITES/python-tornado-doc/usr/share/doc/python-tornado-doc/html …
+    python -m bench.definitions FOLDER… [--seed N] [--entities N]
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 from bench.versions import search
@@ -26,34 +28,52 @@ from citewell.core.settings import Settings
 from citewell.ingest.entities import find_entities
 from citewell.web.sphinx_inventory import parse_inventory
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SYMBOLS = 50
+PAGES = 12
+_METHOD = re.compile(r'id="(?:method|tymethod)\.(\w+)"')
+_ITEM = re.compile(r"(?:struct|enum|trait)\.\w+\.html")
 
 
 def wordings(name: str) -> tuple[str, str, str, str]:
     """Return four ways to ask for a symbol: whole, in part, in a question, for its signature."""
-    short = ".".join(name.split(".")[-2:])
+    short = ".".join(name.split(".")[-2:])  # of Rust, the whole name
     return name, short.lower(), f"What does {short} do?", f"signature of {short}"
 
 
-async def ask(app: App, folder: Path, *, seed: int) -> tuple[int, int]:
-    """Print which definitions were not quoted first, and return how many were, of how many."""
+def inventory_symbols(folder: Path) -> list[str]:
+    """Return the qualified names that a Sphinx inventory lists, without modules."""
     plain = parse_inventory((folder / "objects.inv").read_bytes())
     assert plain is not None, f"{folder} has no Sphinx inventory"
-    # A name that two places define has no one definition.
-    symbols = [(name, place) for name, place in plain[3] if "." in name and "module-" not in place]
-    chosen = random.Random(seed).sample(sorted(symbols), min(SYMBOLS, len(symbols)))
+    return sorted(name for name, place in plain[3] if "." in name and "module-" not in place)
+
+
+def rustdoc_symbols(paths: Sequence[Path]) -> list[str]:
+    """Return the methods that pages of rustdoc define themselves, each after its type."""
+    names: set[str] = set()
+    for path in paths:
+        own = path.read_text(encoding="utf-8").partition('id="trait-implementations"')[0]
+        own = own.partition('id="deref-methods')[0]
+        names |= {f"{path.stem.partition('.')[2]}::{name}" for name in _METHOD.findall(own)}
+    return sorted(names)
+
+
+async def ask(app: App, symbols: Sequence[str], *, seed: int) -> tuple[int, int]:
+    """Print which definitions were not quoted first, and return how many were, of how many."""
+    chosen = random.Random(seed).sample(symbols, min(SYMBOLS, len(symbols)))
     right = 0
-    for number, (name, place) in enumerate(chosen):
+    for number, name in enumerate(chosen):
         question = wordings(name)[number % 4]
         evidence, _ = await search(app, question)
-        first = evidence[0] if evidence else {}
-        heading = str(first.get("section", ""))
-        last = name.rpartition(".")[2].lower()
-        is_right = heading.lower().split("(")[0].endswith(last)
+        heading = str(evidence[0].get("section", "")) if evidence else ""
+        last = re.split(r"\.|::", name)[-1].lower()
+        own = re.split(r"[(<]", heading.lower().rpartition("›")[2])[0].strip()
+        is_right = bool(re.search(rf"(?<!\w){re.escape(last)}$", own))
         right += is_right
         if not is_right:
-            print(f"  missed: {question} at {place} (first: {heading or 'nothing'})")
-    print(f"definition first {right / len(chosen):.2f} of {len(chosen)} on {plain[0]}")
+            print(f"  missed: {question} (first: {heading or 'nothing'})")
     return right, len(chosen)
 
 
@@ -81,15 +101,25 @@ async def run(folders: list[Path], *, entities: int, seed: int) -> None:
     """Index each folder by words and ask, or print entities."""
     right = total = 0
     for folder in folders:
+        paths, symbols = [folder], []
+        if (folder / "objects.inv").exists():
+            symbols = inventory_symbols(folder)
+        else:
+            pages = sorted(path for path in folder.rglob("*.html") if _ITEM.match(path.name))
+            paths = random.Random(seed).sample(pages, min(PAGES, len(pages)))
+            symbols = rustdoc_symbols(paths)
         with tempfile.TemporaryDirectory() as scratch:
             settings = Settings(database_url=f"sqlite:///{scratch}/site.db", embedder="none")
             async with open_app(settings, role="command") as app:
-                await index_path(await app.open("store", "ingester"), folder)
+                parts = await app.open("store", "ingester")
+                for path in paths:
+                    await index_path(parts, path)
                 if entities:
                     await print_entities(app, count=entities, seed=seed)
                     continue
-                own, asked = await ask(app, folder, seed=seed)
-                right, total = right + own, total + asked
+                own, asked = await ask(app, symbols, seed=seed)
+        print(f"definition first {own / asked:.2f} of {asked} on {folder}")
+        right, total = right + own, total + asked
     if total:
         print(f"definition first {right / total:.3f} of {total}")
 

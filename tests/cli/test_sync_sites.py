@@ -98,3 +98,20 @@ def test_a_dropped_version_leaves_no_site_behind(tmp_path: Path) -> None:
         assert "Dropped heron-watch 1.2: 2 pages." in dropped.stdout
         assert json.loads(sites.stdout)["websites"] == []
         assert "No versions are indexed" in left.stdout
+
+
+def test_an_upgrade_can_replace_the_site_of_the_old_version(tmp_path: Path) -> None:
+    with running_site(read_the_docs("latest", "1.2", "2.0")) as site:
+        settings = settings_for(site)
+        old = make_project(tmp_path / "old", site.url("/"))
+        new = make_project(tmp_path / "new", site.url("/"), version="2.0.0")
+        run_citewell(tmp_path, "sync", str(old), "--sites", "--yes", **settings)
+        both = run_citewell(
+            tmp_path, "sync", str(new), "--sites", "--drop-old", "--yes", **settings
+        )
+        listed = run_citewell(tmp_path, "packages", "--json", **settings)
+
+        assert both.returncode == 0, both.stdout + both.stderr
+        assert [
+            (each["product"], each["version"]) for each in json.loads(listed.stdout)["packages"]
+        ] == [("heron-watch", "2.0"), ("pypi:heron-watch", "2.0.0")]

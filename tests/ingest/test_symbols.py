@@ -91,3 +91,35 @@ def test_every_entry_is_a_symbol_and_no_other_heading_is(
 
 def test_prose_defines_no_symbols() -> None:
     assert symbols("# Guide\n\n## Use `wade` well\n\nCall it.\n\n## Type safety\n\nGood.\n") == []
+
+
+def test_a_method_of_rustdoc_is_a_section_however_long_its_signature() -> None:
+    where = ", ".join(f"T{number}: Into&lt;Depth{number}&gt;" for number in range(30))
+    source = f"""<html><head><title>Heron in birds</title></head><body><main>
+<h1>Trait birds::Heron</h1><p>Wades, and stands still until its prey comes near.</p>
+<details><summary><div id="method.wade" class="method"><h4 class="code-header">fn
+<a href="#method.wade">wade</a>&lt;T&gt;(<br>&nbsp;&nbsp;self, <br>&nbsp;&nbsp;<a href="x.html">depth</a>: T<br>) -&gt;
+<a href="y.html">Water</a><span class="notable-traits">Notable traits for Water</span>
+<span class="where">where {where}</span></h4></div></summary><p>Walks into water.</p></details>
+</main></body></html>"""
+
+    page = extract_page(
+        FetchedPage(
+            url="https://birds.example/trait.Heron.html",
+            final_url="https://birds.example/trait.Heron.html",
+            status=200,
+            kind="html",
+            body=source.encode(),
+            text=source,
+            fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
+        )
+    )
+
+    section = page.sections[-1]
+    assert (section.heading, section.anchor) == ("fn wade<T>", "method.wade")
+    assert "**fn wade<T>(self, depth: T) -> Water where T0: Into<Depth0>," in page.text
+    assert "Notable" not in page.text
+    assert [symbol.full_name for symbol in find_symbols(page)] == [
+        "birds.Heron",
+        "birds.Heron.wade",
+    ]

@@ -132,3 +132,34 @@ async def test_pages_named_by_their_address_are_searched_whatever_their_version(
     found = await ask(store, "default depth of wade", url_prefix="pypi:heron-watch@1.2.0/")
 
     assert versions(found) == {"heron-watch 1.2.0"}
+
+
+async def test_a_site_of_the_minor_version_documents_its_patches(store: Store) -> None:
+    text = "On the site the depth of wade is explained."
+    url = "https://herons.example/en/1.9/wade.html"
+    await store.put_page(draft(url, text, tags=("heron-watch@1.9",)))
+
+    named = await ask(store, "default depth of wade in heron-watch 1.9.1")
+    given = await ask(store, "default depth of wade", version="heron-watch@1.9.1")
+    other = await ask(store, "default depth of wade in heron-watch 2.0.0")
+
+    assert versions(named) >= {"heron-watch 1.9", "heron-watch 1.9.1"}
+    assert versions(given) == {"heron-watch 1.9", "heron-watch 1.9.1"}
+    assert "heron-watch 1.9" not in versions(other)
+
+
+async def test_a_site_that_does_not_say_its_version_is_searched_and_the_note_says_so(
+    store: Store,
+) -> None:
+    own = [Release(product="pypi:heron-watch", version="1.9.1")]
+    await store.releases.put_used_releases("default", folder="/shop", releases=own)
+    text = "On the site the depth of wade is explained."
+    await store.put_page(draft("https://herons.example/", text, tags=("heron-watch@latest",)))
+
+    found = await ask(store, "On which site is the depth of wade explained?")
+
+    assert "heron-watch latest" in versions(found)
+    assert found.notes == (
+        "This project uses heron-watch 1.9.1; the evidence is from documentation that does not "
+        "say its version.",
+    )

@@ -11,7 +11,7 @@ from citewell.app.websites import preview_site
 from citewell.core.errors import CitewellError
 from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
 from citewell.core.progress import OnProgress, Progress, no_progress
-from citewell.core.releases import parse_release_tag
+from citewell.core.releases import Release, parse_release_tag
 from citewell.core.version_ranges import is_same_version
 from citewell.ingest.packages.find_site import PackageSite, find_site
 from citewell.ingest.packages.site_urls import HOSTED
@@ -82,14 +82,18 @@ def site_draft(
 
     Its pages have the package's name and the version that the site documents.
     """
-    release = f"{_product(dependency)}@{site.version}"
     return WebsiteDraft(
         url=site.url,
         project=settings.project,
         kind="site",
-        tags=(*settings.scope_tags, release, _owner_tag(dependency)),
+        tags=(*settings.scope_tags, site_release(dependency, site).key, _owner_tag(dependency)),
         options=CrawlOptions(max_pages=max_pages),
     )
+
+
+def site_release(dependency: Dependency, site: PackageSite) -> Release:
+    """Return the release that the pages of a site document."""
+    return Release(product=_product(dependency).lower(), version=site.version)
 
 
 async def _find_offer(

@@ -76,6 +76,13 @@ async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, i
     return await _drop(corpus, list(due))
 
 
+async def drop_other_versions(corpus: Corpus, release: Release) -> dict[Release, int]:
+    """Delete all other versions of a release's product."""
+    known = [each.release for each in await list_known_releases(corpus)]
+    due = [each for each in known if each.product == release.product and each != release]
+    return await _drop(corpus, due)
+
+
 async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
     """Delete every release that no synced folder uses, but for the newest of a product."""
     known = await list_known_releases(corpus)

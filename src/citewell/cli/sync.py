@@ -147,8 +147,9 @@ async def _offer_sites(
 async def _index(
     arguments: argparse.Namespace, plan: Plan, app: App, on_progress: OnProgress
 ) -> Outcome:
-    from citewell.app.package_sites import SITE_NEEDS, site_draft
+    from citewell.app.package_sites import SITE_NEEDS, site_draft, site_release
     from citewell.app.packages import index_package
+    from citewell.app.releases import drop_other_versions
 
     corpus = await app.open("store", "ingester", "embedder")
     reports = [
@@ -169,6 +170,9 @@ async def _index(
     ]
     parts = await app.open(*SITE_NEEDS)
     sites = await add_websites(parts, drafts, on_progress)
+    if arguments.drop_old and not sites.has_failed:
+        for dependency, site in plan.due_sites:
+            await drop_other_versions(corpus, site_release(dependency, site))
     return Outcome(
         text="\n".join([outcome.text, sites.text]).strip(),
         structured={**outcome.structured, "sites": sites.structured},

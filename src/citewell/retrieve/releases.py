@@ -182,7 +182,14 @@ def _fitting(releases: Sequence[Release], wanted: str) -> list[Release]:
     if wanted.strip().lower() == LATEST:
         version = newest(release.version for release in releases)
         return [release for release in releases if release.version == version]
-    return [release for release in releases if is_in_range(release.version, wanted)]
+    # A site that documents 4.2 documents 4.2.30 as well.
+    is_plain = wanted.strip().lower().lstrip("v=")[:1].isdigit() and "," not in wanted
+    return [
+        release
+        for release in releases
+        if is_in_range(release.version, wanted)
+        or (is_plain and is_same_version(release.version, wanted.strip("= ")))
+    ]
 
 
 def _prefer(
@@ -199,14 +206,17 @@ def _prefer(
         by_product.setdefault(release.product, []).append(release)
     for own in by_product.values():
         name = own[0].name
-        wanted = [release for release in asked.get(name, ()) if release in own]
+        if name in asked:
+            # A site of another version is no answer where the package itself has the right one.
+            chosen += [release for release in asked[name] if release in own]
+            continue
         in_use = [
             release
             for release in own
             if any(is_same_version(release.version, version) for version in used.get(name, ()))
         ]
-        chosen += wanted or in_use or own
-        if not wanted and not in_use and len(own) > 1:
+        chosen += in_use or own
+        if not in_use and len(own) > 1:
             newest_ones += _fitting(own, LATEST)
     return chosen, newest_ones
 

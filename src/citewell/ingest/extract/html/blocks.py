@@ -145,6 +145,8 @@ class BlockRenderer:
         return self._writer.mark_section(level + 1, "", anchor) + block
 
     def _heading(self, element: Element) -> list[str]:
+        if element.has_class("code-header"):
+            return self._declaration(element)
         text = self.line(element.children)
         words = visible_text(text)
         if not words or len(words) > _MAX_HEADING_CHARACTERS:
@@ -154,6 +156,24 @@ class BlockRenderer:
         self._open[-1] = (level, anchor)
         self._needs_continuation = False
         return [self._writer.mark_section(level, text, anchor) + "#" * level + " " + text]
+
+    def _declaration(self, element: Element) -> list[str]:
+        """Return a heading of rustdoc, the declaration of an item; of a long one, its name."""
+        words = signature_text(element)
+        if not words:
+            return []
+        level = _HEADING_LEVELS[element.tag]
+        anchor = self._anchors.of(element)
+        if not anchor and element.parent is not None:
+            # The methods of traits have theirs around the heading.
+            anchor = element.parent.attribute("id")
+        self._open[-1] = (level, anchor)
+        self._needs_continuation = False
+        if len(words) <= _MAX_HEADING_CHARACTERS:
+            return [self._writer.mark_section(level, words, anchor) + "#" * level + " " + words]
+        name = name_of_signature(words)
+        mark = self._writer.mark_section(level, name, anchor)
+        return [mark + "#" * level + " " + name, f"**{words}**"]
 
     def _signature(self, element: Element) -> list[str]:
         """Return a signature that stands before its description, as the heading of a section."""

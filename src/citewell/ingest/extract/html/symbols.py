@@ -23,6 +23,8 @@ _SIGNATURE_CLASS = re.compile(
     r" (?:sig|def|deffn|deftypefn|deftypevr|defvr|deftp|deftypeop|defop) "
 )
 _ARGUMENTS = re.compile(r"[(\[{=:;]")
+# Links to sources, and what rustdoc explains of a returned type.
+_NO_SIGNATURE = ("viewcode-link", "notable-traits", "tooltip")
 _MAX_ANCHOR_ELEMENTS = 12
 _SPACE_BEFORE = re.compile(r"(?<!\s)\s++(?=[,)\]])")
 
@@ -124,7 +126,7 @@ def _collect(element: Element, pieces: list[str]) -> None:
         elif child.tag == "dd":
             _collect(child, pieces)
             pieces.append(" ")
-        elif not is_permalink(child) and not child.has_class("viewcode-link"):
+        elif not is_permalink(child) and not child.has_class(*_NO_SIGNATURE):
             _collect(child, pieces)
 
 
