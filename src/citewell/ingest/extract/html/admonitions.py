@@ -61,9 +61,13 @@ def read_admonition(element: Element) -> Admonition | None:
         return None
     title = _title_element(element)
     words = collapse_spaces(title.text()) if title is not None else ""
+    label = label_of(_written(kind))
     if words.rstrip(":!").lower().replace(" ", "") in (kind, "seealso"):
+        if title is not None and title.tag in ("strong", "b"):
+            # The first word of the text, as it is written.
+            label = f"{label.split()[0]} {words.rstrip(':')}:"
         words = ""
-    return Admonition(label=label_of(_written(kind)), title=title, title_text=words.rstrip(":"))
+    return Admonition(label=label, title=title, title_text=words.rstrip(":"))
 
 
 def content_of(element: Element) -> Element:
@@ -102,7 +106,7 @@ def _kind_in_names(names: str) -> str | None:
 def _title_element(element: Element) -> Element | None:
     for position, child in enumerate(element.walk()):
         if position > 12:
-            return None
+            break
         if child.tag == "summary" or (child.names and _TITLE_CLASS.search(child.names)):
             return child
     first = next(iter(element.elements()), None)
