@@ -18,9 +18,10 @@ def markdown(source: str) -> ExtractedPage:
     return extracted(source, "markdown")
 
 
-def assert_headings_alone(text: str) -> None:
+def assert_headings_alone(text: str, *, or_lead_in: bool = False) -> None:
     lines = [line.strip(" >") for line in text.split("\n")]
-    assert all(not line or line.startswith(("#", "**")) for line in lines)
+    rest = [line for line in lines if line and not line.startswith(("#", "**"))]
+    assert rest == [] or (or_lead_in and len(rest) == 1 and rest[0].rstrip("*")[-1] in ":：")
 
 
 def assert_sound(page: ExtractedPage) -> tuple[Chunk, ...]:
@@ -51,8 +52,8 @@ def assert_sound(page: ExtractedPage) -> tuple[Chunk, ...]:
         assert at <= chunk.start
         for other in page.sections:
             if other is not section and other.start < chunk.end and other.end > chunk.start:
-                # Another section's part is its heading alone.
-                assert_headings_alone(page.text[other.start : other.end])
+                # Another section's part is its heading, and what announces this one.
+                assert_headings_alone(page.text[other.start : other.end], or_lead_in=True)
         assert_headings_alone(page.text[at : chunk.start])
         at = chunk.end
     assert not page.text[at:].strip()
@@ -164,6 +165,18 @@ def test_a_term_or_a_lead_in_stays_with_what_follows() -> None:
         chunks = assert_sound(markdown(text))
 
         assert any(f"{lead}\n\n{_SENTENCE.strip()}" in chunk.text for chunk in chunks)
+
+
+def test_a_section_that_only_announces_the_ones_below_goes_with_the_first_of_them() -> None:
+    entry = f"<dl class='py'><dt id='wade'>wade(depth)</dt><dd><p>{_SENTENCE}</p></dd></dl>"
+    page = extracted(
+        f"<main><h1>M</h1><p>x</p><h2>Wading</h2><p>It has one method:</p>{entry}</main>"
+    )
+
+    chunks = assert_sound(page)
+
+    own = f"## Wading\n\nIt has one method:\n\n**wade(depth)**\n\n{_SENTENCE.strip()}"
+    assert chunks[-1].text == own
 
 
 _LINES = st.lists(

@@ -34,6 +34,7 @@ _SENTENCE_END = re.compile(
 _LONG_LINE_TOKENS = 90
 # A longer section has more than a heading or a signature.
 _MAX_BARE_CHARACTERS = 1_000
+_MAX_LEAD_IN_CHARACTERS = 120
 # A longer section hardly ever fits into one chunk.
 _SHORT_SECTION_CHARACTERS = 4 * MAX_TOKENS
 # A line without sentence ends is cut between words, one without spaces anywhere.
@@ -76,8 +77,9 @@ def chunk_page(page: ExtractedPage, *, repeated: frozenset[int] = frozenset()) -
 
     Each belongs to one section and none overlap. Together they hold all text but white space and
     headings that have only other headings below them: those are in the heading paths of what
-    follows. Several headings or signatures in a row with nothing below them are one chunk, which
-    belongs to the first of their sections.
+    follows. A section that only announces the next one is part of its chunk. Several headings or
+    signatures in a row with nothing below them are one chunk, which belongs to the first of their
+    sections.
     """
     chunks: list[Chunk] = []
     first, last = content_span(page.text, repeated)
@@ -113,7 +115,7 @@ def _page_spans(page: ExtractedPage) -> list[_Span]:
         if _is_bare(page.text, section):
             bare.append(section)
             continue
-        alone = bare[: len(bare) - _count_above(bare, section)]
+        alone = bare[: len(bare) - _count_above(page.text, bare, section)]
         start = section.start
         if len(alone) == 1 or (alone and _goes_on(page.text, alone, section)):
             # Headings with nothing below them are no chunk.
@@ -139,20 +141,37 @@ def _goes_on(text: str, bare: list[Section], section: Section) -> bool:
 
 
 def _is_bare(text: str, section: Section) -> bool:
-    """Return whether a section is only its heading or signature."""
+    """Return whether a section is only its heading, its signature or a lead-in."""
     if not section.level or section.end - section.start > _MAX_BARE_CHARACTERS:
         return False
+    lines = _said_below_heading(text, section)
+    return not lines or (len(lines) == 1 and _is_lead_in(lines[0]))
+
+
+def _said_below_heading(text: str, section: Section) -> list[str]:
+    """Return the lines of a section that are neither heading nor signature."""
     lines = text[section.start : section.end].split("\n")
-    return all(
-        not line or line[0] == "#" or (line[:2] == "**" and line.endswith("**")) for line in lines
-    )
+    return [
+        line
+        for line in lines
+        if line and line[0] != "#" and not (line[:2] == "**" and line.endswith("**"))
+    ]
 
 
-def _count_above(bare: list[Section], section: Section) -> int:
-    """Return how many of the bare sections right before a section are headings above it."""
+def _is_lead_in(line: str) -> bool:
+    """Return whether a line only announces what follows it: "It has these methods:"."""
+    return len(line) <= _MAX_LEAD_IN_CHARACTERS and line.rstrip("*")[-1:] in (":", "：")
+
+
+def _count_above(text: str, bare: list[Section], section: Section) -> int:
+    """Return how many of the bare sections right before a section are only headings above it."""
     count = 0
     level = section.level
-    while count < len(bare) and bare[-1 - count].level < level:
+    while (
+        count < len(bare)
+        and bare[-1 - count].level < level
+        and not _said_below_heading(text, bare[-1 - count])
+    ):
         count += 1
         level = bare[-count].level
     return count
