@@ -17,7 +17,7 @@ from citewell.research.link_prose import only_names, prose_sentences
 from citewell.web.urls import same_site
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from citewell.core.records import Link, Page, RankedChunk, StoredChunk
 
@@ -146,7 +146,8 @@ class Frontier:
         self, needs: Sequence[Need], *, evidence: Sequence[RankedChunk], limit: int, max_depth: int
     ) -> list[Lead]:
         """Return the links most likely to hold what `needs` ask for, best first, a URL once."""
-        wanted = [self._wanted(need) for need in needs]
+        rarity = _Rarity(self._counts, total=len(self._seen) + 1)
+        wanted = [_wanted(need, rarity) for need in needs]
         named = _Naming(evidence[:_EVIDENCE_CHUNKS])
         best: dict[str, Lead] = {}
         usual = statistics.median(self._cosines.values()) if self._cosines else 0.0
@@ -154,7 +155,7 @@ class Frontier:
             if seen.link.url in self._closed or seen.depth > max_depth:
                 continue
             inside = named.share(seen)
-            score = max((self._score(seen, weights) for weights in wanted), default=0.0)
+            score = max((_score(seen, weights, rarity) for weights in wanted), default=0.0)
             score += self._nearness(seen.link.url, usual)
             score = (score + _IN_EVIDENCE * inside) * (1.0 if seen.same_site else _OTHER_SITE)
             known = best.get(seen.link.url)
@@ -174,43 +175,78 @@ class Frontier:
         cosine = self._cosines.get(url)
         return 0.0 if cosine is None else _MEANING * max(0.0, cosine - usual)
 
-    def _weigh(self, words: Iterable[str]) -> dict[str, float]:
-        total = len(self._seen) + 1
-        return {word: math.log(1 + total / (1 + self._counts[word])) for word in words}
 
-    def _wanted(self, need: Need) -> dict[str, float]:
-        weights = self._weigh(content_words(need.query))
-        if not need.missing:
-            return weights
-        return {
+class _Rarity:
+    """What words weigh, more where few links have them; each word and set is weighed once."""
+
+    def __init__(self, counts: Mapping[str, int], *, total: int) -> None:
+        self._counts = counts
+        self._total = total
+        self._weights: dict[str, float] = {}
+        self._squares: dict[frozenset[str], float] = {}
+
+    def weight(self, word: str) -> float:
+        """Return the weight of a word."""
+        weight = self._weights.get(word)
+        if weight is None:
+            weight = math.log(1 + self._total / (1 + self._counts.get(word, 0)))
+            self._weights[word] = weight
+        return weight
+
+    def square(self, words: frozenset[str]) -> float:
+        """Return the sum of the squares of the weights of words."""
+        square = self._squares.get(words)
+        if square is None:
+            square = self._squares[words] = sum(self.weight(word) ** 2 for word in words)
+        return square
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The weights of the words that a need asks for, and the sum of their squares."""
+
+    weights: Mapping[str, float]
+    square: float
+
+
+def _wanted(need: Need, rarity: _Rarity) -> _Wanted:
+    weights = {word: rarity.weight(word) for word in content_words(need.query)}
+    if need.missing:
+        weights = {
             word: weight * (1.0 if word in need.missing else _HELD_ALREADY)
             for word, weight in weights.items()
         }
+    return _Wanted(weights, sum(weight**2 for weight in weights.values()))
 
-    def _score(self, seen: _Seen, wanted: Mapping[str, float]) -> float:
-        if not wanted:
-            return 0.0
-        return (
-            _ANCHOR * self._likeness(seen.anchor, wanted)
-            + _NAMED * self._share_named(seen.anchor, wanted)
-            + _CONTEXT * self._likeness(seen.context, wanted)
-            + _HEADING * self._likeness(seen.heading, wanted)
-            + _URL * self._likeness(seen.path, wanted)
-            + _EARLIER_ON_PAGE * (1 - seen.place)
-        )
 
-    def _likeness(self, words: frozenset[str], wanted: Mapping[str, float]) -> float:
-        """Return the cosine between two bags of words, rare words weighing more."""
-        shared = sum(wanted[word] ** 2 for word in words if word in wanted)
-        if not shared:
-            return 0.0
-        own = sum(weight**2 for weight in self._weigh(words).values())
-        return shared / math.sqrt(own * sum(weight**2 for weight in wanted.values()))
+def _score(seen: _Seen, wanted: _Wanted, rarity: _Rarity) -> float:
+    if not wanted.weights:
+        return 0.0
+    return (
+        _ANCHOR * _likeness(seen.anchor, wanted, rarity)
+        + _NAMED * _share_named(seen.anchor, wanted, rarity)
+        + _CONTEXT * _likeness(seen.context, wanted, rarity)
+        + _HEADING * _likeness(seen.heading, wanted, rarity)
+        + _URL * _likeness(seen.path, wanted, rarity)
+        + _EARLIER_ON_PAGE * (1 - seen.place)
+    )
 
-    def _share_named(self, anchor: frozenset[str], wanted: Mapping[str, float]) -> float:
-        """Return how much of the anchor's words the question names itself."""
-        own = self._weigh(anchor)
-        return sum(own[word] for word in anchor if word in wanted) / (sum(own.values()) or 1.0)
+
+def _likeness(words: frozenset[str], wanted: _Wanted, rarity: _Rarity) -> float:
+    """Return the cosine between two bags of words, rare words weighing more."""
+    weights = wanted.weights
+    if words.isdisjoint(weights):
+        return 0.0
+    shared = sum(weights[word] ** 2 for word in words if word in weights)
+    return shared / math.sqrt(rarity.square(words) * wanted.square)
+
+
+def _share_named(anchor: frozenset[str], wanted: _Wanted, rarity: _Rarity) -> float:
+    """Return how much of the anchor's words the question names itself."""
+    if anchor.isdisjoint(wanted.weights):
+        return 0.0
+    own = {word: rarity.weight(word) for word in anchor}
+    return sum(own[word] for word in anchor if word in wanted.weights) / (sum(own.values()) or 1.0)
 
 
 class _Naming:
@@ -230,7 +266,9 @@ class _Naming:
             (
                 share
                 for chunk, share, prose in self._chunks
-                if _stands_in(chunk, seen) or (name is not None and name.search(prose))
+                if _stands_in(chunk, seen)
+                # Most texts do not hold it at all, and need no pattern.
+                or (name is not None and name in prose and _pattern_of(name).search(prose))
             ),
             default=0.0,
         )
@@ -249,14 +287,20 @@ def _stands_in(chunk: StoredChunk, seen: _Seen) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _name_in(anchor: str) -> re.Pattern[str] | None:
-    """Return what finds the name that an anchor is in running text; None when it is no name."""
+def _name_in(anchor: str) -> str | None:
+    """Return the name that an anchor is; None when it is no name."""
     name = _IN_BRACKETS.sub("", anchor.rstrip()).strip()
     if len(name) < _SHORTEST_NAME:
         return None
     # A single common word stands in any text, so one word must be written as a name.
     if len(name.split()) == 1 and not (name[0].isupper() or has_cjk(name)):
         return None
+    return name
+
+
+@lru_cache(maxsize=512)
+def _pattern_of(name: str) -> re.Pattern[str]:
+    """Return what finds a name in running text."""
     return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)" if name.isascii() else re.escape(name))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ada_url import join_url, normalize_url
 
@@ -143,6 +144,8 @@ def _authority(url: str) -> str:
     return url[: url.index("/", len("https://"))]
 
 
+# The links of a page lead to few sites, and each is compared with the page's own.
+@lru_cache(maxsize=2048)
 def _site(url: str) -> tuple[str, int | None]:
     parts = split_url(url)
     port = None if parts.port == _DEFAULT_PORTS[parts.scheme] else parts.port
