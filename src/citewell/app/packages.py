@@ -13,6 +13,7 @@ from citewell.ingest.packages.find import front_page, package_pages, package_siz
 from citewell.ingest.packages.installed import is_editable_install
 
 if TYPE_CHECKING:
+    from citewell.app.releases import Corpus as StoredCorpus
     from citewell.core.records import PageInfo
     from citewell.ingest.packages.dependency import Dependency, Project
     from citewell.ingest.packages.package_page import PackagePage
@@ -50,7 +51,7 @@ class PackageState:
         return self.availability
 
 
-async def check_package(corpus: Corpus, dependency: Dependency) -> PackageState:
+async def check_package(corpus: StoredCorpus, dependency: Dependency) -> PackageState:
     """Return whether a package is indexed as it is installed, could be, or is not installed."""
     front = await anyio.to_thread.run_sync(front_page, dependency)
     if front is None:
@@ -63,7 +64,7 @@ async def check_package(corpus: Corpus, dependency: Dependency) -> PackageState:
     return PackageState(availability="installed", is_editable=is_editable, files=files, bytes=size)
 
 
-async def remember_project(corpus: Corpus, folder: str, project: Project) -> None:
+async def remember_project(corpus: StoredCorpus, folder: str, project: Project) -> None:
     """Remember the versions that a folder uses, so that searches prefer them."""
     releases = [
         dependency.release for dependency in project.dependencies if dependency.version is not None

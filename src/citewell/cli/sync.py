@@ -112,7 +112,8 @@ async def _sync_once(
         partial(find_project, folder, environment=environment, active=active_environment())
     )
     chosen = _choose(project, arguments.package)
-    corpus = await app.open("store", "ingester", "embedder")
+    # What reads pages takes longer to open than all of this: it may not be needed.
+    corpus = await app.open("store")
     states = [await check_package(corpus, dependency) for dependency in chosen]
     offers = await _offer_sites(arguments, chosen, app, on_progress)
     plan = Plan(

@@ -16,7 +16,8 @@ def find_distribution(dependency: Dependency) -> metadata.Distribution | None:
     """Return what is installed of a dependency; None when nothing is, or its files are broken."""
     if dependency.location is None:
         return None
-    for dist in metadata.distributions(path=[str(dependency.location)]):
+    # By name, so that the metadata of the others is not read.
+    for dist in metadata.distributions(name=dependency.name, path=[str(dependency.location)]):
         if distribution_name(dist) == dependency.name:
             return dist
     return None
