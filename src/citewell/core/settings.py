@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping  # noqa: TC003 - annotations are evaluated
 from dataclasses import Field, dataclass, field, fields
-from pathlib import Path
-from typing import Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from citewell import __version__
 from citewell.core.errors import SettingsError
 from citewell.core.settings_sources import (
     Origin,
-    RawValue,
+    active_python,
     find_env_file,
+    refuse_foreign_database,
     unknown_variables,
     values_by_bare_name,
     values_by_name,
@@ -25,6 +25,9 @@ from citewell.core.settings_sources import (
     variable_name,
 )
 from citewell.core.settings_values import convert
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR"]
 Environment = Literal["dev", "prod", "scratch"]
@@ -51,7 +54,6 @@ BARE_NAMES = (
 
 A settings file may not, since other programs use such names too.
 """
-_DATABASES = ("sqlite://", "postgresql://", "postgres://")
 
 
 def _setting(
@@ -346,11 +348,9 @@ def explain_unknown_variables(environment: Mapping[str, str] | None = None) -> l
     return unknown_variables(names, os.environ if environment is None else environment)
 
 
-def active_environment(environment: Mapping[str, str] | None = None) -> Path | None:
+def active_environment() -> Path | None:
     """Return the Python environment that the shell has activated; None without one."""
-    env = os.environ if environment is None else environment
-    named = env.get("VIRTUAL_ENV") or env.get("CONDA_PREFIX")
-    return Path(named) if named else None
+    return active_python(os.environ)
 
 
 def load_settings(
@@ -382,7 +382,7 @@ def load_settings(
     problems: dict[str, str] = {}
     for name, raw in given.items():
         try:
-            _refuse_foreign_database(name, raw)
+            refuse_foreign_database(name, raw)
             values[name] = convert(
                 raw.written_as, raw.value, hints[name], limits=declared[name].metadata
             )
@@ -393,11 +393,3 @@ def load_settings(
     origins = {name: given[name].origin for name in values}
     path = None if file is None else str(file.absolute())
     return Settings(**values, origins=origins, problems=problems, env_file=path)
-
-
-def _refuse_foreign_database(name: str, raw: RawValue) -> None:
-    is_foreign = not str(raw.value).strip().startswith(_DATABASES)
-    if name == "database_url" and raw.origin == "bare name" and is_foreign:
-        raise SettingsError(
-            f"{raw.written_as} in the environment is not a SQLite or PostgreSQL URL"
-        )

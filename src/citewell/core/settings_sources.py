@@ -15,6 +15,8 @@ PREFIX = "CITEWELL_"
 FILE_VARIABLE = f"{PREFIX}ENV_FILE"
 """Names the settings file; it is no setting itself."""
 
+_DATABASES = ("sqlite://", "postgresql://", "postgres://")
+
 Origin = Literal["bare name", "file", "environment", "flag"]
 
 
@@ -25,6 +27,12 @@ class RawValue:
     value: object
     written_as: str
     origin: Origin
+
+
+def active_python(environment: Mapping[str, str]) -> Path | None:
+    """Return the Python environment that a shell has activated."""
+    named = environment.get("VIRTUAL_ENV") or environment.get("CONDA_PREFIX")
+    return Path(named) if named else None
 
 
 def variable_name(setting: str) -> str:
@@ -137,3 +145,16 @@ def _unquote(value: str, *, place: str) -> str:
 def _shorten(name: str) -> str:
     plain = "".join(character if character.isprintable() else "?" for character in name)
     return plain if len(plain) <= 60 else f"{plain[:60]}…"
+
+
+def refuse_foreign_database(name: str, raw: RawValue) -> None:
+    """Refuse a DATABASE_URL that another program's database is named by.
+
+    Raises:
+        SettingsError: it is neither SQLite's nor PostgreSQL's.
+    """
+    is_foreign = not str(raw.value).strip().startswith(_DATABASES)
+    if name == "database_url" and raw.origin == "bare name" and is_foreign:
+        raise SettingsError(
+            f"{raw.written_as} in the environment is not a SQLite or PostgreSQL URL"
+        )

@@ -60,6 +60,7 @@ _DATE = re.compile(
     r"(?: \d{1,2}(?:st|nd|rd|th)?,?)? \d{4}",
     re.IGNORECASE,
 )
+_EXPRESSION = re.compile(r"^['\"“‘]|\[|\|\|")
 _ROMAN = re.compile(r"[IVX]+")
 _TERM_ANCHOR = re.compile(r"#term-(.+)")
 _GLOSSARY = re.compile(r"/glossary(?:/|\.html?|/index\.html?)?(?:#|$)", re.I)
@@ -274,7 +275,7 @@ def _without_call(name: str) -> str:
 
 def _may_be_entity(name: str, key: str) -> bool:
     fits = len(key) > 1 and len(name) <= _MAX_NAME_CHARACTERS
-    says_little = key in _GENERIC or key in STOP_WORDS
+    says_little = key in _GENERIC or key in STOP_WORDS or bool(_EXPRESSION.search(name))
     return fits and not says_little and bool(_HAS_LETTER.search(name))
 
 
