@@ -25,19 +25,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 import httpx2
 from bench.plain_fts import PlainSearch
-from bench.question_sites import DEFAULT_SITES, SITES, served
+from bench.question_sites import DEFAULT_SITES, SITES
 from bench.questions import DEFAULT_QUESTIONS, AskedQuestion, read_questions, score
+from bench.site_labels import QuietHandler
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -89,6 +92,20 @@ def chosen_questions(path: Path, site: str, count: int) -> list[tuple[AskedQuest
         if question.site == site and question.line % 2 == 0 and not question.is_absent
     ]
     return questions[:count]
+
+
+@contextmanager
+def served_folder(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder on a free port of loopback, and give the address."""
+    handler = partial(QuietHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @asynccontextmanager
@@ -274,7 +291,7 @@ async def compare(options: argparse.Namespace) -> None:
     site = options.sites / options.site / SITES[options.site].root
     with (
         tempfile.TemporaryDirectory() as name,
-        served(options.sites, options.site) as address,
+        served_folder(site) as address,
     ):
         folder = Path(name)
         database = f"sqlite:///{folder}/peers.db"

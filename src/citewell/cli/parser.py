@@ -113,6 +113,7 @@ class _Parser(argparse.ArgumentParser):
         option, choice = _UNKNOWN_OPTION.search(message), _UNKNOWN_CHOICE.search(message)
         if option:
             message += did_you_mean(option[1], self._option_string_actions)
-        elif choice:
-            message += did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))
+        elif choice and (near := did_you_mean(choice[1], re.findall(r"[\w-]+", choice[2]))):
+            # The list of all choices would hide the one that was meant.
+            message = message.partition(" (choose from")[0] + near
         super().error(message)

@@ -66,5 +66,5 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     return Outcome(
         text=head + Boundary().draw(listed),
         structured=about | status_json(status),
-        show=partial(print_text, head + unmarked(listed)),
+        show=partial(print_text, head + unmarked(listed), wraps=True),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -44,11 +45,31 @@ def show_controls(text: str) -> str:
     return _CONTROL.sub(_control_picture, text)
 
 
-def print_styled_text(text: str) -> None:
-    """Print `text` on stdout with its section headers standing out, and no control obeyed."""
-    styled = Text(show_controls(text))
+def print_styled_text(text: str, *, wraps: bool = False) -> None:
+    """Print `text` on stdout with its section headers standing out, and no control obeyed.
+
+    `wraps` breaks lines between words; a long address stays whole, so that it can be copied.
+    """
+    console = Console(soft_wrap=True, highlight=False)
+    shown = show_controls(text)
+    styled = Text(_wrapped(shown, console.width) if wraps else shown)
     styled.highlight_regex(_HEADER, style="bold cyan")
-    Console(soft_wrap=True, highlight=False).print(styled)
+    console.print(styled)
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Break long lines between words, and indent what follows as far as the line, and two more."""
+    wrapped = []
+    for line in text.splitlines():
+        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        wrapped += textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return "\n".join(wrapped)
 
 
 def print_styled_error(error: Mapping[str, object]) -> None:

@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 # `styled_terminal` is imported where there is a terminal: it takes longer than most commands.
 
 
-def print_text(text: str) -> None:
+def print_text(text: str, *, wraps: bool = False) -> None:
     """Print `text` on stdout; on a terminal its section headers stand out.
 
-    On a terminal control characters are shown, not obeyed. A pipe gets the text as it is.
+    On a terminal control characters are shown, not obeyed, and `wraps` breaks lines between words.
+    A pipe gets the text as it is.
     """
     if not sys.stdout.isatty():
         print(text)
         return
     from citewell.cli.styled_terminal import print_styled_text
 
-    print_styled_text(text)
+    print_styled_text(text, wraps=wraps)
 
 
 def print_error(error: Mapping[str, object]) -> None:
