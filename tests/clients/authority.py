@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from tests.clients.node import environment, script
 from tests.e2e.processes import http_server, make_key
 
 METADATA_DOCUMENT = "https://client.example/citewell-tests.json"
+CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata"
 CONSOLE_CLIENT = ("citewell-console", "a secret of the console")
 _FORM = re.compile(r'<form[^>]* action="([^"]+)"')
 _PROMPT = re.compile(r'name="prompt" value="(\w+)"')
@@ -54,7 +56,15 @@ def running_authority(
         "PORT": str(issuer_port),
         "RESOURCE": f"{server}/mcp",
         "REDIRECT_URI": f"{server}/auth/callback",
-        "METADATA_DOCUMENT": METADATA_DOCUMENT,
+        "METADATA_DOCUMENTS": json.dumps(
+            {
+                METADATA_DOCUMENT: {"redirect_uris": [f"{server}/auth/callback"]},
+                CLAUDE_CODE: {
+                    "application_type": "native",
+                    "redirect_uris": ["http://localhost/callback", "http://127.0.0.1/callback"],
+                },
+            }
+        ),
         "TOKEN_FORMAT": token_format,
     }
     provider = subprocess.Popen(

@@ -4,6 +4,7 @@
 const { Client, StreamableHTTPClientTransport } = require("@modelcontextprotocol/client");
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
 
+const { Account } = require("./account.cjs");
 const { holdConversation } = require("./conversation.cjs");
 
 async function connect({ server, negotiation, person }) {
@@ -12,12 +13,16 @@ async function connect({ server, negotiation, person }) {
     { capabilities: { elicitation: {} }, versionNegotiation: { mode: negotiation } },
   );
   client.setRequestHandler("elicitation/create", ({ params }) => person.reply(params));
-  const transport = server.url
-    ? new StreamableHTTPClientTransport(new URL(server.url), {
-        requestInit: { headers: server.headers },
-      })
-    : new StdioClientTransport(server);
-  await client.connect(transport);
+  const account = server.redirectUri ? new Account(server.redirectUri) : undefined;
+  const openTransport = () =>
+    server.url
+      ? new StreamableHTTPClientTransport(new URL(server.url), {
+          requestInit: { headers: server.headers },
+          authProvider: account,
+        })
+      : new StdioClientTransport(server);
+  if (account) await account.connect(client, openTransport);
+  else await client.connect(openTransport());
   return {
     client,
     era: client.getProtocolEra(),

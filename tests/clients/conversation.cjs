@@ -11,7 +11,7 @@ const person = {
   },
 };
 
-const topics = { everything, restart };
+const topics = { everything, list, restart };
 
 /** Connect as `connect` does, talk about the topic of the task and print what was seen. */
 async function holdConversation(connect) {
@@ -45,6 +45,12 @@ async function everything({ client, era, call }, _, { page, slowPage }) {
     asked: person.asked,
     shelves: await readShelves(client, page),
   };
+}
+
+/** List the tools. */
+async function list({ client }) {
+  const { tools } = await client.listTools();
+  return { tools: tools.map((tool) => tool.name) };
 }
 
 /** Start `ingest` and give it up at its first sign of life. */

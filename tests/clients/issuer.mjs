@@ -1,11 +1,12 @@
 // A certified OpenID provider on loopback: sign-in by a form, dynamic registration, client ID metadata
-// documents, a registered client, tokens bound to a resource. PORT and RESOURCE come from the environment.
+// documents, a registered client, tokens bound to a resource. The environment says where, and for whom.
 import { createRequire } from "node:module";
 
 const require = createRequire(`${process.env.NODE_PATH}/`);
 const { default: Provider } = await import(require.resolve("oidc-provider"));
 
-const { PORT, RESOURCE, TOKEN_FORMAT = "jwt", REDIRECT_URI, METADATA_DOCUMENT } = process.env;
+const { PORT, RESOURCE, TOKEN_FORMAT = "jwt", REDIRECT_URI, METADATA_DOCUMENTS } = process.env;
+const documents = JSON.parse(METADATA_DOCUMENTS);
 const issuer = `http://127.0.0.1:${PORT}`;
 
 const provider = new Provider(issuer, {
@@ -26,20 +27,19 @@ const provider = new Provider(issuer, {
   async extraTokenClaims(_, token) {
     return { preferred_username: token.accountId };
   },
-  // The client's document has an https address, which nothing serves here.
-  async fetch(url, options) {
-    if (METADATA_DOCUMENT && String(url) === METADATA_DOCUMENT) {
-      const body = {
-        client_id: METADATA_DOCUMENT,
-        client_name: "A client with a document",
-        redirect_uris: [REDIRECT_URI],
-        grant_types: ["authorization_code", "refresh_token"],
-        response_types: ["code"],
-        token_endpoint_auth_method: "none",
-      };
-      return new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } });
-    }
-    return fetch(url, options);
+  // Documents of clients have https addresses, which nothing serves here; nothing else is fetched.
+  async fetch(url) {
+    const client_id = String(url);
+    if (!(client_id in documents)) throw new Error(`no document is kept for ${client_id}`);
+    const body = {
+      client_id,
+      client_name: "A client with a document",
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+      ...documents[client_id],
+    };
+    return new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } });
   },
   features: {
     registration: { enabled: true },

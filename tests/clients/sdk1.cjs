@@ -8,6 +8,7 @@ const {
 } = require("@modelcontextprotocol/sdk/client/streamableHttp.js");
 const { CallToolResultSchema, ElicitRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
 
+const { Account } = require("./account.cjs");
 const { holdConversation } = require("./conversation.cjs");
 
 async function connect({ server, person }) {
@@ -16,12 +17,16 @@ async function connect({ server, person }) {
     { capabilities: { elicitation: {} } },
   );
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => person.reply(params));
-  const transport = server.url
-    ? new StreamableHTTPClientTransport(new URL(server.url), {
-        requestInit: { headers: server.headers },
-      })
-    : new StdioClientTransport(server);
-  await client.connect(transport);
+  const account = server.redirectUri ? new Account(server.redirectUri) : undefined;
+  const openTransport = () =>
+    server.url
+      ? new StreamableHTTPClientTransport(new URL(server.url), {
+          requestInit: { headers: server.headers },
+          authProvider: account,
+        })
+      : new StdioClientTransport(server);
+  if (account) await account.connect(client, openTransport);
+  else await client.connect(openTransport());
   return {
     client,
     era: "legacy",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 import secrets
 import subprocess
@@ -28,7 +29,7 @@ from tests.clients.authority import (
     running_authority,
     sign_in,
 )
-from tests.clients.node import environment, program
+from tests.clients.node import environment, program, script
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -247,6 +248,30 @@ def test_a_token_for_reading_may_not_write(authority: Authority) -> None:
 
     assert refused.status_code == 403
     assert 'error="insufficient_scope"' in refused.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("speaker", ["sdk1.cjs", "client2.cjs"])
+def test_the_clients_in_typescript_sign_in(
+    speaker: str, authority: Authority, tmp_path: Path
+) -> None:
+    server = {"url": authority.mcp, "redirectUri": authority.redirect_uri}
+    task = {"topic": "list", "server": server, "negotiation": "auto"}
+    process = subprocess.Popen(
+        [*script(speaker), json.dumps(task)],
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        address = process.stdout.readline().decode().removeprefix("authorize ").strip()
+        answer = sign_in(address, stop_at=authority.redirect_uri)
+        process.stdin.write(json.dumps(answer).encode() + b"\n")
+        process.stdin.close()
+        seen = json.loads(process.stdout.read())
+
+    assert "search" in seen["tools"]
 
 
 def test_mcp_remote_signs_in(authority: Authority, tmp_path: Path) -> None:
