@@ -9,6 +9,7 @@ A table stands between <!-- name --> and <!-- /name -->; what is between is repl
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from pathlib import Path
@@ -20,12 +21,16 @@ from citewell.cli.main import COMMANDS, build_command_parser, build_parser
 from citewell.core.errors import CitewellError
 from citewell.core.settings import setting_fields
 from citewell.core.settings_sources import variable_name
+from citewell.core.tokens import count_tokens
 from citewell.tools.catalog import ALL_TOOLS
 from citewell.tools.prompts import PROMPTS
 from citewell.tools.resources import TEMPLATES
+from citewell.tools.toolsets import choose_tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from citewell.tools.registry import Tool
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (
@@ -52,6 +57,29 @@ def default_tool_table() -> str:
         if tool.in_default
     )
     return table(("tool", "what it does"), rows)
+
+
+def toolset_table() -> str:
+    """One line for each toolset: how many tokens a model pays for its list."""
+    names = ["default", *dict.fromkeys(tool.toolset for tool in ALL_TOOLS), "all"]
+    chosen = {name: choose_tools(ALL_TOOLS, [name]) for name in names}
+    rows = (
+        (f"`{name}`", str(len(tools)), _listing_tokens(tools)) for name, tools in chosen.items()
+    )
+    return table(("toolset", "tools", "tokens"), rows)
+
+
+def _listing_tokens(tools: Iterable[Tool[Any, Any, Any]]) -> str:
+    listed = [
+        {
+            "name": tool.underscored_name,
+            "description": tool.description,
+            "inputSchema": tool.input_schema(),
+            "outputSchema": tool.output_schema(),
+        }
+        for tool in tools
+    ]
+    return f"{count_tokens(json.dumps(listed, separators=(',', ':'))):,}"
 
 
 def prompt_table() -> str:
@@ -130,6 +158,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "tools": tool_table,
     "default-tools": default_tool_table,
     "tool-contracts": tool_contracts,
+    "toolsets": toolset_table,
     "prompts": prompt_table,
     "resources": resource_table,
     "settings": setting_table,

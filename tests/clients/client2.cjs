@@ -27,6 +27,16 @@ async function connect({ server, negotiation, person }) {
     client,
     era: client.getProtocolEra(),
     call: (name, given, options) => client.callTool({ name, arguments: given }, options),
+    follow: {
+      onChange: (notify) =>
+        client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
+          notify(params.uri),
+        ),
+      start: (uri) =>
+        client.getProtocolEra() === "legacy"
+          ? client.subscribeResource({ uri })
+          : client.listen({ resourceSubscriptions: [uri] }),
+    },
   };
 }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
 from tests.e2e.processes import http_server, make_key
-from tests.site import Response, Site, running_site
+from tests.site import Answer, Request, Response, Site, running_site
 
 HERON = """<html><head><title>Herons</title></head><body><main><h1>Herons</h1>
 <h2>Food</h2><p>The grey heron eats fish, frogs and small mammals. It stands still at the water's
@@ -16,6 +17,16 @@ edge and waits until its prey comes near.</p></main></body></html>"""
 SLOW = Response(
     body=HERON.encode(), headers={"Content-Type": "text/html; charset=utf-8"}, wait_seconds=120
 )
+_numbers = count(1)
+
+
+def changing(request: Request) -> Response:
+    """Return a page that has another text every time that it is fetched."""
+    body = f"<title>Count</title><main><h1>Count</h1><p>It is {next(_numbers)} now.</p></main>"
+    return Response(body=body.encode(), headers={"Content-Type": "text/html; charset=utf-8"})
+
+
+PAGES: dict[str, Answer] = {"/heron": HERON, "/slow": SLOW, "/changing": changing}
 SETTINGS = {
     "CITEWELL_EMBEDDER": "none",
     "CITEWELL_WEB_TIMEOUT_SECONDS": "120",
@@ -38,7 +49,7 @@ class Company:
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
-    with running_site({"/heron": HERON, "/slow": SLOW}) as running:
+    with running_site(PAGES) as running:
         yield running
 
 

@@ -23,7 +23,7 @@ async function holdConversation(connect) {
 }
 
 /** Do all that a host does in a day. */
-async function everything({ client, era, call }, _, { page, slowPage }) {
+async function everything({ client, era, call, follow }, _, { page, slowPage, changingPage }) {
   const { tools } = await client.listTools();
   const progress = [];
   const answer = await call(
@@ -44,7 +44,19 @@ async function everything({ client, era, call }, _, { page, slowPage }) {
     afterwards: await call("ask_user", { question: "What to eat?" }),
     asked: person.asked,
     shelves: await readShelves(client, page),
+    changes: await watch(call, follow, changingPage),
   };
+}
+
+/** Subscribe to a page, have it fetched again, and return what was announced. */
+async function watch(call, follow, url) {
+  const ingest = () => call("ingest", { url, force: true });
+  const { content } = await ingest();
+  const uri = `citewell://page/${/source_id (\d+)/.exec(content[0].text)[1]}`;
+  const announced = new Promise((resolve) => follow.onChange(resolve));
+  await follow.start(uri);
+  await ingest();
+  return { uri, announced: await announced };
 }
 
 /** List the tools. */
@@ -70,7 +82,8 @@ async function readShelves(client, page) {
   const { resources } = await client.listResources();
   const { resourceTemplates } = await client.listResourceTemplates();
   const { prompts } = await client.listPrompts();
-  const { contents } = await client.readResource({ uri: resources[0].uri });
+  const { uri } = resources.find((resource) => resource.name === "page 1");
+  const { contents } = await client.readResource({ uri });
   const given = { url: page, question: "What do they eat?" };
   const { messages } = await client.getPrompt({ name: "research", arguments: given });
   const { completion } = await client.complete({

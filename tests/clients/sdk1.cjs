@@ -6,7 +6,11 @@ const { StdioClientTransport } = require("@modelcontextprotocol/sdk/client/stdio
 const {
   StreamableHTTPClientTransport,
 } = require("@modelcontextprotocol/sdk/client/streamableHttp.js");
-const { CallToolResultSchema, ElicitRequestSchema } = require("@modelcontextprotocol/sdk/types.js");
+const {
+  CallToolResultSchema,
+  ElicitRequestSchema,
+  ResourceUpdatedNotificationSchema,
+} = require("@modelcontextprotocol/sdk/types.js");
 
 const { Account } = require("./account.cjs");
 const { holdConversation } = require("./conversation.cjs");
@@ -32,6 +36,13 @@ async function connect({ server, person }) {
     era: "legacy",
     call: (name, given, options) =>
       client.callTool({ name, arguments: given }, CallToolResultSchema, options),
+    follow: {
+      onChange: (notify) =>
+        client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) =>
+          notify(params.uri),
+        ),
+      start: (uri) => client.subscribeResource({ uri }),
+    },
   };
 }
 

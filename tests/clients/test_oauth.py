@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 import secrets
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -25,15 +24,13 @@ from tests.clients.authority import (
     CONSOLE_CLIENT,
     METADATA_DOCUMENT,
     Authority,
-    free_port,
     running_authority,
     sign_in,
 )
-from tests.clients.node import environment, program, script
+from tests.clients.node import environment, script
+from tests.clients.signing_in import sign_in_through, sign_in_with_mcp_remote
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
-
-_TO_AUTHORIZE = re.compile(rb"(http://127\.0\.0\.1:\d+/auth\?\S+)")
 
 
 @pytest.fixture(scope="module")
@@ -256,56 +253,16 @@ def test_the_clients_in_typescript_sign_in(
 ) -> None:
     server = {"url": authority.mcp, "redirectUri": authority.redirect_uri}
     task = {"topic": "list", "server": server, "negotiation": "auto"}
-    process = subprocess.Popen(
-        [*script(speaker), json.dumps(task)],
-        env=environment(tmp_path),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    with process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        address = process.stdout.readline().decode().removeprefix("authorize ").strip()
-        answer = sign_in(address, stop_at=authority.redirect_uri)
-        process.stdin.write(json.dumps(answer).encode() + b"\n")
-        process.stdin.close()
-        seen = json.loads(process.stdout.read())
+
+    seen = sign_in_through([*script(speaker), json.dumps(task)], env=environment(tmp_path))
 
     assert "search" in seen["tools"]
 
 
 def test_mcp_remote_signs_in(authority: Authority, tmp_path: Path) -> None:
-    callback = free_port()
-    command = program("mcp-remote/dist/client.js")
-    process = subprocess.Popen(
-        [*command, authority.mcp, str(callback), "--allow-http"],
-        env=environment(tmp_path, BROWSER="none"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    with process:
-        try:
-            assert process.stdout is not None
-            log = b""
-            for line in process.stdout:
-                log += line
-                if address := _TO_AUTHORIZE.search(line):
-                    break
-            else:
-                raise AssertionError(log.decode())
-            sent_to = re.search(rb"redirect_uri=([^&]+)", address[1])
-            assert sent_to is not None
-            target = httpx2.URL("http://x/?u=" + sent_to[1].decode()).params["u"]
-            answer = sign_in(address[1].decode(), stop_at=target)
-            httpx2.get(target, params=answer, timeout=120)
-            for line in process.stdout:
-                log += line
-                if b"Connected successfully" in line:
-                    break
-        finally:
-            process.terminate()
+    log = sign_in_with_mcp_remote(authority, tmp_path)
 
-    assert b"Connected successfully" in log, log.decode()
+    assert "Connected successfully" in log, log
 
 
 def test_a_person_signs_in_to_the_consoles_and_out(authority: Authority) -> None:

@@ -72,7 +72,11 @@ def conversation(
     else:
         folder, user = home, None
         server = stdio_parameters(folder, **SETTINGS).model_dump(mode="json")
-    pages = {"page": site.url("/heron"), "slowPage": site.url("/slow")}
+    pages = {
+        "page": site.url("/heron"),
+        "slowPage": site.url("/slow"),
+        "changingPage": site.url("/changing"),
+    }
     run = subprocess.run(
         command(speaker, topic="everything", server=server, **pages),
         env=environment(home),
@@ -100,6 +104,12 @@ def test_the_server_introduces_itself_in_the_era_of_the_client(conversation: Con
 
 def test_tools_are_listed(conversation: Conversation) -> None:
     assert {"answer", "ask_user", "kb_verify_quote"} <= set(conversation.seen["tools"])
+
+
+def test_a_page_that_changes_is_announced(conversation: Conversation) -> None:
+    changes = conversation.seen["changes"]
+
+    assert changes["announced"] == changes["uri"]
 
 
 def test_an_answer_has_its_quote_in_both_forms(conversation: Conversation) -> None:
@@ -145,10 +155,8 @@ def test_the_person_at_the_client_answers(conversation: Conversation) -> None:
 def test_resources_and_prompts_are_read(conversation: Conversation, site: Site) -> None:
     shelves = conversation.seen["shelves"]
 
-    assert (shelves["resources"], shelves["templates"]) == (
-        ["page 1"],
-        ["page", "passage", "receipt"],
-    )
+    assert "page 1" in shelves["resources"]
+    assert shelves["templates"] == ["page", "website", "passage", "receipt"]
     assert QUOTE in shelves["text"]
     assert (shelves["prompts"], shelves["completed"]) == (5, [site.url("/heron")])
     assert site.url("/heron") in shelves["prompt"]

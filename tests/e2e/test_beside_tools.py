@@ -44,7 +44,7 @@ async def check_what_a_host_does(client: Client, heron: str, *, not_found: int) 
     with pytest.raises(MCPError) as caught:
         await client.read_resource("citewell://scratch/1/2")
 
-    assert [each.name for each in templates] == ["page", "passage", "receipt"]
+    assert [each.name for each in templates] == ["page", "website", "passage", "receipt"]
     assert len(prompts) == 5
     assert [each.name for each in pages] == ["page 1"]
     assert completed.completion.values == [heron]
