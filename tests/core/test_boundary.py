@@ -17,6 +17,7 @@ from citewell.core.boundary import (
     mark_foreign,
     neutralise,
     path_label,
+    unbracketed,
     without_brackets,
 )
 
@@ -102,3 +103,9 @@ def test_urls_that_the_caller_did_not_name_are_marked() -> None:
     drawn = Boundary("7").draw(mark_foreign(message, known='{"url": "https://a.example/x"}'))
 
     assert outside(drawn).endswith("\nhttps://a.example/x sent us to ⟦⟧: too many redirects.")
+
+
+def test_a_person_reads_a_message_without_brackets() -> None:
+    shown = unbracketed("Reading ⟦123456 https://a.example/ 123456⟧ now")
+
+    assert shown == "Reading https://a.example/ now"

@@ -16,15 +16,19 @@ _SHARES = 2
 # Patterns that are put together while the program runs: from escaped words, or from parts that are
 # checked where they are written.
 BUILT_AT_RUN_TIME = {
+    "citewell.cli.client_files": "an escaped name and whole lines, in a file of the user's own",
+    "citewell.cli.shell_errors": "collected as `_PHRASES`",
     "citewell.core.boundary": "an alternative of escaped strings and one class: each step is linear",
     "citewell.core.definitions": "an escaped name between single marks",
     "citewell.docsite.site.pages": "escaped words as alternatives",
     "citewell.docsite.site.render": "a random mark and digits",
+    "citewell.docsite.site.stored_text": "a run of escaped words",
     "citewell.ingest.content_types.anchoring": "escaped words with spaces between; cut before",
     "citewell.ingest.content_types.labels": "collected as `_PATTERNS`",
     "citewell.ingest.extract.html.metadata": "an escaped name after one dash",
     "citewell.ingest.extract.markdown.page": "the name of an element that was matched before",
     "citewell.research.frontier": "an escaped name",
+    "citewell.retrieve.releases": "an escaped name between the ends of words",
     "citewell.tools.websites.field_words": "collected as `_PATTERNS`",
 }
 # What the package once had, and a page of a few hundred bytes could stop the server with.
@@ -37,8 +41,8 @@ SLOW_PATTERNS = {
     "exponential: the text of a Markdown link": (
         r"\[((?:[^\[\]\\]|\\.|!?\[[^\[\]]*\](?:\([^()\s]*\))?)*)\](?:\(\s*([^\s()]*)\s*\))?"
     ),
-    "linear, but four seconds for a megabyte: a button of a consent dialog": (
-        r"(?i)<(?:button|a|input)\b[^<>]{0,300}?[>\"'][^<]{0,60}?(?:accept|agree|allow all|consent)"
+    "linear, but many seconds for a megabyte: a button of a consent dialog": (
+        r"(?i)<(?:button|a|input)\b[^<>]{0,1200}?[>\"'][^<]{0,60}?(?:accept|agree|allow all|consent)"
     ),
     "quadratic: TeX in Markdown": r"\\\((.+?)\\\)|\\\[(.+?)\\\]",
 }

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 NAME = "citewell"
 """What the server is called in every client."""
 
-_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_STRING_OR_COMMENT = re.compile(
+    r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?', re.DOTALL
+)
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _SPACE = re.compile(r"\s*")
 _DECODER = json.JSONDecoder()

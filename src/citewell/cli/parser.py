@@ -20,7 +20,7 @@ else:
 
 
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)")
-_UNKNOWN_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+_UNKNOWN_CHOICE = re.compile(r"invalid choice: '([^']*+)' \(choose from (.*+)")
 
 
 class Command(Protocol):

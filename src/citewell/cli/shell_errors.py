@@ -22,17 +22,20 @@ _OPTIONS = {
     "url": "URL",
     "query": "the question",
 }
-_PHRASES = (
-    (r"Call answer or ingest with this URL\.", "Run `citewell ingest` with this URL first."),
-    (r"Call status to see what is indexed\.", "`citewell status` shows what is indexed."),
-    (r"This tool takes: .*", "The option --help of the command lists what it takes."),
-    (r"Correct the named argument and call again\.", "Correct it and run the command again."),
-    (r"List the jobs\.", "`citewell jobs` lists them."),
-    (r"^Invalid arguments: ", ""),
-    (r"\bcall answer\b", "run `citewell ask`"),
-    (r"\bcall (ingest|search|status)\b", r"run `citewell \1`"),
-    (r"\bInput should\b", "it should"),
-    (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
+_PHRASES = tuple(
+    (re.compile(pattern, re.IGNORECASE), phrase)
+    for pattern, phrase in (
+        (r"Call answer or ingest with this URL\.", "Run `citewell ingest` with this URL first."),
+        (r"Call status to see what is indexed\.", "`citewell status` shows what is indexed."),
+        (r"This tool takes: .*", "The option --help of the command lists what it takes."),
+        (r"Correct the named argument and call again\.", "Correct it and run the command again."),
+        (r"List the jobs\.", "`citewell jobs` lists them."),
+        (r"^Invalid arguments: ", ""),
+        (r"\bcall answer\b", "run `citewell ask`"),
+        (r"\bcall (ingest|search|status)\b", r"run `citewell \1`"),
+        (r"\bInput should\b", "it should"),
+        (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
+    )
 )
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})(?=[:.\s])")
 
@@ -55,5 +58,5 @@ def in_shell_words(error: Mapping[str, Any]) -> dict[str, Any]:
 
 def _translate(text: str) -> str:
     for pattern, phrase in _PHRASES:
-        text = re.sub(pattern, phrase, text, flags=re.IGNORECASE)
+        text = pattern.sub(phrase, text)
     return text

@@ -23,7 +23,7 @@ from rich.table import Column
 from rich.text import Text
 from typing_extensions import override
 
-from citewell.core.boundary import CLOSING, OPENING
+from citewell.core.boundary import unbracketed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from citewell.core.progress import OnProgress, Phase, Progress
 
 _HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
-# What a page wrote is marked for models; here it is only shown.
-_BRACKETS = re.compile(rf"{OPENING}\d+\s(.*?)\s\d+{CLOSING}", re.DOTALL)
 # A page could otherwise move the cursor, retitle the window or hide what stands above.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -114,7 +112,7 @@ class _Lines:
 
     async def show(self, progress: Progress) -> None:
         """Add or update the line of the phase that `progress` reports."""
-        message = show_controls(" ".join(_BRACKETS.sub(r"\1", progress.message).split()))
+        message = show_controls(" ".join(unbracketed(progress.message).split()))
         # Not before: until there is progress, a command may ask the person something.
         self._bars.start()
         if progress.phase not in self._tasks:

@@ -22,6 +22,7 @@ OPENING, CLOSING = "⟦", "⟧"
 _START, _END, _NOTE = "\ufdd0", "\ufdd1", "\ufdd2"
 _SPLIT = re.compile(f"([{_START}{_END}{_NOTE}])")
 _URL = r"https?://[^\s\"'<>]*[^\s\"'<>.,:;!?)]"
+_BRACKETS = re.compile(rf"{OPENING}\d{{1,20}}\s?|\s?\b\d{{1,20}}{CLOSING}")
 _LEAST_NONCE, _NONCES = 100_000, 900_000
 
 # One character for one, so that offsets hold.
@@ -90,6 +91,11 @@ def mark_foreign(text: str, *, known: str = "", foreign: Sequence[str] = ()) -> 
 def unmarked(text: str) -> str:
     """Return marked text for a person's screen, which needs no brackets."""
     return _SPLIT.sub("", text.replace(f"{_NOTE}\n", ""))
+
+
+def unbracketed(text: str) -> str:
+    """Return a text that was drawn for a model without its brackets, for a person's screen."""
+    return _BRACKETS.sub("", text)
 
 
 def without_brackets(quote: str) -> str:

@@ -22,7 +22,7 @@ _NAME = re.compile(r"(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->|-)[A-Za-z_$][\w$]*
 _JOINT = re.compile(r"::|#|->")
 _CALL = re.compile(r"[(\[<{].*", re.DOTALL)
 _BOLD_SIGNATURE = re.compile(r"(?:> ?)*\*\*[^*\n]|(?:> ?)*```")
-_CODE_HEADING = re.compile(r"#{1,6} `[^`\n]+`(?: \{#[^}\n]*\})?\s*\n+(?:```|\*\*)")
+_CODE_HEADING = re.compile(r"#{1,6} `[^`\n]+`(?: \{#[^}\n]*\})?\s*+(?<=\n)(?:```|\*\*)")
 # The anchors of rustdoc for what belongs to the item of the page.
 _RUST_MEMBER = re.compile(
     r"(?:method|tymethod|variant|structfield|associatedconstant|associatedtype)\.(\w+)"

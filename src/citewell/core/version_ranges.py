@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"\d{1,18}|[a-z]+", re.IGNORECASE)
 _COMPARISON = re.compile(r"(===|==|>=|<=|!=|~=|>|<|=|\^|~)?\s*v?(\d[\w.+*-]{0,60})")
+# A run of spaces, or of wildcards, is tried from its beginning only.
+_SEPARATOR = re.compile(r"(?<!\s)\s*+,\s*+|(?<!\s)\s++(?=[<>=!~^v\d])")
+_WILDCARDS = re.compile(r"(?<!\.[x*])(?:\.[x*])++$")
 _LONGEST_RANGE = 200
 LATEST = "latest"
 
@@ -71,7 +74,7 @@ def _parse_range(text: str) -> list[tuple[str, str]]:
     if len(text) > _LONGEST_RANGE:
         return []
     comparisons = []
-    for part in re.split(r"\s*,\s*|\s+(?=[<>=!~^v\d])", text.strip()):
+    for part in _SEPARATOR.split(text.strip()):
         match = _COMPARISON.fullmatch(part.strip())
         if match is None:
             return []
@@ -80,7 +83,7 @@ def _parse_range(text: str) -> list[tuple[str, str]]:
 
 
 def _fits(version: str, sign: str, bound: str) -> bool:
-    bound = re.sub(r"(\.[x*])+$", "", bound)
+    bound = _WILDCARDS.sub("", bound)
     if sign in ("=", "==", "===", "!="):
         return _begins_with(version, bound) != (sign == "!=")
     key, limit = version_key(version), version_key(bound)

@@ -45,7 +45,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _PLAIN_WORD = re.compile(r"[a-z][a-z0-9]*")
 # What samples call their own things.
 _SAMPLE_NAME = re.compile(
-    r"(?:self|cls|obj|foo\w*|bar|baz|spam|eggs|some_?(?:model|app|view|field|module))(?:[._].*)?$"
+    r"(?:self|cls|obj|foo\w*+|bar|baz|spam|eggs|some_?(?:model|app|view|field|module))(?:[._].*)?$"
     r"|(?:your|my)(?:_|[A-Z])|my(?:app|site|project|model|module|package|class|view|file|db)\b"
     r"|My[A-Z]|[A-Z](?:\.[A-Z])+$|\d*[Nn]th$|example\b"
 )
@@ -54,7 +54,7 @@ _STATEMENT = re.compile(
     r"|lambda|new|not|or|raise|return|try|var|while|with|yield)(?: |$)"
 )
 _OWNER = re.compile(r"(?:self|cls|this)\.")
-_SHOUTED = re.compile(r"(?:[A-Z]{2,}+[ ,.;:()\n]++){4,}+[A-Z]*+")
+_SHOUTED = re.compile(r"(?<![A-Z])(?:[A-Z]{2,}+[ ,.;:()\n]++){4,}+[A-Z]*+")
 _DATE = re.compile(
     r"(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
     r"(?: \d{1,2}(?:st|nd|rd|th)?,?)? \d{4}",

@@ -13,7 +13,7 @@ from tests.tools.library import EGRETS, HERONS, ME, open_library
 from citewell.core.errors import InvalidArgument, ScopeViolation
 from citewell.docsite.site.stored_text import render_stored_texts
 from citewell.tools.registry import Call
-from citewell.tools.webapp.ask import Asked, ask, readable_progress
+from citewell.tools.webapp.ask import Asked, ask
 from citewell.tools.webapp.quote_context import context_of, excerpt_of
 
 pytestmark = pytest.mark.anyio
@@ -101,9 +101,3 @@ def test_quoted_lines_of_a_program_stay_a_program() -> None:
 
     assert 'data-language="python"' in html
     assert 'class="hll"' in html
-
-
-def test_progress_is_told_without_the_brackets_that_models_see() -> None:
-    told = readable_progress("Reading ⟦123456 https://a.example/ 123456⟧ now")
-
-    assert told == "Reading https://a.example/ now"

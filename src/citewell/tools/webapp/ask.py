@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from citewell.core.boundary import path_label
+from citewell.core.boundary import path_label, unbracketed
 from citewell.core.errors import (
     CitewellError,
     FetchError,
@@ -42,7 +41,6 @@ _KIND_OF_CODE: Mapping[str, type[CitewellError]] = {
     kind.code: kind
     for kind in (FetchError, InvalidArgument, NotFound, RateLimited, ScopeViolation, ToolTimeout)
 }
-_BRACKETS = re.compile(r"⟦\d+\s?|\s?\d+⟧")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +114,6 @@ async def search_indexed(asked: Asked, call: Call, app: OpensParts) -> AskView:
     return await _run(search.TOOL, {"query": asked.question, **urls}, asked, call, app)
 
 
-def readable_progress(message: str) -> str:
-    """Return a progress message without the brackets that models are shown."""
-    return _BRACKETS.sub("", message)
-
-
 async def _run(
     tool: Tool[Any, Any, Any],
     arguments: Mapping[str, object],
@@ -152,7 +145,7 @@ async def _run(
 
 def _without_brackets(on_progress: OnProgress) -> OnProgress:
     async def report(progress: Progress) -> None:
-        await on_progress(replace(progress, message=readable_progress(progress.message)))
+        await on_progress(replace(progress, message=unbracketed(progress.message)))
 
     return report
 
