@@ -9,18 +9,13 @@ from tests.cli.shell import Shell
 from tests.cli.terminal import run_in_terminal, text_of
 from tests.site import Response
 
-LONG = (
-    """# Storage
+WIDE = """# Storage
 
 When the memory is full, the *newest* burst takes the place of the oldest one, and the buoy goes on
 recording without a pause, see [the mooring guide](https://buoy.example/mooring) for what it needs.
-
-## Code
-
-When the memory is full:
-
-```python
 """
+LONG = (
+    "# Storage\n\nWhat happens when the memory is full:\n\n```python\n"
     + "\n".join(f"memory_is_full({number})" for number in range(30))
     + "\n```\n"
 )
@@ -48,11 +43,11 @@ def test_on_a_terminal_the_best_quotes_stand_with_their_sources(shell: Shell) ->
 
 @pytest.mark.parametrize("columns", [45, 80, 140])
 def test_quotes_are_wrapped_to_the_terminal(shell: Shell, columns: int) -> None:
-    shell.site.pages["/long"] = Response(
-        body=LONG.encode(), headers={"Content-Type": "text/markdown; charset=utf-8"}
+    shell.site.pages["/wide"] = Response(
+        body=WIDE.encode(), headers={"Content-Type": "text/markdown; charset=utf-8"}
     )
 
-    lines = text_of(ask(shell, path="/long", columns=columns)).splitlines()
+    lines = text_of(ask(shell, path="/wide", columns=columns)).splitlines()
 
     assert max(map(len, lines)) <= columns
     joined = " ".join(" ".join(lines).split())

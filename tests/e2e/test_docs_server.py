@@ -76,7 +76,7 @@ async def test_the_website_alone_is_served_when_mcp_is_off(tmp_path: Path) -> No
         answer = httpx2.post(f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
         page = httpx2.get(f"{url}/")
 
-    assert answer.status_code == 405
+    assert answer.status_code == 404
     assert page.status_code == 200
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from tests.drafts import draft
 from tests.site import running_site
-from tests.tools.library import open_library
+from tests.tools.library import HERONS, open_library
 
+from citewell.core.library import WebsiteDraft
 from citewell.core.settings import Settings
 from citewell.tools.catalog import ALL_TOOLS, open_registry
 from citewell.tools.registry import Tool
@@ -52,6 +54,9 @@ def objects_in(schema: object) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("argument", ["query", "question"])
 async def test_query_and_question_are_one_argument(name: str, argument: str) -> None:
     async with open_library() as library:
+        # `rag_query_websites` searches the entries of the library only.
+        entry = WebsiteDraft(url=HERONS.url)
+        await library.parts.store.library.add_website(entry, now=datetime.now(UTC))
         arguments: dict[str, Any] = {argument: "What does the heron eat?"}
         result = await library.result(name, **arguments)
 

@@ -12,7 +12,7 @@ from citewell.app.citation_check import CheckedAgainst, CitationChecker
 from citewell.core.boundary import enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
-from citewell.tools.untrusted import OwnText, PageText
+from citewell.tools.untrusted import OwnText, PageText, PageUrl
 
 if TYPE_CHECKING:
     from citewell.app.citation_check import CheckedReference
@@ -38,8 +38,8 @@ class ReferenceShape(ToolOutput):
     line: int
     verdict: OwnText
     explanation: OwnText
-    url: OwnText | None = None
-    quote: OwnText | None = None
+    url: PageUrl | None = None
+    quote: PageText | None = None
     difference: PageText | None = None
     live: bool
 

@@ -47,7 +47,7 @@ TOOL = Tool(
     input_model=SearchDocumentationInput,
     output_model=RetrieveEvidenceOutput,
     annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "embedder", "reranker"),
+    needs=retrieve_evidence.TOOL.needs,
     run=run,
     shape=as_is,
     render=evidence.render,
