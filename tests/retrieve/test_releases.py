@@ -163,3 +163,21 @@ async def test_a_site_that_does_not_say_its_version_is_searched_and_the_note_say
         "This project uses heron-watch 1.9.1; the evidence is from documentation that does not "
         "say its version.",
     )
+
+
+async def test_the_folder_that_a_process_runs_in_decides_between_projects(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop, boat = tmp_path / "shop", tmp_path / "boat" / "src"
+    for folder, version in ((shop, "1.2.0"), (boat.parent, "1.9.1")):
+        folder.mkdir()
+        own = [Release(product="pypi:heron-watch", version=version)]
+        await store.releases.put_used_releases("default", folder=str(folder), releases=own)
+    boat.mkdir()
+
+    both = await ask(store, "default depth of wade")
+    monkeypatch.chdir(boat)
+    inside = await ask(store, "default depth of wade")
+
+    assert versions(both) == {"heron-watch 1.2.0", "heron-watch 1.9.1", "egret 1.2.0", ""}
+    assert versions(inside) == {"heron-watch 1.9.1", "egret 1.2.0", ""}

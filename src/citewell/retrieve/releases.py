@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from citewell.core.records import SearchFilter, StoredChunk
     from citewell.store.protocol import Store
+    from citewell.store.releases import UsedRelease
 
 _SEPARATORS = re.compile(r"[-_.\s]+")
 _VERSION = r"v?\d{1,4}(?:\.(?:\d{1,6}|x|\*)){0,3}(?:[-.]?(?:a|b|rc|alpha|beta|dev|next)[\d.]{0,8})?"
@@ -74,7 +76,7 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
         )
     if where.project is None:
         return ChosenReleases(where=where, used={})
-    used = _by_name([each.release for each in await store.releases.used_releases(where.project)])
+    used = _used_versions(await store.releases.used_releases(where.project), _working_folder())
     if _names_its_pages(where):
         return ChosenReleases(where=where, used=used)
     listed = await store.releases.list_releases(where.project)
@@ -221,12 +223,29 @@ def _prefer(
     return chosen, newest_ones
 
 
-def _by_name(releases: Iterable[Release]) -> dict[str, tuple[str, ...]]:
+def _used_versions(used: Iterable[UsedRelease], here: Path) -> dict[str, tuple[str, ...]]:
+    """Return the versions in use by product name.
+
+    Those of the innermost synced folder around `here` that uses the product, else those of all.
+    """
+    by_name: dict[str, list[UsedRelease]] = {}
+    for each in used:
+        by_name.setdefault(each.release.name, []).append(each)
     versions: dict[str, tuple[str, ...]] = {}
-    for release in releases:
-        known = versions.get(release.name, ())
-        versions[release.name] = tuple(dict.fromkeys((*known, release.version)))
+    for name, several in by_name.items():
+        around = [each.folder for each in several if here.is_relative_to(each.folder)]
+        inner = max(around, key=len, default=None)
+        own = [each for each in several if inner is None or each.folder == inner]
+        versions[name] = tuple(dict.fromkeys(each.release.version for each in own))
     return versions
+
+
+def _working_folder() -> Path:
+    """Return where this process runs: a shell, or a server that a client started in a project."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path("/")  # its folder was deleted
 
 
 def _mentions_name(question: str, name: str) -> bool:
