@@ -359,6 +359,22 @@ async def test_a_word_that_no_page_of_a_sizeable_project_holds_is_reported(store
     assert found.unknown_words == ("albatross",)
 
 
+async def test_a_symbol_that_a_page_defines_with_its_module_is_no_unknown_word(
+    store: Store,
+) -> None:
+    notes = [f"Note {number} on how birds fly over lakes." for number in range(1_000)]
+    definition = draft(
+        "pypi:birds@1.0/birds", "**wade(depth)**\n\nWalk into water.", heading="birds.Heron.wade"
+    )
+    await put(store, definition, draft("https://birds.example/notes", *notes, title="Notes"))
+
+    defined = await ask("What does Heron.wade return?", store)
+    undefined = await ask("What does Heron.swim_far return?", store)
+
+    assert "Heron.wade" not in defined.unknown_words
+    assert "Heron.swim_far" in undefined.unknown_words
+
+
 async def test_a_word_that_a_few_pages_lack_may_only_be_put_differently(store: Store) -> None:
     await put(store, *BIRDS)
 

@@ -27,7 +27,7 @@ from citewell.retrieve.spelling import apply_corrections, correct_words, find_su
 from citewell.retrieve.symbols import find_definitions, mark_definitions, with_definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     import numpy as np
     import numpy.typing as npt
@@ -336,7 +336,10 @@ async def _read_missing_words(
     anywhere = SearchFilter(project=where.project)
     held = await in_thread(_held_words, list(chunks.values()))
     suspects = find_suspects(asked[0].text, held=held)
-    telling = [word for word in telling_words(asked[0]) if content_words(word)[0] not in held]
+    is_defined = any(found.definitions.chunks for found in gathered)
+    telling = [
+        word for word in telling_words(asked[0]) if not _is_held(word, held, is_defined=is_defined)
+    ]
     stems = {word: content_words(word)[0] for word in (*suspects, *telling)}
     known = await store.words_held(list(dict.fromkeys(stems.values())), where=anywhere)
     slips = [word for word in suspects if stems[word] not in known]
@@ -346,6 +349,15 @@ async def _read_missing_words(
     if unknown and (await store.corpus_stats(anywhere)).chunks < _SIZEABLE_CHUNKS:
         unknown = []
     return corrected, tuple(unknown)
+
+
+def _is_held(word: str, held: Collection[str], *, is_defined: bool) -> bool:
+    """Return whether the candidates hold a word.
+
+    A page that defines `anyio.Event.set` holds `Event.set` in its parts only.
+    """
+    whole, *parts = content_words(word)
+    return whole in held or (is_defined and bool(parts) and all(part in held for part in parts))
 
 
 def _held_words(chunks: Iterable[StoredChunk]) -> set[str]:
