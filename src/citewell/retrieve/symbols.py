@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.symbols import last_part, shared_parts
-from citewell.core.words import STOP_WORDS, as_symbol
+from citewell.core.words import STOP_WORDS, as_symbol, content_words
 from citewell.retrieve.candidates import Definitions, FoundChunk
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ _MOST_LOOKED_UP = 400
 # A bare word that this many sections define is a common name, which only ranking can choose from.
 _COMMON = 40
 _MOST_DEFINITIONS = 2
+# Chosen on the even lines of bench/questions.py.
+_MOST_WORDS_BESIDE = 3
 
 
 async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -> Definitions:
@@ -44,11 +46,20 @@ async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -
     places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
     chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
     starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
-    # Which of two is better is said in a sentence about both, not in the definition of either.
-    is_about = query.wants != "choice" and (
-        bool(asked_terms(query.text)) or asks_signature(query.ask)
+    asks = bool(asked_terms(query.text)) or asks_signature(query.ask)
+    return Definitions(
+        chunks=tuple(chunks), starts=starts, come_first=asks and _is_about(query, names)
     )
-    return Definitions(chunks=tuple(chunks), starts=starts, come_first=is_about)
+
+
+def _is_about(query: Query, names: Sequence[str]) -> bool:
+    """Return whether a question says little beside the names, so that they are its subject.
+
+    Which of two is better is said in a sentence about both, not in the definition of either.
+    """
+    named = frozenset(word for name in names for word in content_words(name))
+    beside = [word for word in query.words if word not in named]
+    return query.wants != "choice" and len(beside) <= _MOST_WORDS_BESIDE
 
 
 def with_definitions(
