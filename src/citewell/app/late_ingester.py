@@ -9,6 +9,8 @@ from citewell.ingest.outcome import IngestOutcome, has_labels, is_of_its_url, is
 from citewell.web.urls import is_file_url, page_address
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from citewell.app.parts import OpenLater
     from citewell.core.records import FetchedPage, PageInfo
     from citewell.core.settings import Settings
@@ -41,6 +43,13 @@ class LateIngester:
             return IngestOutcome(url=url, page=stored)
         ingester = (await self._open_parts("ingester")).ingester
         return await ingester.ingest(url, project=project, tags=tags, on_progress=on_progress)
+
+    async def search_site(
+        self, url: str, weights: Mapping[str, float], *, limit: int
+    ) -> list[tuple[str, str]]:
+        """Return what the site's own search index names; see `Ingester.search_site`."""
+        ingester = (await self._open_parts("ingester")).ingester
+        return await ingester.search_site(url, weights, limit=limit)
 
     async def ingest_fetched(
         self, fetched: FetchedPage, *, project: str, tags: tuple[str, ...] = ()

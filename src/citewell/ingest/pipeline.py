@@ -26,12 +26,13 @@ from citewell.ingest.outcome import (
 )
 from citewell.ingest.reading import PageReader
 from citewell.ingest.site_lines import SiteLearning
+from citewell.ingest.site_search import search_site
 from citewell.web.body import OpenedBody, open_body
 from citewell.web.render.second_look import SecondLook
 from citewell.web.urls import canonical_url, is_file_url, page_address
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
     from typing import Self
 
@@ -153,6 +154,12 @@ class Ingester:
         message = f"Indexed {address} ({page.chunks} chunks, {page.tokens} tokens)"
         await _report(on_progress, message)
         return outcome
+
+    async def search_site(
+        self, url: str, weights: Mapping[str, float], *, limit: int
+    ) -> list[tuple[str, str]]:
+        """Return what the site's own search index names; see `ingest.site_search`."""
+        return await search_site(self._fetcher, url, weights, limit=limit)
 
     async def ingest_fetched(
         self, fetched: FetchedPage, *, project: str, tags: tuple[str, ...] = ()

@@ -36,6 +36,10 @@ _NEIGHBOURS = 6
 _EVIDENCE_CHUNKS = 4
 _SHORTEST_NAME = 3
 _IN_BRACKETS = re.compile(r"[(（][^()（）]*+[)）]$")
+# What the first page of a site's own search scores, and how fast those after it fall: the first
+# three stand above most links.
+_SEARCH_RESULT = 0.6
+_LATER_RESULT = 0.25
 # What a word of the question weighs that the evidence holds already.
 _HELD_ALREADY = 0.5
 
@@ -86,6 +90,8 @@ class Frontier:
         self._counts: Counter[str] = Counter()
         self._cosines: dict[str, float] = {}
         """How near a link's words come to the question, by URL."""
+        self._results: dict[str, Lead] = {}
+        """Pages that a site's own search named, by URL."""
 
     def links_to_compare(self, *, limit: int) -> dict[str, str]:
         """Return what links say of their pages, by URL, of those that were not compared yet.
@@ -104,6 +110,24 @@ class Frontier:
             if len(texts) == limit:
                 break
         return texts
+
+    def add_search_results(self, pages: Sequence[tuple[str, str]], *, parent_url: str) -> None:
+        """Take in URL and title of the pages that a site's own search named, best first."""
+        for rank, (url, title) in enumerate(pages):
+            lead = Lead(
+                url=url,
+                text=title,
+                parent_url=parent_url,
+                depth=1,
+                score=_SEARCH_RESULT / (1 + _LATER_RESULT * rank),
+                in_evidence=False,
+            )
+            self._results.setdefault(url, lead)
+
+    @property
+    def has_html_files(self) -> bool:
+        """Whether pages of the site are files of HTML, as a documentation generator writes them."""
+        return any(seen.same_site and seen.link.url.endswith(".html") for seen in self._seen)
 
     def note_cosines(self, cosines: Mapping[str, float]) -> None:
         """Keep how near the words of links come to the question."""
@@ -149,7 +173,7 @@ class Frontier:
         rarity = _Rarity(self._counts, total=len(self._seen) + 1)
         wanted = [_wanted(need, rarity) for need in needs]
         named = _Naming(evidence[:_EVIDENCE_CHUNKS])
-        best: dict[str, Lead] = {}
+        best = {url: lead for url, lead in self._results.items() if url not in self._closed}
         usual = statistics.median(self._cosines.values()) if self._cosines else 0.0
         for seen in self._seen:
             if seen.link.url in self._closed or seen.depth > max_depth:

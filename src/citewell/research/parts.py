@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from citewell.core.progress import OnProgress, no_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from citewell.inference.protocols import Embedder, Reranker
     from citewell.ingest.outcome import IngestOutcome
     from citewell.store.protocol import Store
@@ -28,6 +30,14 @@ class Ingests(Protocol):
 
         Raises:
             CitewellError: it is not stored and could not be read.
+        """
+
+    async def search_site(
+        self, url: str, weights: Mapping[str, float], *, limit: int
+    ) -> list[tuple[str, str]]:
+        """Return URL and title of the pages that the site of `url` names for weighted words.
+
+        Best first, by the site's own search index; none where it has none.
         """
 
 
