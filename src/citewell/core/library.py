@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from citewell.core.records import Language, PageOrigin
+    from citewell.core.records import Language, PageInfo, PageOrigin
 
 WebsiteKind = Literal["page", "site"]
 
@@ -23,6 +23,8 @@ ContentType = Literal["job_posting", "blog_article", "company_page", "general"]
 WebsiteStatus = Literal["pending", "processing", "completed", "failed"]
 
 WebsiteOrder = Literal["fetch_timestamp", "url", "status"]
+
+PageOrder = Literal["title", "url", "fetched", "size"]
 
 Discovery = Literal["auto", "llms_txt", "inventory", "sitemap", "links"]
 """Where the URLs of a site come from; `auto` takes the first of the others that gives any."""
@@ -140,6 +142,26 @@ class WebsiteList:
     """One screen of entries, and how many there are in all."""
 
     websites: tuple[Website, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageQuery:
+    """Which pages to show a person, in which order."""
+
+    matching: str | None = None
+    """Letters that stand in the URL or the title, in any case."""
+    order_by: PageOrder = "title"
+    descending: bool = False
+    limit: int = 50
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageList:
+    """One screen of pages, and how many there are in all."""
+
+    pages: tuple[PageInfo, ...]
     total: int
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
+from citewell.core.library import PageList
 from citewell.core.records import Page, PageText
 from citewell.store.filters import allowed_pages
 from citewell.store.nouns import Nouns
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
+    from citewell.core.library import PageQuery
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
     from citewell.store.library import DeletePage
     from citewell.store.session import Database, Session
@@ -113,6 +116,25 @@ class StoredPages(Nouns, Store):
                 "model": self._model,
             }
             return [read_page_info(row) for row in await session.fetch_all("list_pages", values)]
+
+        return await self._database.view(work)
+
+    @override
+    async def browse_pages(self, where: SearchFilter, query: PageQuery) -> PageList:
+        async def work(session: Session) -> PageList:
+            allowed = await allowed_pages(session, where)
+            values = {
+                **asdict(query),
+                "matching": query.matching.lower() if query.matching else None,
+                "source_ids": allowed.source_ids if allowed is not None else None,
+                "model": self._model,
+            }
+            rows = await session.fetch_all("browse_pages", values)
+            counted = await session.fetch_one("count_browsed_pages", values)
+            assert counted is not None, "an aggregate has a row"
+            return PageList(
+                pages=tuple(read_page_info(row) for row in rows), total=counted["total"]
+            )
 
         return await self._database.view(work)
 

@@ -64,6 +64,40 @@ WHERE source_id > :after_source_id
 ORDER BY source_id
 LIMIT :limit;
 
+-- name: browse_pages
+SELECT
+    page.*,
+    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+    (
+        SELECT count(*) FROM chunk
+        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+            AND (
+                CAST(:model AS text) IS NULL
+                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+            )
+    ) AS embedded_chunks
+FROM page
+WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')
+    -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
+    -- postgres: AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
+ORDER BY
+    CASE WHEN :order_by = 'title' AND NOT :descending THEN lower(title) END,
+    CASE WHEN :order_by = 'title' AND :descending THEN lower(title) END DESC,
+    CASE WHEN :order_by = 'url' AND NOT :descending THEN url END,
+    CASE WHEN :order_by = 'url' AND :descending THEN url END DESC,
+    CASE WHEN :order_by = 'fetched' AND NOT :descending THEN fetched_at END,
+    CASE WHEN :order_by = 'fetched' AND :descending THEN fetched_at END DESC,
+    CASE WHEN :order_by = 'size' AND NOT :descending THEN tokens END,
+    CASE WHEN :order_by = 'size' AND :descending THEN tokens END DESC,
+    source_id
+LIMIT :limit OFFSET :offset;
+
+-- name: count_browsed_pages
+SELECT count(*) AS total FROM page
+WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')
+    -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
+    -- postgres: AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
+
 -- name: list_outdated_pages
 SELECT
     page.*,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from citewell.core.library import PageList, PageQuery
     from citewell.core.records import (
         Hit,
         Page,
@@ -133,6 +134,9 @@ class Store(GraphStore, Protocol):
         self, where: SearchFilter, *, limit: int, after_source_id: int = 0
     ) -> list[PageInfo]:
         """Return pages by rising source_id, those after `after_source_id` only."""
+
+    async def browse_pages(self, where: SearchFilter, query: PageQuery) -> PageList:
+        """Return one screen of pages in the order asked (ties by source_id), and the total."""
 
     async def list_outdated_pages(
         self,

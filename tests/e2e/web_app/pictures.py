@@ -27,8 +27,12 @@ def addresses(scene: Scene) -> dict[str, str]:
         "pages": "/library/pages",
         "questions": "/mcp/tools/ask_user",
         "directives": "/mcp/tools/get_user_requests",
+        "citations": "/citations",
         "usage": "/mcp/console/usage",
+        "calls": "/mcp/console/calls",
+        "keys": "/mcp/console/keys",
         "inspector": "/mcp/debug",
+        "connected": "/mcp/debug?endpoint=/mcp",
         "error": "/nowhere",
     }
 

@@ -13,7 +13,7 @@ from tests.tools.library import ME, Library, open_library
 
 from citewell.core.errors import InvalidArgument, RobotsDisallowed, ScopeViolation
 from citewell.core.jobs import JobDraft
-from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
+from citewell.core.library import CrawlOptions, PageQuery, WebsiteDraft, WebsiteQuery
 from citewell.core.records import Caller
 from citewell.tools.registry import Call
 from citewell.tools.webapp import library as shelves
@@ -36,11 +36,11 @@ async def test_pages_are_listed_a_part_at_a_time_and_only_of_the_project() -> No
     pages = [draft(f"https://p.example/{n}", f"Page {n}.", title=f"P{n}") for n in range(51)]
     async with open_library(*pages, secret) as library:
         call = seen_by(ME, library)
-        first = await shelves.list_pages(call)
-        second = await shelves.list_pages(call, after=first[-1].info.source_id)
+        first = await shelves.list_pages(PageQuery(limit=50), call)
+        second = await shelves.list_pages(PageQuery(limit=50, offset=50), call)
 
-    assert (len(first), len(second)) == (shelves.PAGES_AT_ONCE, 1)
-    assert "Secret" not in {page.info.title for page in first + second}
+    assert (len(first.pages), len(second.pages), first.total) == (50, 1, 51)
+    assert "Secret" not in {page.info.title for page in (*first.pages, *second.pages)}
 
 
 async def test_websites_are_filtered_by_letters_of_their_title_or_address() -> None:
@@ -124,9 +124,9 @@ async def test_a_key_changes_only_what_its_scope_allows(tmp_path: Path) -> None:
     blind = replace(ANN, toolsets=frozenset({"people"}))
     async with open_library() as library:
         with pytest.raises(ScopeViolation):
-            await shelves.list_pages(seen_by(blind, library))
+            await shelves.list_pages(PageQuery(), seen_by(blind, library))
         reader, writer = seen_by(READER, library), seen_by(ANN, library)
-        await shelves.list_pages(reader)
+        await shelves.list_pages(PageQuery(), reader)
         refused = [
             shelves.add_website(WebsiteDraft(url="https://a.example/"), reader),
             shelves.refresh_website(1, reader),
@@ -146,7 +146,7 @@ async def test_a_key_changes_only_what_its_scope_allows(tmp_path: Path) -> None:
 async def test_what_is_exported_can_be_imported(tmp_path: Path) -> None:
     async with open_library() as library:
         await shelves.export_library(tmp_path / "library.zip", seen_by(ME, library))
-        pages = len(await shelves.list_pages(seen_by(ME, library)))
+        pages = (await shelves.list_pages(PageQuery(), seen_by(ME, library))).total
     async with open_library(draft("https://other.example/", "Other.")) as library:
         imported = await shelves.import_library(tmp_path / "library.zip", seen_by(ME, library))
 

@@ -16,6 +16,8 @@ from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.library import (
     CrawlOptions,
     CrawlScope,
+    PageOrder,
+    PageQuery,
     WebsiteDraft,
     WebsiteOrder,
     WebsiteQuery,
@@ -105,14 +107,17 @@ class LibraryPages:
         return self._screen.show(request, "work.html", {"groups": await library.list_jobs(call)})
 
     async def show_pages(self, request: Request, call: Call) -> Response:
-        """Show the next pages; `back` holds where the screens before this one began."""
-        after = read_number(request.query_params.get("after", "")) or 0
-        back = [n for n in request.query_params.get("back", "").split(",") if n.isdigit()]
+        """Show one screen of pages, filtered and sorted as the address says."""
+        asked = request.query_params
+        query, tag, release = _page_query(request), asked.get("tag"), asked.get("release")
         values = {
-            "pages": await library.list_pages(call, after=after),
-            "after": after,
-            "back": back,
-            "at_once": library.PAGES_AT_ONCE,
+            "query": query,
+            "tag": tag or "",
+            "release": release or "",
+            "listing": await library.list_pages(query, call, tag=tag, release=release),
+            "releases": await library.list_releases(call),
+            "orders": get_args(PageOrder),
+            "kept": urlencode([(key, value) for key, value in asked.items() if key != "page"]),
         }
         return self._screen.show(request, "library_pages.html", values)
 
@@ -123,7 +128,10 @@ class LibraryPages:
             raise NotFound("There is no such website.", suggestion="Go back to the library.")
         after = read_number(request.query_params.get("after", "")) or 0
         shown = await library.view_website(source_id, call, after=after)
+        back = [n for n in request.query_params.get("back", "").split(",") if n.isdigit()]
         values = {
+            "after": after,
+            "back": back,
             "shown": shown,
             "website": shown.view.website,
             "schedules": _SCHEDULES,
@@ -220,6 +228,18 @@ def _query(request: Request) -> WebsiteQuery:
         descending=asked.get("down", "1") == "1",
         limit=library.WEBSITES_AT_ONCE,
         offset=(max(page, 1) - 1) * library.WEBSITES_AT_ONCE,
+    )
+
+
+def _page_query(request: Request) -> PageQuery:
+    asked = request.query_params
+    order, page = asked.get("order", ""), read_number(asked.get("page", "")) or 1
+    return PageQuery(
+        matching=asked.get("filter", "").strip()[:200] or None,
+        order_by=next((known for known in get_args(PageOrder) if known == order), "title"),
+        descending=asked.get("down") == "1",
+        limit=library.PAGES_AT_ONCE,
+        offset=(max(page, 1) - 1) * library.PAGES_AT_ONCE,
     )
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from citewell import __version__
+from citewell.server.console.ages import age_of
 from citewell.server.console.texts import Texts
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Pages:
         }
         texts = Texts()
         self._templates.filters["digest"] = _digest
+        self._templates.filters["age"] = lambda text: age_of(text, texts)
         self._templates.globals.update(
             asset=self._asset, version=__version__, t=texts, texts_of=texts.of_section
         )

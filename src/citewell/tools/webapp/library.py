@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from citewell.core.library import (
         CrawlOptions,
         Member,
+        PageQuery,
         RemovedWebsite,
         WebsiteDraft,
         WebsiteQuery,
     )
     from citewell.ingest.archive.read import Imported
+    from citewell.store.releases import StoredRelease
     from citewell.tools.registry import Call
     from citewell.tools.webapp.reader import PageState
 
@@ -73,6 +75,14 @@ class WebsitePage:
     jobs: JobGroup | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageListing:
+    """One screen of pages, and how many there are in all."""
+
+    pages: Sequence[PageState]
+    total: int
+
+
 async def list_library(query: WebsiteQuery, call: Call) -> WebsiteListing:
     """Return one screen of the websites of the caller's project."""
     list_websites.TOOL.refuse_others(call.caller)
@@ -98,13 +108,25 @@ async def view_website(source_id: int, call: Call, *, after: int = 0) -> Website
     )
 
 
-async def list_pages(call: Call, *, after: int = 0) -> list[PageState]:
-    """Return the next PAGES_AT_ONCE pages of the caller's project."""
+async def list_pages(
+    query: PageQuery, call: Call, *, tag: str | None = None, release: str | None = None
+) -> PageListing:
+    """Return one screen of the pages of the caller's project, of a tag or a release where given."""
     list_websites.TOOL.refuse_others(call.caller)
-    pages = await call.parts.store.list_pages(
-        visible_pages(call), limit=PAGES_AT_ONCE, after_source_id=after
+    seen = visible_pages(call)
+    where = replace(
+        seen,
+        tags=(*seen.tags, *((tag,) if tag else ())),
+        releases=(release,) if release else None,
     )
-    return [page_state(page, call) for page in pages]
+    listed = await call.parts.store.browse_pages(where, query)
+    return PageListing(pages=[page_state(page, call) for page in listed.pages], total=listed.total)
+
+
+async def list_releases(call: Call) -> list[StoredRelease]:
+    """Return the releases that pages of the caller's project document, with how many each."""
+    list_websites.TOOL.refuse_others(call.caller)
+    return await call.parts.store.releases.list_releases(call.caller.project)
 
 
 async def list_jobs(call: Call) -> list[JobGroup]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.app.usage import checked_month, shown_key, usage_summary
@@ -33,7 +35,7 @@ class UsageView:
 
     total: UsageSum
     by_day: Sequence[UsageSum]
-    """Oldest first; the others have most calls first."""
+    """Every day of the month, oldest first; the others have most calls first."""
     by_key: Sequence[UsageSum]
     by_user: Sequence[UsageSum]
     by_tool: Sequence[UsageSum]
@@ -60,7 +62,7 @@ async def view_usage(call: Call, *, month: str | None = None) -> UsageView:
     days = await call.parts.store.access.daily_usage(month=wanted, owner=_seen_owner(call))
     return UsageView(
         total=_sum("", days),
-        by_day=_sums(days, lambda usage: usage.day),
+        by_day=_with_idle_days(_sums(days, lambda usage: usage.day), wanted),
         by_key=_most_first(_sums(days, shown_key)),
         by_user=_most_first(_sums(days, lambda usage: usage.user or "")),
         by_tool=_most_first(_sums(days, lambda usage: usage.tool)),
@@ -102,6 +104,17 @@ def _sum(name: str, usages: Sequence[DailyUsage]) -> UsageSum:
         units=sum(usage.units for usage in usages),
         tokens=sum(usage.tokens for usage in usages),
     )
+
+
+def _with_idle_days(sums: Sequence[UsageSum], month: str | None) -> list[UsageSum]:
+    """Return the days of a month up to its last one or today, also those without a call."""
+    if month is None:
+        return list(sums)
+    by_day = {usage.name: usage for usage in sums}
+    year, number = int(month[:4]), int(month[5:])
+    names = [f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1)]
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    return [by_day.get(name) or _sum(name, ()) for name in names if name <= today or name in by_day]
 
 
 def _most_first(sums: Sequence[UsageSum]) -> list[UsageSum]:

@@ -10,7 +10,7 @@ window.docsStem = (() => {
   const WHOLE = /^(?:inning|outing|canning|herring|earring|evening|proceed|exceed|succeed)s?$/;
   const LONG_START = /^(?:gener|commun|arsen|past|univers|later|emerg|organ|inter)/;
   const VOWEL = /[aeiouy]/;
-  const SHORT_END = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy]|^past)$|past$/;
+  const SHORT_END = /(?:[^aeiouy][aeiouy][^aeiouywxY]|^[aeiouy][^aeiouy]|past)$/;
 
   const STEP_2 = [
     ["ization", "ize"], ["ational", "ate"], ["fulness", "ful"], ["ousness", "ous"],

@@ -3,6 +3,7 @@
 
 (() => {
   const root = document.documentElement;
+  root.dataset.script = "";
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
   try {
@@ -18,7 +19,6 @@
   document.addEventListener("DOMContentLoaded", () => {
     const button = document.querySelector("[data-theme-switch]");
     const show = () => button.setAttribute("aria-pressed", String(isDark()));
-    button.hidden = false;
     show();
     dark.addEventListener("change", show);
     button.addEventListener("click", () => {

@@ -60,13 +60,6 @@ const citewell = (() => {
     main.setAttribute("hx-swap", "innerHTML");
   }
 
-  const prepare = (part) => {
-    part.querySelectorAll("[data-needs-script]").forEach((element) => {
-      element.hidden = false;
-    });
-    showHint();
-  };
-
   const unlock = () => {
     const locked = document.querySelector("[data-locked]");
     if (!locked || !key || "refused" in locked.dataset) return;
@@ -132,17 +125,17 @@ const citewell = (() => {
   const askForKey = () => document.querySelector("main [data-key-form] [name=key]")?.focus();
 
   document.addEventListener("DOMContentLoaded", () => {
-    prepare(document);
+    showHint();
     unlock();
     if (!key) askForKey();
   });
 
   document.addEventListener("htmx:afterSwap", (event) => {
-    prepare(document);
+    showHint();
     if (event.detail.target.id === "content") askForKey();
   });
 
-  document.addEventListener("citewell:shown", () => prepare(document));
+  document.addEventListener("citewell:shown", () => showHint());
 
-  return { headers, say, text, reasonOf, copy, prepare, hasKey: () => key !== "" };
+  return { headers, say, text, reasonOf, copy, hasKey: () => key !== "" };
 })();

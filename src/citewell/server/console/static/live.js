@@ -19,7 +19,6 @@
       if (list.children[at] !== card) list.insertBefore(card, list.children[at] ?? null);
     });
     added.forEach((card) => htmx.process(card));
-    citewell.prepare(list);
     added.forEach(restoreDrafts);
     showTimes(list);
   };
@@ -43,13 +42,25 @@
     form.querySelectorAll("textarea[id]").forEach((field) => sessionStorage.removeItem(draftKey(field)));
   };
 
+  const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
+
+  // How long ago, or ahead; what is over a month away is told by its date.
+  const ageOf = (moment) => {
+    const seconds = (moment - Date.now()) / 1000;
+    if (Math.abs(seconds) > 31 * 86400) return moment.toISOString().slice(0, 10);
+    const [unit, length] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? UNITS.at(-1);
+    return relative.format(Math.trunc(seconds / length), unit);
+  };
+
   const showTimes = (part) => {
     part.querySelectorAll("time").forEach((time) => {
       const moment = new Date(time.dateTime);
       if (Number.isNaN(moment.getTime())) return;
-      const today = moment.toDateString() === new Date().toDateString();
-      time.textContent = today ? moment.toLocaleTimeString() : moment.toLocaleString();
-      time.title = time.dateTime;
+      if (time.matches("[data-countdown]")) return;
+      const age = ageOf(moment);
+      if (time.textContent !== age) time.textContent = age;
+      time.title = moment.toLocaleString();
     });
   };
 
@@ -161,6 +172,7 @@
     if (event.detail.successful && event.target.matches("form")) dropDrafts(event.target);
   });
   document.addEventListener("DOMContentLoaded", start);
+  setInterval(() => showTimes(document), 30_000);
   document.addEventListener("htmx:afterSwap", start);
   document.addEventListener("citewell:shown", () => showTimes(document));
   window.addEventListener("pagehide", () => listening?.ending.abort());

@@ -1,0 +1,58 @@
+"""Pages as a person browses them: filtered, sorted and counted, run once per backend."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.drafts import FETCHED_AT, draft
+from tests.store.backends import BACKENDS, empty_store
+from tests.store.looking import ALL
+
+from citewell.core.library import PageQuery
+from citewell.core.records import SearchFilter
+from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=BACKENDS)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store(request.param, tmp_path) as opened:
+        for day, (url, title, text) in enumerate(
+            (
+                ("https://a.org/", "owls", "one two three four"),
+                ("https://b.org/", "Herons", "one"),
+                ("https://c.org/", "Egrets", "one two"),
+            )
+        ):
+            fetched_at = FETCHED_AT + timedelta(days=day)
+            await opened.put_page(
+                draft(url, text, title=title, fetched_at=fetched_at, tags=(title,))
+            )
+        yield opened
+
+
+async def titles(store: Store, query: PageQuery, where: SearchFilter = ALL) -> list[str]:
+    return [page.title for page in (await store.browse_pages(where, query)).pages]
+
+
+async def test_pages_are_sorted_either_way(store: Store) -> None:
+    assert await titles(store, PageQuery()) == ["Egrets", "Herons", "owls"]
+    assert await titles(store, PageQuery(descending=True)) == ["owls", "Herons", "Egrets"]
+    assert await titles(store, PageQuery(order_by="url")) == ["owls", "Herons", "Egrets"]
+    assert await titles(store, PageQuery(order_by="size")) == ["Herons", "Egrets", "owls"]
+    newest = PageQuery(order_by="fetched", descending=True)
+    assert await titles(store, newest) == ["Egrets", "Herons", "owls"]
+
+
+async def test_pages_are_filtered_counted_and_cut(store: Store) -> None:
+    screen = await store.browse_pages(ALL, PageQuery(limit=2, offset=1))
+
+    assert ([page.title for page in screen.pages], screen.total) == (["Herons", "owls"], 3)
+    assert await titles(store, PageQuery(matching="HERON")) == ["Herons"]
+    assert await titles(store, PageQuery(matching="b.org")) == ["Herons"]
+    assert await titles(store, PageQuery(), SearchFilter(tags=("owls",))) == ["owls"]
+    assert (await store.browse_pages(ALL, PageQuery(matching="nothing"))).total == 0
