@@ -188,8 +188,9 @@ class JobRunner:
         # Chores may add jobs that nobody knew of.
         await self._has_looked.wait()
         while True:
-            due = await self._next_due()
-            if not self._running and (due is None or due > self._clock()):
+            now = self._clock()
+            due = await self._next_due(now)
+            if not self._running and (due is None or due > now):
                 return
             with anyio.move_on_after(_WATCH_SECONDS):
                 await self._changed.wait()
@@ -225,13 +226,16 @@ class JobRunner:
     async def _take_due(self) -> None:
         """Take jobs while there are slots and jobs."""
         await self._release_dropped()
-        await self._renew_expired()
         while len(self._running) < self._pace.concurrency and not self._is_closing:
+            # One moment for all three: if the clock jumped between them, our own jobs would look
+            # as if nobody held them.
+            now = self._clock()
+            await self._renew_expired()
             # Looking takes no lock; taking does, and would disturb every other process.
-            due = await self._next_due()
-            if due is None or due > self._clock():
+            due = await self._next_due(now)
+            if due is None or due > now:
                 return
-            job = await self._take()
+            job = await self._take(now)
             if job is None:
                 return
             work = Work(job, self._jobs, clock=self._clock, lease_seconds=self._pace.lease_seconds)
@@ -251,14 +255,14 @@ class JobRunner:
             if work.has_lease_expired:
                 await work.renew()
 
-    async def _take(self) -> Job | None:
+    async def _take(self, now: datetime) -> Job | None:
         choices: list[int | None] = [*sorted(self._wanted - self._running.keys())]
         if self._polls:
             choices.append(None)
         for job_id in choices:
             job = await self._jobs.take_job(
                 self._worker,
-                now=self._clock(),
+                now=now,
                 lease_seconds=self._pace.lease_seconds,
                 kinds=self._kinds_to_take(is_wanted=job_id is not None),
                 job_id=job_id,
@@ -274,11 +278,11 @@ class JobRunner:
         ours = self._handlers if is_wanted else self._pace.kinds or self._handlers
         return [kind for kind in ours if not (is_last and kind in _LONG_KINDS)]
 
-    async def _next_due(self) -> datetime | None:
-        return await self._jobs.next_due(now=self._clock(), lease_seconds=self._pace.lease_seconds)
+    async def _next_due(self, now: datetime) -> datetime | None:
+        return await self._jobs.next_due(now=now, lease_seconds=self._pace.lease_seconds)
 
     async def _pause_seconds(self) -> float:
-        due = await self._next_due()
+        due = await self._next_due(self._clock())
         if due is None or len(self._running) >= self._pace.concurrency:
             return self._pace.poll_seconds
         # What is due but could not be taken waits for its key, or for a runner that polls.
