@@ -134,6 +134,41 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     assert JOURNEYS in text
 
 
+def test_what_stands_below_columns_of_one_length_is_read_after_both() -> None:
+    paper = Paper()
+    top = paper.height
+    for text in (HABITS, HABITS.replace("Grey", "Purple")):
+        paper.prose(text, left=60, width=48)
+    end, paper.height = paper.height, top
+    for text in (HABITS.replace("Grey", "Night"), HABITS.replace("Grey", "Reef")):
+        paper.prose(text, left=320, width=48)
+    paper.height = min(end, paper.height)
+    paper.heading("Birds")
+    for font, lefts, row in (
+        ("Times-Bold", (80, 175), ("Name", "Food")),
+        ("Times-Roman", (60, 160), ("Little egret", "fish and frogs")),
+    ):
+        for left, cell in zip(lefts, row, strict=True):
+            paper.line(cell, left=left, font=font)
+            paper.height += 12.5
+        paper.height -= 14
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    order = [text.index(word) for word in ("Grey", "Purple", "Night", "Reef", "# Birds")]
+    assert order == sorted(order)
+    assert "| Name | Food |\n| --- | --- |\n| Little egret | fish and frogs |" in text
+
+
+def test_the_name_of_a_file_is_no_title() -> None:
+    paper = Paper()
+    paper.canvas.setTitle("herons-final.docx")
+    paper.heading("Herons of the coast")
+    paper.prose(HABITS)
+
+    assert extracted(paper.bytes(), "pdf").title == "Herons of the coast"
+
+
 def test_a_table_keeps_its_rows_and_code_its_indentation() -> None:
     paper = Paper()
     paper.prose(HABITS)

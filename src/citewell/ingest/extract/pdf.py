@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,10 @@ MAX_PDF_PAGES = 2_000
 _MAX_OUTLINE_DEPTH = 5
 _MAX_TITLE_CHARACTERS = 200
 _NO_TITLES = frozenset({"anonymous", "untitled", "unknown", "title"})
+# Programs put the name of what they printed where a title belongs.
+_FILE_NAME = re.compile(
+    r"^microsoft word|\.(?:html?|docx?|odt|rtf|tex|dvi|ps|indd|qxd|txt|pptx?|xlsx?|pdf)$", re.I
+)
 # PDFium keeps global state: two threads inside it at once crash the process.
 _pdfium = threading.Lock()
 
@@ -94,7 +99,8 @@ def _read(
         raise ExtractionError(f"{fetched.final_url} {reason}") from error
     try:
         title = collapse_spaces(clean_plain_text(document.get_metadata_dict().get("Title", "")))
-        title = "" if title.strip("()").lower() in _NO_TITLES else title
+        if title.strip("()").lower() in _NO_TITLES or _FILE_NAME.search(title):
+            title = ""
         count = min(len(document), MAX_PDF_PAGES)
         left_out: list[str] = []
         pages = [_page_lines(document[i], i + 1, left_out) for i in range(count)]

@@ -183,8 +183,8 @@ def _table_end(lines: Sequence[Line], place: int) -> int:
     first = lines[place]
     if len(first.cells) < 2:
         return place
-    columns = [cell.left for cell in first.cells]
-    end = place
+    columns = _columns(lines[place : place + 2])
+    end = place + _has_centred_head(lines[place : place + 2])
     while end < len(lines) and lines[end].page == first.page:
         cells = lines[end].cells
         starts = [
@@ -196,10 +196,35 @@ def _table_end(lines: Sequence[Line], place: int) -> int:
     return end if end - place >= _MIN_TABLE_ROWS else place
 
 
+def _columns(rows: Sequence[Line]) -> list[float]:
+    """Return where the columns of a table begin, by its first two rows."""
+    row = rows[1] if _has_centred_head(rows) else rows[0]
+    return [cell.left for cell in row.cells]
+
+
+def _has_centred_head(rows: Sequence[Line]) -> bool:
+    """Return whether the first of two rows has a bold title within each column of the second."""
+    if len(rows) < 2 or not rows[0].is_bold or rows[0].page != rows[1].page:
+        return False
+    lefts = [cell.left for cell in rows[1].cells]
+    if len(lefts) < 2 or len(rows[0].cells) != len(lefts):
+        return False
+    ends = [*lefts[1:], float("inf")]
+    return all(
+        left - _ALIGNED_POINTS <= cell.left < end
+        for cell, left, end in zip(rows[0].cells, lefts, ends, strict=True)
+    )
+
+
 def _table(lines: Sequence[Line]) -> str:
-    columns = [cell.left for cell in lines[0].cells]
+    columns = _columns(lines[:2])
     rows: list[str] = []
-    for line in lines:
+    body = lines
+    if _has_centred_head(lines[:2]):
+        titles = [cell.text.replace("|", "\\|") for cell in lines[0].cells]
+        rows.append(f"| {' | '.join(titles)} |")
+        body = lines[1:]
+    for line in body:
         row = [""] * len(columns)
         for cell in line.cells:
             nearest = min(range(len(columns)), key=lambda i: abs(columns[i] - cell.left))

@@ -21,6 +21,7 @@ _FULL_LINE = 0.75
 _MIN_COLUMN_LINES = 5
 _MIN_COLUMN_WORDS = 60
 _MIN_GUTTER_POINTS = 7
+_HEADING_RATIO = 1.12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +107,9 @@ def lines_in_order(words: Sequence[Word], *, page: int) -> list[Line]:
     gutter = _find_gutter(words)
     if gutter is None:
         return _lines(words, page)
-    spanning, lefts, rights = gutter.divide(words)
+    end = _end_of_columns(gutter, words)
+    below = [word for word in words if word.bottom < end]
+    spanning, lefts, rights = gutter.divide([word for word in words if word.bottom >= end])
     lines: list[Line] = []
     floor = float("inf")
     for line in [*_lines(spanning, page), None]:
@@ -115,7 +118,21 @@ def lines_in_order(words: Sequence[Word], *, page: int) -> list[Line]:
         for side in (lefts, rights):
             lines += _lines([word for word in side if floor <= word.bottom < ceiling], page)
         lines += [line] if line is not None else []
-    return lines
+    return lines + _lines(below, page)
+
+
+def _end_of_columns(gutter: _Gutter, words: Sequence[Word]) -> float:
+    """Return the height at which columns of one length end and a heading opens another part."""
+    _, lefts, rights = gutter.divide(words)
+    floor = min(word.bottom for word in rights)
+    above = [row for row in _rows(lefts) if row[0].bottom >= floor - row[0].size]
+    below = [row for row in _rows(lefts) if row[0].bottom < floor - row[0].size]
+    if not above or not below:
+        return float("-inf")
+    last, heading = above[-1][0], below[0][0]
+    is_even = abs(last.bottom - floor) <= last.size
+    is_heading = heading.size >= _HEADING_RATIO * last.size
+    return floor - last.size if is_even and is_heading else float("-inf")
 
 
 def _lines(words: Sequence[Word], page: int) -> list[Line]:
