@@ -114,6 +114,23 @@ def test_one_bad_byte_does_not_make_utf_8_another_encoding() -> None:
     assert decoded.text == JAPANESE * 3 + "\ufffd"
 
 
+@pytest.mark.parametrize("encoding", ["windows-1251", "koi8-u"])
+def test_cyrillic_text_without_a_label_is_recognised(encoding: str) -> None:
+    for text in (
+        "Цапли живут у рек и озёр, едят рыбу и лягушек. Зимой они улетают к морю.",
+        "Чаплі живуть біля річок та озер. Взимку вони відлітають до моря.",
+    ):
+        decoded = decode_body(text.encode(encoding), kind="text")
+
+        assert (decoded.encoding, decoded.text) == (encoding, text)
+
+
+def test_accents_of_western_text_are_not_taken_for_cyrillic() -> None:
+    text = "Les hérons pêchent à l'été, déjà là-bas, où ça? Créée à Orléans, près du café."
+
+    assert decode_body(text.encode("cp1252"), kind="text").text == text
+
+
 def test_western_text_without_a_label_is_windows_1252() -> None:
     assert decode_body("<p>Le héron cendré “pêche”".encode("cp1252")).text.endswith("“pêche”")
 

@@ -45,6 +45,11 @@ _HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # Japanese prose is more than a third kana; other text, read as Japanese by mistake, has few.
 _JAPANESE_KANA_SHARE = 0.2
+# The most common vowels of Cyrillic text; in the wrong encoding other letters stand for them, and
+# accents of Western text, read so by mistake, make no words.
+_CYRILLIC_WORD = re.compile("[\u0400-\u04ff]{3,}")
+_CYRILLIC_VOWEL = re.compile("[аеиоі]")
+_CYRILLIC_VOWEL_SHARE = 0.25
 _DETECTION_BYTES = 64 * 1024
 
 # Where Python's EUC-JP and ISO-2022-JP follow JIS and browsers follow Windows.
@@ -152,7 +157,10 @@ def _guess(body: bytes) -> str:
     start = next(_HIGH_BYTE.finditer(body)).start()
     sample = body[start : start + _DETECTION_BYTES]
     share, encoding = max((_kana_share(sample, name), name) for name in ("euc-jp", "shift_jis"))
-    return encoding if share > _JAPANESE_KANA_SHARE else "windows-1252"
+    if share > _JAPANESE_KANA_SHARE:
+        return encoding
+    share, encoding = max((_vowel_share(sample, name), name) for name in ("windows-1251", "koi8-u"))
+    return encoding if share > _CYRILLIC_VOWEL_SHARE else "windows-1252"
 
 
 def _mostly_utf8(body: bytes, first_error: int) -> bool:
@@ -168,6 +176,13 @@ def _kana_share(sample: bytes, encoding: str) -> float:
     if text.count("\ufffd") * 20 > letters:
         return 0.0
     return len(_KANA.findall(text)) / letters
+
+
+def _vowel_share(sample: bytes, encoding: str) -> float:
+    text = decode_as(sample, encoding)
+    letters = len(_NOT_ASCII.findall(text))
+    words = " ".join(_CYRILLIC_WORD.findall(text))
+    return len(_CYRILLIC_VOWEL.findall(words)) / letters
 
 
 def _decode_windows_pair(pair: bytes) -> str | None:

@@ -297,10 +297,13 @@ def test_a_function_called_next_is_a_row_of_its_table() -> None:
     assert "[next](https://example.org/next)" in body(html)
 
 
-def test_a_list_that_is_called_a_menu_and_leads_nowhere_is_kept() -> None:
-    page = extracted(f"<body><p>{_LONG}</p><ul id='menu'><li>Soup</li><li>Bread</li></ul></body>")
+def test_what_is_called_a_menu_or_a_sidebar_and_leads_nowhere_is_kept() -> None:
+    page = extracted(
+        f"<body><p>{_LONG}</p><ul id='menu'><li>Soup</li><li>Bread</li></ul>"
+        "<div class='sidebar'><p>To be reviewed.</p></div></body>"
+    )
 
-    assert "- Soup\n- Bread" in page.text
+    assert "- Soup\n- Bread\n\nTo be reviewed." in page.text
 
 
 def test_text_between_the_items_of_a_list_stays_together() -> None:

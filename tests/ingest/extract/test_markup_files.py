@@ -103,7 +103,7 @@ def test_restructured_text_keeps_its_structure() -> None:
 
 ℹ️ NOTE: They bite.
 
-```
+```python
 def wade():
     return 1
 ```

@@ -118,9 +118,8 @@ class _Code(Directive):
     @override
     def run(self) -> list[nodes.Node]:
         text = "\n".join(self.content)
-        block = nodes.literal_block(
-            text, text, classes=[f"language-{name}" for name in self.arguments]
-        )
+        # The writer makes of "language-python" a human language's lang attribute.
+        block = nodes.literal_block(text, text, classes=["code", *self.arguments])
         caption = self.options.get("caption")
         return [*([nodes.paragraph("", caption)] if caption else []), block]
 

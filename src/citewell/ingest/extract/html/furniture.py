@@ -58,6 +58,11 @@ _NAMES = frozenset(
     "languageswitcher languageselector versionswitcher versionselector colophon toplinks "
     "footnav".split()
 )
+# A menu or a sidebar of which most is no link is a list or a box, whatever it is called.
+_LEAST_LINKED = 0.4
+_NAMES_OF_TEXT = frozenset(
+    name for name in _NAMES if not name.startswith(("nav", "menu", "side", "sub"))
+)
 # Names that decide even where the links have headings above them.
 _SURE_NAMES = frozenset(
     "nav navbar navigation sidebar sidenav sidemenu breadcrumb breadcrumbs menubar sitefooter "
@@ -156,19 +161,16 @@ def _is_named(element: Element, measure: Measure) -> bool:
         return False
     if measure.headings:
         return measure.link_share > 0.6 and _has_name(
-            element.attribute("class").lower(), is_sure=True
+            element.attribute("class").lower(), _SURE_NAMES
         )
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
-    if element.tag in ("ul", "ol", "menu") and not measure.links:
-        # A list that leads nowhere, whatever it is called.
-        return False
-    return _has_name(element.names, is_sure=False)
+    is_linked = measure.link_share >= _LEAST_LINKED
+    return _has_name(element.names, _NAMES if is_linked else _NAMES_OF_TEXT)
 
 
 @lru_cache(maxsize=8_192)
-def _has_name(names: str, *, is_sure: bool) -> bool:
-    wanted = _SURE_NAMES if is_sure else _NAMES
+def _has_name(names: str, wanted: frozenset[str]) -> bool:
     for name in names.split():
         words = name.replace("_", "-").rstrip("-0123456789").rsplit("-", 2)
         if name.startswith(_LAYOUT_PREFIXES):
