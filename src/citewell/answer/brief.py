@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from citewell.answer.disagreement_text import format_disagreements
 from citewell.answer.nothing_found import format_nothing_found
-from citewell.answer.numbering import number_sources
+from citewell.answer.numbering import number_sources, shown_of
 from citewell.answer.stats import format_stats, format_summary
 from citewell.answer.trace import format_trace
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, Boundary, label, neutralise
@@ -42,7 +43,7 @@ def format_brief(
     best first; the expansion trace and images come in only where there is still room.
     """
     boundary = Boundary(nonce)
-    numbers = number_sources((*result.blocks, *result.quotes))
+    numbers = number_sources(shown_of(result))
     is_full = bool(result.blocks)
     stats = (
         format_stats(result, boundary)
@@ -50,7 +51,9 @@ def format_brief(
         else format_summary(result, boundary)
     )
     sources = _format_sources(result, numbers, boundary)
-    frame = count_tokens("\n".join((boundary.note, *result.cautions))) + _FRAME_TOKENS
+    disagreements = format_disagreements(result.disagreements, numbers, boundary)
+    frame = count_tokens("\n".join((boundary.note, *result.cautions, disagreements)))
+    frame += _FRAME_TOKENS
     left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
     quotes = [
         _format_quote(quote, result, numbers, boundary, is_first=quote is result.quotes[0])
@@ -68,6 +71,7 @@ def format_brief(
             _format_evidence(evidence, len(quotes), "quotes", result, boundary),
             stats,
         ]
+    sections.insert(len(sections) - 1, disagreements)
     brief = boundary.explain("\n\n".join(section for section in sections if section))
     logger.debug("brief: %d tokens of %d", count_tokens(brief), token_budget)
     return brief
@@ -194,7 +198,7 @@ def _format_citation(quote: Quote, numbers: dict[int, int], boundary: Boundary) 
 def _format_sources(
     result: OrchestrationResult, numbers: dict[int, int], boundary: Boundary
 ) -> str:
-    shown: Sequence[Block | Quote] = (*result.blocks, *result.quotes)
+    shown = shown_of(result)
     if not shown:
         return "[SOURCES]\n(none)"
     lines: list[str] = []

@@ -90,7 +90,9 @@ class ClaimJudgement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
+class Facts:
+    """What can be compared of a sentence."""
+
     words: Counter[str]
     numbers: Counter[str]
     names: frozenset[str]
@@ -119,12 +121,12 @@ def judge_claim(claim: str, passages: Sequence[str]) -> ClaimJudgement:
     quoted = _find_quoted(claim, passages)
     if quoted is not None:
         return quoted
-    own = _facts(claim)
+    own = read_facts(claim)
     best = ClaimJudgement(verdict="unsupported")
     for number, passage in enumerate(passages):
-        before: _Facts | None = None
+        before: Facts | None = None
         for span in sentence_spans(passage):
-            place = _facts(passage[span[0] : span[1]])
+            place = read_facts(passage[span[0] : span[1]])
             judged = _compare(own, place, before, passage=number, span=span)
             if _rank(judged) > _rank(best):
                 best = judged
@@ -154,11 +156,12 @@ def _begins_sentence(passage: str, place: int) -> bool:
     return bool(starts) and not fold(passage[starts[-1] : place]).text.strip()
 
 
-def _facts(text: str) -> _Facts:
+def read_facts(text: str) -> Facts:
+    """Return what can be compared of a sentence."""
     plain = fold(text).text
     names = {next(group for group in match.groups() if group) for match in _NAME.finditer(text)}
     names |= set(_PROPER.findall(plain))
-    return _Facts(
+    return Facts(
         words=Counter(content_words(plain)),
         numbers=Counter(
             match.replace(",", "").replace("_", "") for match in _NUMBER.findall(plain)
@@ -176,22 +179,23 @@ def _facts(text: str) -> _Facts:
 
 
 def _compare(
-    own: _Facts, place: _Facts, before: _Facts | None, *, passage: int, span: Span
+    own: Facts, place: Facts, before: Facts | None, *, passage: int, span: Span
 ) -> ClaimJudgement:
     """Return what one sentence says of a claim; `before`, the one before it, may name its subject.
 
     Numbers, opposites and negations count only where they stand in the sentence itself.
     """
     around = place.words if before is None else place.words + before.words
-    share = _share(own.words, around) if _share(own.words, place.words) >= _PARTLY_SHARE else 0.0
+    is_near = share_of(own.words, place.words) >= _PARTLY_SHARE
+    share = share_of(own.words, around) if is_near else 0.0
     numbers = list((own.numbers - place.numbers).elements())
     others = list((place.numbers - own.numbers).elements())
     names = sorted(
         name
         for name in own.names
-        if not _holds(place, name) and (before is None or not _holds(before, name))
+        if not holds_name(place, name) and (before is None or not holds_name(before, name))
     )
-    opposites = _opposites(own, place)
+    opposites = opposites_between(own, place)
     is_denied = own.negations != place.negations
     differing: list[tuple[str, str]] = list(opposites)
     if numbers and len(numbers) == len(others):
@@ -218,18 +222,18 @@ def _compare(
     )
 
 
-def _share(own: Counter[str], place: Counter[str]) -> float:
+def share_of(own: Counter[str], place: Counter[str]) -> float:
     """Return how much of the claim's words a place holds, by their weight."""
     total = sum(weight_of(word) for word in own)
     held = sum(weight_of(word) for word in own if word in place)
     return held / total if total else 0.0
 
 
-def _count_negations(facts: _Facts) -> str:
+def _count_negations(facts: Facts) -> str:
     return f"{facts.negations or 'no'} negation{'' if facts.negations == 1 else 's'}"
 
 
-def _holds(place: _Facts, name: str) -> bool:
+def holds_name(place: Facts, name: str) -> bool:
     """Return whether a place has a name, alone or between other signs."""
     if name in place.names:
         return True
@@ -244,7 +248,7 @@ def _holds(place: _Facts, name: str) -> bool:
     return False
 
 
-def _opposites(own: _Facts, place: _Facts) -> list[tuple[str, str]]:
+def opposites_between(own: Facts, place: Facts) -> list[tuple[str, str]]:
     """Return words of the claim whose opposite stands in the place, and they themselves do not."""
     there = place.tokens - own.tokens
     return [

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from citewell.core.records import Block, Quote
+    from citewell.core.results import OrchestrationResult
 
 
 def number_sources(shown: Iterable[Block | Quote]) -> dict[int, int]:
@@ -16,3 +17,9 @@ def number_sources(shown: Iterable[Block | Quote]) -> dict[int, int]:
     for each in shown:
         numbers.setdefault(each.source_id, len(numbers) + 1)
     return numbers
+
+
+def shown_of(result: OrchestrationResult) -> list[Block | Quote]:
+    """Return all pieces of pages that a result shows, in their order."""
+    differing = [quote for each in result.disagreements for quote in each.quotes]
+    return [*result.blocks, *result.quotes, *differing]

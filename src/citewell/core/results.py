@@ -114,6 +114,20 @@ class OpenLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """Two statements that give different values for the same thing; the first was found first."""
+
+    quotes: tuple[Quote, Quote]
+    values: tuple[str, str]
+    newer: int | None = None
+    """Which of the two is newer: 0 or 1, by version or date; None where neither says."""
+    newer_by: str = ""
+    """What shows it, such as two versions."""
+    more_specific: int | None = None
+    """Which of the two stands under headings that name more of what was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrchestrationResult:
     """Everything a brief is made of."""
 
@@ -145,6 +159,8 @@ class OrchestrationResult:
     """What was degraded on the way: vectors missing, a stale page kept, time nearly up."""
     cautions: tuple[str, ...] = ()
     """What the question asks for and nothing found holds; to be read before the evidence."""
+    disagreements: tuple[Disagreement, ...] = ()
+    """Where sources, versions or sections give different values for the same thing."""
     partial: bool = False
     index_url: str | None = None
     """A given page that is mostly links, where nothing supports the question."""

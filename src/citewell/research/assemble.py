@@ -14,6 +14,7 @@ from citewell.core.progress import Progress
 from citewell.core.records import Quote
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
 from citewell.core.words import content_words
+from citewell.research.disagreements import find_disagreements
 from citewell.research.frontier import Need
 from citewell.research.read_path import as_searched, quote_evidence
 from citewell.research.support import absent_words, tell_absent
@@ -56,6 +57,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
         limits = QuoteLimits() if answered else QuoteLimits(max_quotes=_NEAREST_QUOTES)
         quotes, quoted = await _quote(run, shown, limits=limits) if shown else ([], [])
+    disagreements = await find_disagreements(run, quotes) if answered else ()
     message = f"Assembling results ({len(quotes)} quotes)..."
     await run.on_progress(Progress(phase="merge", message=message))
     run.spent.merge_ms += (time.monotonic() - began) * 1000
@@ -81,6 +83,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         failures=_failures(run),
         notes=(*run.found.notes, *run.notes, *_stale(run)),
         cautions=(*_missing(run, answered=answered), *_incomplete(run, quoted)),
+        disagreements=disagreements,
         partial=partial,
         index_url=None if answered else await _index_url(run),
         checked=() if answered else await _checked(run),

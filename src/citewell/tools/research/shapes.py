@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from citewell.answer.brief import format_brief
-from citewell.answer.numbering import number_sources
+from citewell.answer.numbering import number_sources, shown_of
 from citewell.answer.stats import reader_notes
 from citewell.core.boundary import path_label
 from citewell.tools.registry import ToolOutput
@@ -17,10 +17,10 @@ from citewell.tools.supplied import SuppliedAt, shape_moment
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from citewell.core.records import Block, Quote
-    from citewell.core.results import OrchestrationResult
+    from citewell.core.results import Disagreement, OrchestrationResult
     from citewell.tools.registry import Call
 
 
@@ -99,6 +99,29 @@ class PageLinkShape(ToolOutput):
     url: PageUrl
 
 
+class StatementShape(ToolOutput):
+    """One of two quotes that do not agree."""
+
+    id: OwnText
+    source: int
+    value: PageLabel
+    text: PageText
+    section: PageLabel = ""
+    version: ReleaseLabel = None
+    start: int
+    end: int
+    link: PageUrl | None = None
+    newer_by: OwnText | None = None
+    """What shows that it is the newer one."""
+    more_specific: bool | None = None
+
+
+class DisagreementShape(ToolOutput):
+    """Two quotes that give different values for the same thing."""
+
+    statements: list[StatementShape]
+
+
 class StatsShape(ToolOutput):
     """How the evidence was found."""
 
@@ -126,6 +149,7 @@ class ResearchOutput(ToolOutput):
     citations: Annotated[list[CitationShape], ROWS] = Field(default_factory=list)
     """With full detail; by default the evidence is quotes itself."""
     images: Annotated[list[ImageShape], ROWS] = Field(default_factory=list)
+    disagreements: Annotated[list[DisagreementShape] | None, ROWS] = None
     failures: Annotated[list[FailureShape] | None, ROWS] = None
     pages_checked: Annotated[list[PageLinkShape] | None, ROWS] = None
     links_not_followed: Annotated[list[PageLinkShape] | None, ROWS] = None
@@ -161,7 +185,7 @@ def shape_for_connectors(result: OrchestrationResult, call: Call) -> ResearchOut
 def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     """Return the structured form of `result`."""
     blocks = result.blocks
-    shown: Sequence[Block | Quote] = (*result.blocks, *result.quotes)
+    shown = shown_of(result)
     numbers = number_sources(shown)
     seen = {each.source_id: each for each in reversed(shown)}
     is_split = len(result.sub_queries) > 1
@@ -207,6 +231,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
             for block in blocks
             for image in block.images
         ],
+        disagreements=[_shape_disagreement(each, numbers) for each in result.disagreements] or None,
         failures=[
             FailureShape(url=failed.url, reason=failed.reason, suggestion=failed.suggestion)
             for failed in result.failures
@@ -236,6 +261,27 @@ def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) ->
         is_cut=True if quote.is_cut else None,
         link=quote.link or None,
         text=quote.text,
+    )
+
+
+def _shape_disagreement(found: Disagreement, numbers: Mapping[int, int]) -> DisagreementShape:
+    return DisagreementShape(
+        statements=[
+            StatementShape(
+                id=quote.citation_id,
+                source=numbers[quote.source_id],
+                value=found.values[place],
+                text=quote.text,
+                section=path_label(quote.heading_path),
+                version=shape_release(quote.release),
+                start=quote.start,
+                end=quote.end,
+                link=quote.link or None,
+                newer_by=found.newer_by if found.newer == place else None,
+                more_specific=True if found.more_specific == place else None,
+            )
+            for place, quote in enumerate(found.quotes)
+        ]
     )
 
 

@@ -1,0 +1,176 @@
+"""Two sentences that give different values for the same thing: a default, a limit, a status.
+
+Precision comes first. Both must speak of a value, name the same things, share nearly all of their
+words, and differ in one value alone. What the value is of must be the same beyond doubt: a name
+that both sentences hold, or headings that both stand under.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.answer.claims import holds_name, opposites_between, read_facts, share_of
+from citewell.core.folding import fold
+from citewell.core.words import content_words
+
+if TYPE_CHECKING:
+    from citewell.answer.claims import Facts
+
+# Shares of the words of each that the other must hold, without the values themselves.
+_SHARE_OF_WORDS = 0.75
+_SHARE_IN_SAME_PLACE = 0.6
+_LEAST_WORDS = 4
+_LEAST_WORDS_IN_PLACE = 2
+_LONGEST_CHARACTERS = 400
+_VALUE_WORD = re.compile(
+    r"\b(?:defaults?|limit(?:s|ed)?|max(?:imum)?|min(?:imum)?|at (?:most|least)|up to|no more than"
+    r"|required?|requires|optional|deprecated|supported|recommend(?:s|ed)?|enabled|disabled"
+    r"|expires?|timeout|size|length|port|range|takes? effect|ignored|allowed)\b"
+    r"|既定|デフォルト|最大|最小|上限|下限|推奨|非推奨|必須",
+    re.IGNORECASE,
+)
+# What comes of an example, of history, or of counting sections and steps is no value of a thing.
+_NO_STATEMENT = re.compile(
+    r"\b(?:examples?|e\.g\.|for instance|such as|suppose|assum(?:e|ing)"
+    r"|(?:since|in|before|changed in|added in|new in) version|section|chapter|figure|table|step"
+    r"|and later|or later|page|rfc|pep|bpo|bug|issue|copyright)\b|例えば|たとえば",
+    re.IGNORECASE,
+)
+# Opposites that tell two things apart, rather than two states of one thing.
+_NO_VALUES = frozenset(
+    "before after first last minimum maximum min max lower upper read write left right older newer "
+    "earlier later less more fewer greater local remote client server start end begin input "
+    "output".split()
+)
+_DEFAULT_NAME = re.compile(
+    r"\bdefaults?(?: (?:value|setting|is|to|of|for|are|be|:|[\w.-]+))*? (?:is|to|are) "
+    r"[\"'`]?([\w./:+-]+?)[\"'`]?(?=[\s,;)]|\.?$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A sentence that states a value, and what stands above it."""
+
+    text: str
+    headings: tuple[str, ...]
+    """From the title of the page to the section."""
+    facts: Facts
+    subject: frozenset[str]
+    """The names in the last heading: what the section defines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DifferingValue:
+    """What one statement says, and what the other says instead."""
+
+    one: str
+    other: str
+
+
+def read_statement(sentence: str, headings: tuple[str, ...]) -> Statement | None:
+    """Return a sentence as a statement of a value; None where it states none."""
+    if not may_disagree(sentence):
+        return None
+    return Statement(
+        text=sentence,
+        headings=tuple(_bare(heading) for heading in headings),
+        facts=read_facts(sentence),
+        subject=read_facts(headings[-1]).names if headings else frozenset(),
+    )
+
+
+def may_disagree(sentence: str) -> bool:
+    """Return whether a sentence states a value that another one could contradict."""
+    return (
+        len(sentence) <= _LONGEST_CHARACTERS
+        and _VALUE_WORD.search(sentence) is not None
+        and _NO_STATEMENT.search(sentence) is None
+        and not sentence.startswith(("```", "~~~", "#", "|"))
+        and not sentence.rstrip().endswith(("?", ":"))
+    )
+
+
+def find_difference(one: Statement, other: Statement, *, same_page: bool) -> DifferingValue | None:
+    """Return the one value that two statements differ in; None unless they surely disagree.
+
+    `same_page`: both are of the same page, in two versions; under the same headings they are about
+    the same thing. Otherwise the statements themselves must name it, and so must what a heading
+    above one of them defines be named with the other.
+    """
+    same_place = same_page and one.headings[1:] == other.headings[1:]
+    if not same_place and not _name_the_same(one, other):
+        return None
+    values = _differing_values(one.facts, other.facts)
+    if len(values) != 1:
+        return None
+    first, second = (_words_without(each.facts, values[0]) for each in (one, other))
+    if min(len(first), len(second)) < (_LEAST_WORDS_IN_PLACE if same_place else _LEAST_WORDS):
+        return None
+    least = _SHARE_IN_SAME_PLACE if same_place else _SHARE_OF_WORDS
+    if min(share_of(first, second), share_of(second, first)) < least:
+        return None
+    return values[0]
+
+
+def says_so(page: str, sentence: str) -> bool:
+    """Return whether a page makes a statement, but for its typesetting."""
+    return fold(sentence).text.strip() in fold(page).text
+
+
+def _name_the_same(one: Statement, other: Statement) -> bool:
+    """Return whether two statements of different places name the same thing."""
+    if not one.facts.names & other.facts.names:
+        return False
+    return all(
+        holds_name(its.facts, name) or any(name in heading for heading in its.headings)
+        for own, its in ((one, other), (other, one))
+        for name in own.subject
+    )
+
+
+def _bare(heading: str) -> str:
+    return fold(heading).text.strip().casefold()
+
+
+def _differing_values(one: Facts, other: Facts) -> list[DifferingValue]:
+    """Return all that two statements differ in; nothing where it cannot be paired, or is no value.
+
+    Two defaults are one value, whatever they consist of.
+    """
+    names, default = one.names ^ other.names, _differing_default(one, other)
+    ignored = "" if default is None else f"{default.one} {default.other}"
+    opposites = [pair for pair in opposites_between(one, other) if pair[0] not in ignored]
+    numbers = [each for each in (one.numbers - other.numbers).elements() if each not in ignored]
+    others = [each for each in (other.numbers - one.numbers).elements() if each not in ignored]
+    is_vague = any(word in _NO_VALUES for pair in opposites for word in pair)
+    if is_vague or len(numbers) != len(others) or any(name not in ignored for name in names):
+        return []
+    pairs = [*opposites, *zip(numbers, others, strict=True)]
+    if one.negations != other.negations:
+        is_denied = one.negations > other.negations
+        pairs.append(("denied", "said") if is_denied else ("said", "denied"))
+    found = [DifferingValue(one=own, other=its) for own, its in pairs]
+    return found if default is None else [*found, default]
+
+
+def _differing_default(one: Facts, other: Facts) -> DifferingValue | None:
+    """Return the two values where both statements say what a default is, and differ."""
+    own, its = _default_of(one), _default_of(other)
+    return None if own is None or its is None or own == its else DifferingValue(one=own, other=its)
+
+
+def _default_of(facts: Facts) -> str | None:
+    """Return what a statement says that the default is, where that is one word."""
+    match = _DEFAULT_NAME.search(facts.text)
+    return None if match is None else match[1].strip(".").casefold()
+
+
+def _words_without(facts: Facts, value: DifferingValue) -> Counter[str]:
+    """Return the words of a statement without those of the value."""
+    left_out = {word for text in (value.one, value.other) for word in content_words(text)}
+    return Counter({word: count for word, count in facts.words.items() if word not in left_out})

@@ -1,0 +1,111 @@
+"""Two statements that give different values for the same thing, and those that only look so."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.answer.disagreement import find_difference, read_statement
+
+PAGE = ("Settings", "Timeouts")
+
+
+def values(
+    one: str,
+    other: str,
+    *,
+    headings: tuple[str, ...] = PAGE,
+    other_headings: tuple[str, ...] | None = None,
+    same_page: bool = True,
+) -> tuple[str, str] | None:
+    first = read_statement(one, headings)
+    second = read_statement(other, headings if other_headings is None else other_headings)
+    if first is None or second is None:
+        return None
+    found = find_difference(first, second, same_page=same_page)
+    return None if found is None else (found.one, found.other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (
+            "The default timeout is 30 seconds.",
+            "The default timeout is 60 seconds.",
+            ("30", "60"),
+        ),
+        (
+            "The formatting system is disabled by default.",
+            "The formatting system is enabled by default.",
+            ("disabled", "enabled"),
+        ),
+        (
+            "The default encoding of the file is `latin-1`.",
+            "The default encoding of the file is `utf-8`.",
+            ("latin-1", "utf-8"),
+        ),
+        (
+            "The header is not required by the gateway.",
+            "The header is required by the gateway.",
+            ("denied", "said"),
+        ),
+        (
+            "リクエストの最大サイズは 10 メガバイトです。",
+            "リクエストの最大サイズは 20 メガバイトです。",
+            ("10", "20"),
+        ),
+    ],
+)
+def test_the_same_section_of_two_versions_gives_two_values(
+    one: str, other: str, differ: tuple[str, str]
+) -> None:
+    assert values(one, other) == differ
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # The same value in other words.
+        ("The default timeout is 30 seconds.", "By default, the timeout is 30 seconds."),
+        # Two values differ: nobody can say which of them is meant.
+        ("The limit is 10 files of 5 MB.", "The limit is 20 files of 8 MB."),
+        # Two ends of a range, not two values of one thing.
+        ("Sets the minimum number of threads.", "Sets the maximum number of threads."),
+        # An example, and the number of a section.
+        ("For example, the limit is 10 files.", "For example, the limit is 20 files."),
+        ("The maximum size is given in section 4.", "The maximum size is given in section 5."),
+        # Nothing says that these are of one thing.
+        ("The default port is 80.", "The default language is 2 letters long."),
+        ("Is the default 5 seconds?", "Is the default 6 seconds?"),
+    ],
+)
+def test_what_only_looks_like_a_disagreement_is_none(one: str, other: str) -> None:
+    assert values(one, other) is None
+
+
+def test_sections_that_define_different_things_do_not_disagree() -> None:
+    found = values(
+        "For `mpmt_os2` the default value is `10`.",
+        "For `mpmt_os2` the default value is `5`.",
+        headings=("Directives", "MaxSpareThreads Directive"),
+        other_headings=("Directives", "MinSpareThreads Directive"),
+        same_page=False,
+    )
+
+    assert found is None
+
+
+def test_two_sources_that_name_the_same_setting_disagree() -> None:
+    one = "The setting `pool_size` is limited to 10 connections by default."
+    other = "By default, the setting `pool_size` is limited to 20 connections."
+    elsewhere = ("Deploying", "Database")
+
+    found = values(one, other, other_headings=elsewhere, same_page=False)
+    nameless = values(
+        one.replace("`pool_size`", "of the pool"),
+        other.replace("`pool_size`", "of the pool"),
+        other_headings=elsewhere,
+        same_page=False,
+    )
+
+    assert found == ("10", "20")
+    assert nameless is None
