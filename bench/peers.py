@@ -1,6 +1,6 @@
 """Citewell beside other ways of giving a model a documentation page, as the table of the README.
 
-    python -m bench.peers [--count 12] [--site python3.11-doc]
+    python -m bench.peers [--count 14] [--site python3.11-doc]
 
 Takes the first even lines of the developers' questions whose page is known, serves those pages on
 loopback, and asks each peer as a model would, over MCP. A peer is installed from its registry into
@@ -321,7 +321,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=DEFAULT_QUESTIONS)
     parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
     parser.add_argument("--site", default="python3.11-doc")
-    parser.add_argument("--count", type=int, default=12)
+    parser.add_argument("--count", type=int, default=14)
     anyio.run(compare, parser.parse_args())
 
 

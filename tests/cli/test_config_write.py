@@ -59,11 +59,12 @@ def test_other_servers_comments_and_order_stay_and_a_copy_is_kept(
     assert str(backup) in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("old", [OLD, '{"mcpServers":{"other":{"command":"x"}}}'])
 def test_writing_twice_changes_nothing_more(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    old: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "mcp.json"
-    file.write_text(OLD, encoding="utf-8")
+    file.write_text(old, encoding="utf-8")
     write("cursor", file)
     text = file.read_text(encoding="utf-8")
 

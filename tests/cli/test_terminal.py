@@ -55,6 +55,15 @@ def test_quotes_are_wrapped_to_the_terminal(shell: Shell, columns: int) -> None:
     assert "see the mooring guide for what it needs" in joined
 
 
+def test_status_is_wrapped_between_words_and_leaves_addresses_whole(shell: Shell) -> None:
+    ask(shell)
+
+    lines = text_of(run_in_terminal("status", *shell.options, columns=45)).splitlines()
+
+    assert f"  {shell.site.url('/storage')}" in lines
+    assert max(len(line) for line in lines if " " in line.strip()) <= 45
+
+
 def test_a_long_quote_is_cut_unless_all_of_it_is_wanted(shell: Shell) -> None:
     shell.site.pages["/long"] = Response(
         body=LONG.encode(), headers={"Content-Type": "text/markdown; charset=utf-8"}

@@ -93,6 +93,8 @@ def _put(text: str, plain: str, path: Sequence[str], entry: object, *, indent: s
             return _insert(text, start, key, value, indent=indent, depth=depth, first=not spans)
         begin, end = spans[key]
         if depth == len(path):
+            if json.loads(plain[begin:end]) == entry:
+                return text
             return text[:begin] + _json(entry, indent=indent, depth=depth) + text[end:]
         if plain[begin] != "{":
             raise InvalidArgument(f"its {key!r} is not an object")

@@ -63,10 +63,10 @@ async def _reading(parts: LibraryParts, website: Website) -> JobProgress:
     crawl = await parts.store.crawls.get_crawl(website.source_id)
     waiting, known = counts.get("waiting", 0), sum(counts.values())
     done = known - waiting
-    total = None
-    if crawl is not None and crawl.discovery != "links":
-        room = website.options.max_pages - counts.get("read", 0)
-        total = done + min(waiting, max(room, 0))
+    room = max(website.options.max_pages - counts.get("read", 0), 0)
+    # Links lead to more pages than are known so far, but never to more than are wanted.
+    is_total_known = crawl is not None and (crawl.discovery != "links" or waiting >= room)
+    total = done + min(waiting, room) if is_total_known else None
     now = await parts.store.library.get_website(website.source_id, project=website.project)
     return JobProgress(
         stage="fetching",
