@@ -74,8 +74,8 @@ quick: $(VENV)/.installed-dev  ## style, types and the tests that take seconds: 
 serve: $(VENV)/.installed $(FRONT)  ## the HTTP server on 127.0.0.1:8765
 	$(BIN)/citewell serve --transport streamable-http
 
-bench: $(VENV)/.installed-dev  ## speed and quality; reads ../shared/data where it exists
-	$(BIN)/python -m bench
+bench: $(VENV)/.installed-dev  ## speed and quality as one page, beside the last committed numbers
+	$(BIN)/python -m bench.dashboard
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

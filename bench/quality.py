@@ -11,6 +11,7 @@ has their cross-validated numbers, which are the ones to quote.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import statistics
 from collections.abc import Sequence
@@ -102,8 +103,9 @@ def _discounted(gains: Sequence[float]) -> float:
     return sum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains))
 
 
-async def measure(judged: JudgedSet, embedder: CachedEmbedder) -> None:
-    """Print one set's rows: nDCG@10, hit@1 and hit@5 per method."""
+async def measure(judged: JudgedSet, embedder: CachedEmbedder) -> dict[str, float]:
+    """Print one set's rows: nDCG@10, hit@1 and hit@5 per method; return nDCG@10 by method."""
+    gains_by_method: dict[str, float] = {}
     found = [await rankings(query, judged, embedder) for query in judged.queries]
     print(f"{_mark(judged.name):24}{len(found):>6}", end="")
     for at in range(len(METHODS)):
@@ -114,7 +116,9 @@ async def measure(judged: JudgedSet, embedder: CachedEmbedder) -> None:
         first = statistics.fmean(hit(pages, gains, cut=1) for pages, gains in scored)
         fifth = statistics.fmean(hit(pages, gains, cut=5) for pages, gains in scored)
         print(f"  {gain:.3f} {first:.3f} {fifth:.3f}", end="")
+        gains_by_method[f"nDCG@10, {judged.name}, {METHODS[at]}"] = round(gain, 4)
     print(flush=True)
+    return gains_by_method
 
 
 def _mark(name: str) -> str:
@@ -130,6 +134,7 @@ async def run(options: argparse.Namespace) -> None:
     embedder = CachedEmbedder(model, options.cache / "vectors.db")
     print(" " * 30 + "".join(f"  {method:17}" for method in METHODS))
     print(f"{'set':24}{'asked':>6}" + "  nDCG  hit1  hit5 " * len(METHODS))
+    found: dict[str, float] = {}
     for name in options.sets or (*DOCUMENT_SETS, *SITE_SETS):
         async with open_set(
             name,
@@ -139,7 +144,9 @@ async def run(options: argparse.Namespace) -> None:
             embedder=embedder,
             max_queries=options.max_queries,
         ) as judged:
-            await measure(judged, embedder)
+            found |= await measure(judged, embedder)
+    if options.json is not None:
+        await anyio.Path(options.json).write_text(json.dumps(found, indent=1), "utf-8")
     print('* fitted on: "ours" and "blocks" are in-sample; quote bench.fit_reranker --report')
     await embedder.aclose()
 
@@ -151,6 +158,7 @@ def main() -> None:
     parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     parser.add_argument("--max-queries", type=int, default=600)
+    parser.add_argument("--json", type=Path, help="write nDCG@10 here")
     anyio.run(run, parser.parse_args())
 
 

@@ -1,0 +1,204 @@
+"""One page of pictures: the numbers of this tree beside the last that were committed.
+
+    python -m bench.dashboard [--cache DIR] [--sites DIR] [--keep] [NAME …]
+
+Runs the programs below, writes their numbers to bench/results.json and draws bench/dashboard.html
+from them and from the results.json of HEAD. What got worse by more than a tenth (quality: by .005)
+is red on the page and named at the end. A program that fails or lacks its data is named too, and
+its last numbers stay. `--keep` draws the page anew and runs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.question_sites import DEFAULT_CACHE, DEFAULT_SITES
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "bench" / "results.json"
+PAGE = ROOT / "bench" / "dashboard.html"
+_PYTHON_DOCS = "python3.11-doc/usr/share/doc/python3.11/html"
+_HIGHER_IS_BETTER = ("calls/s", "pages/s", "nDCG")
+_WORSE = 0.1
+_WORSE_QUALITY = 0.005
+
+Numbers = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program that writes its numbers as JSON."""
+
+    title: str
+    module: str
+    options: tuple[str, ...]
+
+
+def programs(cache: Path, sites: Path) -> dict[str, Program]:
+    """Return the programs of the page by name; together they take less than a quarter hour."""
+    return {
+        "calls": Program(
+            title="CPU of a call, ms (Django documentation)",
+            module="bench.call_cost",
+            options=("--cache", str(cache), "--rounds", "1"),
+        ),
+        "load": Program(
+            title="Under load",
+            module="bench.under_load",
+            options=("--cache", str(cache), "--seconds", "20"),
+        ),
+        "growth": Program(
+            title="300,000 vectors after a start",
+            module="bench.vector_load",
+            options=("--chunks", "300000"),
+        ),
+        "ingest": Program(
+            title="Ingest (Python documentation, 200 pages)",
+            module="bench.ingest_speed",
+            options=(
+                "--site",
+                str(sites / _PYTHON_DOCS),
+                "--pages",
+                "200",
+                "--embedded-pages",
+                "0",
+            ),
+        ),
+        "quality": Program(
+            title="Quality",
+            module="bench.quality",
+            options=("k8s_glossary_en", "k8s_glossary_ja", "--sites", str(sites)),
+        ),
+    }
+
+
+def run(program: Program) -> Numbers | None:
+    """Return the numbers of a program, or None when it has none."""
+    print(f"=== {program.module} ===", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "numbers.json"
+        command = [sys.executable, "-m", program.module, *program.options, "--json", str(written)]
+        ended = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if ended or not written.exists():
+            return None
+        return _flat(json.loads(written.read_text("utf-8")))
+
+
+def _flat(numbers: Mapping[str, Any], above: str = "") -> Numbers:
+    """Return nested numbers by the names on the way to them."""
+    flat: Numbers = {}
+    for name, value in numbers.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{above}{name}: ")
+        else:
+            flat[above + name] = float(value)
+    return flat
+
+
+def committed() -> dict[str, Numbers]:
+    """Return the numbers that HEAD has."""
+    command = ["git", "show", f"HEAD:{RESULTS.relative_to(ROOT).as_posix()}"]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
+    found: dict[str, Numbers] = json.loads(shown.stdout) if shown.returncode == 0 else {}
+    return found
+
+
+def is_worse(name: str, before: float, now: float) -> bool:
+    """Return whether a number got worse by more than chance."""
+    if "nDCG" in name:
+        return now < before - _WORSE_QUALITY
+    if any(word in name for word in _HIGHER_IS_BETTER):
+        return now < before * (1 - _WORSE)
+    return now > before * (1 + _WORSE) and now - before > 1
+
+
+def draw(
+    results: Mapping[str, Numbers], before: Mapping[str, Numbers], titles: Mapping[str, str]
+) -> str:
+    """Return the page."""
+    parts = []
+    for group, numbers in results.items():
+        earlier = before.get(group, {})
+        rows = "".join(_row(name, value, earlier.get(name)) for name, value in numbers.items())
+        parts.append(f"<h2>{html.escape(titles.get(group, group))}</h2><table>{rows}</table>")
+    return _FRAME.replace("CONTENT", "".join(parts))
+
+
+def _row(name: str, now: float, before: float | None) -> str:
+    most = max(abs(now), abs(before or 0.0)) or 1.0
+    is_red = before is not None and is_worse(name, before, now)
+    bars = _bar(0, now / most, "#c0392b" if is_red else "#2874a6")
+    if before is not None:
+        bars += _bar(9, before / most, "#bbb")
+    picture = f'<svg width="260" height="17" role="img" aria-label="{now:g}">{bars}</svg>'
+    change = "" if not before else f"{100 * (now / before - 1):+.0f} %"
+    beside = "" if before is None else f"{before:g}"
+    return (
+        f"<tr{' class=worse' if is_red else ''}><td>{html.escape(name)}</td><td>{picture}</td>"
+        f"<td>{now:g}</td><td>{beside}</td><td>{change}</td></tr>\n"
+    )
+
+
+def _bar(top: int, share: float, colour: str) -> str:
+    return f'<rect y="{top}" width="{max(1, round(256 * share))}" height="8" fill="{colour}"/>'
+
+
+_FRAME = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Citewell: benchmarks</title>
+<style>
+body { font: 15px system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+td { padding: .15rem .6rem; text-align: right } td:first-child { text-align: left }
+.worse { color: #c0392b; font-weight: bold }
+</style>
+<h1>Benchmarks</h1>
+<p>Blue: this tree. Grey: the numbers committed before. Red: worse. Calls a second, pages a second
+and nDCG are better when higher, all else when lower.</p>
+CONTENT
+</html>
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("name", nargs="*")
+    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
+    parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
+    parser.add_argument("--keep", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    known = programs(options.cache.absolute(), options.sites.absolute())
+    before = committed()
+    results: dict[str, Numbers] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    missing = []
+    for name in () if options.keep else options.name or known:
+        numbers = run(known[name])
+        if numbers is None:
+            missing.append(name)
+        else:
+            results[name] = numbers
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+    PAGE.write_text(
+        draw(results, before, {name: each.title for name, each in known.items()}), "utf-8"
+    )
+    worse = [
+        f"{group}: {name} {before[group][name]:g} → {value:g}"
+        for group, numbers in results.items()
+        for name, value in numbers.items()
+        if name in before.get(group, {}) and is_worse(name, before[group][name], value)
+    ]
+    print(f"\n{PAGE.relative_to(ROOT)} and {RESULTS.relative_to(ROOT)} are written.")
+    print(*(f"worse: {line}" for line in worse), sep="\n")
+    print(*(f"no numbers: {name}" for name in missing), sep="\n")
+    return 1 if worse or missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

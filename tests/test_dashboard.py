@@ -1,0 +1,24 @@
+"""The page of benchmarks: what got worse is seen."""
+
+from bench.dashboard import draw, is_worse
+
+
+def test_what_is_worse_hangs_on_the_kind_of_number() -> None:
+    assert is_worse("search", 40, 50)
+    assert not is_worse("search", 40, 43)
+    assert not is_worse("search", 40, 20)
+    assert is_worse("64 callers: calls/s", 30, 20)
+    assert not is_worse("64 callers: calls/s", 30, 40)
+    assert is_worse("nDCG@10, scifact, ours", 0.74, 0.73)
+    assert not is_worse("nDCG@10, scifact, ours", 0.74, 0.738)
+
+
+def test_the_page_marks_what_got_worse_and_shows_what_is_new() -> None:
+    page = draw(
+        {"calls": {"search": 50.0, "<answer>": 70.0}}, {"calls": {"search": 40.0}}, {"calls": "CPU"}
+    )
+
+    assert page.count("class=worse") == 1
+    assert "<h2>CPU</h2>" in page
+    assert "+25 %" in page
+    assert "&lt;answer&gt;" in page
