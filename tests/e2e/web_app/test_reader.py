@@ -78,3 +78,16 @@ def test_a_page_is_read_without_scripts(browser: Browser, scene: Scene) -> None:
 
     expect(page.locator("mark").first).to_be_in_viewport()
     context.close()
+
+
+def test_a_page_lists_the_answers_that_cited_it(tab: Tab) -> None:
+    question = "How many people count at the same time?"
+    source_id, _ = quote_of(tab.scene, question)
+    page = tab.open(f"/read/{source_id}")
+
+    page.get_by_text("Answers that cited it").click()
+    cited = page.locator(".about-page li").filter(has_text=question)
+    expect(cited.first).to_be_visible()
+    cited.first.get_by_role("link").click()
+
+    expect(page.locator(".document mark, .document .marked-code").first).to_be_visible()

@@ -10,6 +10,7 @@ from starlette.routing import Route
 from citewell.core.errors import NotFound
 from citewell.server.console.pages import html_of
 from citewell.tools.webapp import reader
+from citewell.tools.webapp.handed_out import citations_of_page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -36,7 +37,11 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
             part=None if part is None else part - 1,
             quote_id=request.query_params.get("quote"),
         )
-        values = {"view": view, "html": html_of(view.html)}
+        values = {
+            "view": view,
+            "html": html_of(view.html),
+            "cited": await citations_of_page(source_id, call),
+        }
         return screen.show(request, "page.html", values)
 
     async def show_under_old_address(request: Request) -> Response:
