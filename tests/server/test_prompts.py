@@ -72,7 +72,7 @@ Check whether the page https://birds.example/ says this, word for word:
 
 "Herons eat {fish}."
 
-1. Call `kb_verify_quote` with the quote, url "https://birds.example/" and live true. If the page is not indexed, call `ingest` with the URL, then check again.
+1. Call `kb_verify_quote` with the quote, url "https://birds.example/" and live true: it fetches the page.
 2. If the verdict is changed or gone, call `search` with the quote as query and source_urls ["https://birds.example/"] to find what the page says instead.
 
 Say first whether the citation holds: exact, moved, changed or gone. Then show the words of the page beside those of the quote, and say whether the difference changes the meaning.\

@@ -49,6 +49,21 @@ async def test_a_quote_of_the_footer_is_not_gone(live: bool) -> None:
     assert "outside the main text" in result.text
 
 
+async def test_a_page_that_is_not_indexed_is_fetched_on_request_and_not_stored() -> None:
+    with running_site({"/herons": PAGE}) as site:
+        url, quote = site.url("/herons"), "Herons nest in tall trees near rivers and lakes"
+        async with open_library(web_allowed_private_hosts=(site.host,)) as library:
+            refused = await library.result("kb.verify_quote", quote=quote, url=url)
+            checked = await library.result("kb.verify_quote", quote=quote, url=url, live=True)
+            stored = await library.parts.store.find_page(url, project="default")
+
+    assert refused.structured["error"]["code"] == "NOT_FOUND"
+    assert "live true" in refused.structured["error"]["suggestion"]
+    assert (checked.structured["verdict"], checked.structured["title"]) == ("exact", "Herons")
+    assert "source_id" not in checked.structured
+    assert stored is None
+
+
 async def test_what_no_reader_sees_is_gone() -> None:
     async with open_fetched() as (library, _, url):
         result = await library.result("kb.verify_quote", quote=HIDDEN, url=url)

@@ -128,14 +128,13 @@ Do not answer any other question yet.""",
             PromptArgument(name="quote", description="The quoted words."),
             PromptArgument(name="url", description="Page they are said to be from.", is_url=True),
         ),
-        tools=("ingest", "kb.verify_quote", "search"),
+        tools=("kb.verify_quote", "search"),
         template="""\
 Check whether the page {url} says this, word for word:
 
 "{quote}"
 
-1. Call `{kb_verify_quote}` with the quote, url "{url}" and live true. If the page is not \
-indexed, call `{ingest}` with the URL, then check again.
+1. Call `{kb_verify_quote}` with the quote, url "{url}" and live true: it fetches the page.
 2. If the verdict is changed or gone, call `{search}` with the quote as query and source_urls \
 ["{url}"] to find what the page says instead.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, WithJsonSchema, model_validator
@@ -82,7 +83,7 @@ class VerifyQuoteOutput(QuoteVerdict):
 
     url: PageUrl
     title: PageLabel
-    source_id: int
+    source_id: int | None = None
     page_hash: OwnText
     fetched_at: FetchedAt = None
     supplied_at: SuppliedAt = None
@@ -96,36 +97,77 @@ class VerifyQuoteOutput(QuoteVerdict):
 async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     """Look for the quotes in the stored page, or in the page as it is now."""
     cited = parse_citation_id(given.citation_id) if given.citation_id else None
-    page = await _find_page(given, call)
-    text, page_hash, fetched_at = page.text, page.info.text_hash, page.info.fetched_at
-    origin = page.info.origin
-    whole: PageInfo | FetchedPage = page.info
-    if given.live:
-        whole, extracted = await call.parts.ingester.read_live(page.info.url)
-        text, fetched_at, origin = extracted.text, whole.fetched_at, whole.origin
-        page_hash = content_hash(text)
+    page = await _open_version(given, call)
     quotes = [given.quote] if isinstance(given.quote, str) else given.quote
     start = cited.start if cited and isinstance(given.quote, str) else None
-    results = [verify_quote(quote, text, start=start) for quote in quotes]
+    results = [verify_quote(quote, page.text, start=start) for quote in quotes]
     verdicts = [_shape(result) for result in results]
     if any(result.verdict in ("changed", "gone") for result in results):
-        whole_text = await call.parts.ingester.read_whole_text(whole)
+        whole_text = await call.parts.ingester.read_whole_text(page.info)
         verdicts = [
             _look_outside(quote, whole_text, verdict, is_cited=start is not None)
             for quote, verdict in zip(quotes, verdicts, strict=True)
         ]
     worst = max(verdicts, key=lambda verdict: VERDICTS.index(verdict.verdict))
-    about: dict[str, Any] = worst.model_dump() | shape_moment(fetched_at, origin)
+    about: dict[str, Any] = worst.model_dump()
+    about |= shape_moment(page.info.fetched_at, page.info.origin)
+    page_hash = content_hash(page.text)
     return VerifyQuoteOutput(
         **about,
-        url=page.info.url,
-        title=page.info.title,
-        source_id=page.info.source_id,
-        supplied_by=(page.info.supplied_by or None) if origin == "supplied" else None,
+        url=page.url,
+        title=page.title,
+        source_id=page.source_id,
+        supplied_by=page.supplied_by,
         page_hash=page_hash[:16],
         same_version=page_hash.startswith(cited.page_hash) if cited else None,
         live=given.live,
         results=None if isinstance(given.quote, str) else verdicts,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Version:
+    """The version of a page that quotes are looked for in: stored, or as it is now."""
+
+    url: str
+    title: str
+    text: str
+    info: PageInfo | FetchedPage
+    source_id: int | None
+    """None for a page that is not indexed."""
+    supplied_by: str | None = None
+
+
+async def _open_version(given: VerifyQuoteInput, call: Call) -> _Version:
+    """Return the version to check.
+
+    Raises:
+        NotFound: it is not indexed, and no URL was given to fetch.
+    """
+    page = await _find_page(given, call)
+    url = given.url if page is None else page.info.url
+    if url is None or (page is None and not given.live):
+        raise NotFound(
+            "The page of this quote is not indexed.",
+            suggestion="Verify again with its url and live true, which fetches it.",
+        )
+    if page is not None and not given.live:
+        supplied_by = page.info.supplied_by if page.info.origin == "supplied" else ""
+        return _Version(
+            url=url,
+            title=page.info.title,
+            text=page.text,
+            info=page.info,
+            source_id=page.info.source_id,
+            supplied_by=supplied_by or None,
+        )
+    fetched, extracted = await call.parts.ingester.read_live(url)
+    return _Version(
+        url=url,
+        title=extracted.title if page is None else page.info.title,
+        text=extracted.text,
+        info=fetched,
+        source_id=None if page is None else page.info.source_id,
     )
 
 
@@ -162,7 +204,7 @@ def _shape(result: Verification) -> QuoteVerdict:
     )
 
 
-async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
+async def _find_page(given: VerifyQuoteInput, call: Call) -> Page | None:
     scope = check_scope(given.scope, call)
     source_id = given.source_id
     if source_id is None and given.citation_id is not None:
@@ -172,12 +214,7 @@ async def _find_page(given: VerifyQuoteInput, call: Call) -> Page:
         info = await find_stored_page(call.parts.store, given.url, project=call.caller.project)
         source_id = info.source_id if info is not None else None
     page = await call.parts.store.get_page(source_id) if source_id is not None else None
-    if page is None or not scope.holds_page(page.info):
-        raise NotFound(
-            "The page of this quote is not indexed.",
-            suggestion="Call ingest with its URL, then verify again.",
-        )
-    return page
+    return page if page is not None and scope.holds_page(page.info) else None
 
 
 async def _page_of_passage(passage_id: str, call: Call) -> int:
@@ -238,7 +275,7 @@ TOOL = Tool(
     title="Check a quote",
     description=(
         "Check whether a page still holds a quote: exact, moved, changed (and how) or gone.\n"
-        "Use when you are about to cite, or doubt a citation.\n"
+        "Use when you are about to cite, or doubt a citation; live for a page not indexed.\n"
         "Do not use when you look for new evidence: call search.\n"
         "Returns at most one verdict for each quote.\n"
         "If you need more, call answer with the page's URL.\n"
