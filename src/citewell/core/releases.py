@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 # An npm name may have a scope, which begins with @.
 _PACKAGE = re.compile(r"(pypi|npm|cargo|go|gem|composer|maven):(@?[^@\s]{1,200})@([^/@\s]{1,100})/")
-_TAG = re.compile(r"((?:[a-z]{2,10}:)?@?[^@\s]{1,200})@(?:v?(\d[\w.+-]{0,60})|(latest))")
+_TAG = re.compile(r"^((?:[a-z]{2,10}:)?@?[^@\s]{1,200})@(?:v?(\d[\w.+-]{0,60})|(latest))")
 _DOTTED = r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:[-.]?(?:a|b|rc|alpha|beta|dev)[\d.]{0,8})?"
 _VERSION_FOLDER = re.compile(
     rf"/(?:(?:docs?|documentation|manual|[a-z]{{2}}(?:-[a-z]{{2}})?)/){{0,2}}({_DOTTED})(?=/|$)",

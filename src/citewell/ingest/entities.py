@@ -45,9 +45,9 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _PLAIN_WORD = re.compile(r"[a-z][a-z0-9]*")
 # What samples call their own things.
 _SAMPLE_NAME = re.compile(
-    r"(?:self|cls|obj|foo\w*+|bar|baz|spam|eggs|some_?(?:model|app|view|field|module))(?:[._].*)?$"
+    r"^(?:(?:self|cls|obj|foo\w*+|bar|baz|spam|eggs|some_?(?:model|app|view|field|module))(?:[._].*)?$"
     r"|(?:your|my)(?:_|[A-Z])|my(?:app|site|project|model|module|package|class|view|file|db)\b"
-    r"|My[A-Z]|[A-Z](?:\.[A-Z])+$|\d*[Nn]th$|example\b"
+    r"|My[A-Z]|[A-Z](?:\.[A-Z])+$|[Nn]th$|example\b|[a-z]\.)"
 )
 _STATEMENT = re.compile(
     r"(?:and|as|assert|async|await|class|def|del|elif|else|except|export|for|from|func|if|import|in"
@@ -56,7 +56,7 @@ _STATEMENT = re.compile(
 _OWNER = re.compile(r"(?:self|cls|this)\.")
 _SHOUTED = re.compile(r"(?<![A-Z])(?:[A-Z]{2,}+[ ,.;:()\n]++){4,}+[A-Z]*+")
 _DATE = re.compile(
-    r"(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+    r"^(?:\d{1,2}\.? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*+\.?"
     r"(?: \d{1,2}(?:st|nd|rd|th)?,?)? \d{4}",
     re.IGNORECASE,
 )
@@ -218,7 +218,8 @@ class _Reader:
         """
         if entity_key(name) in self._entities or _last_part(name) in self._qualified:
             return True
-        if _SAMPLE_NAME.match(name) or name.rpartition(" ")[2] in STOP_WORDS:
+        is_sample = bool(_SAMPLE_NAME.match(name)) or ".example." in name
+        if is_sample or name.rpartition(" ")[2] in STOP_WORDS:
             return False
         return not _PLAIN_WORD.fullmatch(name)
 
@@ -289,6 +290,8 @@ def _heading_names(heading: str, *, is_term: bool) -> Iterator[tuple[str, Entity
     if all(as_symbol(part) for part in symbols):
         for part in symbols:
             yield _without_call(part), "symbol"
+        return
+    if plain.startswith("Source code for "):
         return
     name, *rest = _DASH.split(plain, maxsplit=1)
     # "asyncio — Asynchronous I/O": a name and what it is.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Ecosystem
 
 _GEM = re.compile(r"    ([A-Za-z0-9_.-]+) \(([^)\s]+)\)")
-_DIRECT_GEM = re.compile(r"  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
+_DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _GROUPS = ("dependencies", "devDependencies", "optionalDependencies")
 # `"@scope/name@npm:^1.0", name@^1.1:` opens an entry of yarn.lock, in either of its formats.
-_YARN_NAME = re.compile(r'"?(@?[^@"\s]{1,214})@')
+_YARN_NAME = re.compile(r'^"?(@?[^@"\s]{1,214})@')
 _YARN_VERSION = re.compile(r'  version:? "?([^"\s]{1,100})"?')
 _YAML_LINE = re.compile(
-    r"( *)['\"]?([^'\":\s][^'\":\s]{0,213})['\"]?:(?: ['\"]?([^'\"\s]{1,200}))?"
+    r"^( *)['\"]?([^'\":\s][^'\":\s]{0,213})['\"]?:(?: ['\"]?([^'\"\s]{1,200}))?"
 )
 _PLAIN_VERSION = re.compile(r"\d[\w.+-]{0,99}")
 

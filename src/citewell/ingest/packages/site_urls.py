@@ -26,7 +26,7 @@ _MOST_URLS = 3
 _LABELS = ("documentation", "docs", "doc", "reference", "manual", "homepage", "home")
 # What they show of a package is its source, an index entry or an issue list.
 _CODE_HOSTS = re.compile(
-    r"(?:.+\.)?(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|sourceforge\.net|sr\.ht"
+    r"^(?:.+\.)?(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|sourceforge\.net|sr\.ht"
     r"|gitee\.com|npmjs\.com|pypi\.org|packagist\.org|crates\.io|rubygems\.org)"
 )
 _VERSION_SEGMENT = re.compile(
