@@ -38,6 +38,8 @@ _LISTED_PAGES = 10
 # answerable questions that bench/questions.py finds refused, three in four have more.
 _LEAST_SHOWN = 0.1
 _NEAREST_QUOTES = 2
+# A sixth held no answer on the even lines of bench/questions.py.
+_MOST_QUOTES = 5
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 
@@ -55,7 +57,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         blocks = []
     else:
         shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
-        limits = QuoteLimits() if answered else QuoteLimits(max_quotes=_NEAREST_QUOTES)
+        limits = QuoteLimits(max_quotes=_MOST_QUOTES if answered else _NEAREST_QUOTES)
         quotes, quoted = await _quote(run, shown, limits=limits) if shown else ([], [])
     disagreements = await find_disagreements(run, quotes) if answered else ()
     message = f"Assembling results ({len(quotes)} quotes)..."

@@ -54,10 +54,10 @@ _WITHOUT_COSINE = (3.27, 1.38, 3.95, 3.92, 4.33, 0.81, 0.77, 2.77, -1.98, 0.0)
 _WITHOUT_COSINE_BIAS = -9.73
 
 # What the reranker's probability of the best chunk adds, and what a name costs that nothing stored
-# holds, that no chunk found holds, or none of those that are quoted; and a word that is no name,
-# for which documentation may use another. Chosen on the even lines of bench/questions.py.
+# holds, that no chunk found holds, or none of those that are quoted; any other word that nothing
+# stored holds costs as much as the last. Fitted on the even lines of bench/questions.py.
 _OWN_SHARE, _RANK_SHARE, _RANK_BIAS = 0.5, 0.6, 1.0
-_NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR, _WORD_UNKNOWN = 7.0, 3.8, 3.2, 1.5
+_NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR = 7.0, 4.7, 3.2
 _LEAST_PROBABILITY = 0.01
 # How often the best quote answers, given the support: fitted on bench/questions.py. On questions
 # that took no part in any fit, 14 of 18 quotes of .7 and more are right.
@@ -219,10 +219,10 @@ def _with_names_and_rank(
         odds = _OWN_SHARE * odds + _RANK_SHARE * _log_odds(best) + _RANK_BIAS
     if any(name in unknown for name in nowhere):
         odds -= _NAME_UNKNOWN
-    elif nowhere or far:
-        odds -= _NAME_NOWHERE if nowhere else _NAME_FAR
-    elif unknown:
-        odds -= _WORD_UNKNOWN
+    elif nowhere:
+        odds -= _NAME_NOWHERE
+    elif far or unknown:
+        odds -= _NAME_FAR
     return 1.0 / (1.0 + math.exp(-odds))
 
 
