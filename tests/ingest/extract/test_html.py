@@ -306,6 +306,21 @@ def test_what_is_called_a_menu_or_a_sidebar_and_leads_nowhere_is_kept() -> None:
     assert "- Soup\n- Bread\n\nTo be reviewed." in page.text
 
 
+def test_a_sidebar_named_by_its_id_leaves_the_text_but_a_section_on_navigation_stays() -> None:
+    links = "".join(f"<li><a href='/m{n}'>module{n}</a></li>" for n in range(24))
+    start = f"<body><h1>Fen</h1><p>{_LONG}</p>"
+    sidebar = extracted(
+        f"{start}<div id='navigation'><h2>Modules</h2><ul>{links}</ul></div></body>"
+    )
+    section = extracted(
+        f"{start}<div id='navigation'><h2>Navigation</h2><ul>{links}</ul></div></body>"
+    )
+
+    assert "module7" not in sidebar.text
+    assert {link.kind for link in sidebar.links} == {"navigation"}
+    assert "module7" in section.text
+
+
 def test_text_between_the_items_of_a_list_stays_together() -> None:
     html = "<ol><span>int</span> The number of <b>buttons</b> alive.<li>Second</li></ol>"
 

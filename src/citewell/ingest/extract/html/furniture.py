@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.html.admonitions import read_admonition
+from citewell.ingest.extract.html.element import HEADING_TAGS
 from citewell.ingest.extract.html.navigation_bar import KEPT_INSIDE, is_navigation_bar
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ _NAMES = frozenset(
 )
 # A menu or a sidebar of which most is no link is a list or a box, whatever it is called.
 _LEAST_LINKED = 0.4
+_MANY_LINKS = 20
+# Where so much is links, even a heading of the first level names the site.
+_MOSTLY_LINKED = 0.9
 _NAMES_OF_TEXT = frozenset(
     name for name in _NAMES if not name.startswith(("nav", "menu", "side", "sub"))
 )
@@ -157,16 +161,26 @@ def _is_frame(element: Element, measure: Measure, *, role: str | None) -> bool:
 
 
 def _is_named(element: Element, measure: Measure) -> bool:
-    if measure.prose or measure.has_code or measure.has_table or measure.has_main:
+    if measure.prose or measure.has_code or measure.has_table:
+        return False
+    if measure.has_main and (measure.links < _MANY_LINKS or measure.link_share < _MOSTLY_LINKED):
         return False
     if measure.headings:
-        return measure.link_share > 0.6 and _has_name(
-            element.attribute("class").lower(), _SURE_NAMES
-        )
+        # An id is made from a heading, unless its element holds many links and starts otherwise.
+        names = element.attribute("class").lower()
+        if measure.links >= _MANY_LINKS and not _is_headed_by_id(element):
+            names = element.names
+        return measure.link_share > 0.6 and _has_name(names, _SURE_NAMES)
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
     is_linked = measure.link_share >= _LEAST_LINKED
     return _has_name(element.names, _NAMES if is_linked else _NAMES_OF_TEXT)
+
+
+def _is_headed_by_id(element: Element) -> bool:
+    heading = element.find(*HEADING_TAGS)
+    words = heading.text().lower().split() if heading is not None else []
+    return element.attribute("id").lower().replace("_", "-").split("-")[0] in words
 
 
 @lru_cache(maxsize=8_192)
