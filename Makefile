@@ -90,12 +90,16 @@ lock:  ## write the newest allowed versions of everything into constraints.txt
 	  $(VENV)-lock/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf $(VENV)-lock
 
-wheel: $(VENV)/.installed-dev  ## build the wheel and try it in an environment of its own
-	rm -rf dist $(VENV)-wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
-	$(PYTHON) -m venv $(VENV)-wheel
-	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd dist && ../$(VENV)-wheel/bin/python ../tests/installed_wheel.py
+# More Pythons: make wheel PYTHONS="python3.11 python3.12 python3.13 python3.14"
+PYTHONS ?= $(PYTHON)
+wheel: $(VENV)/.installed-dev  ## build wheel and sdist, and try the wheel in an environment of its own
+	rm -rf dist
+	$(BIN)/python -m build --quiet --outdir dist .
+	for python in $(PYTHONS); do \
+	  rm -rf $(VENV)-wheel && $$python -m venv $(VENV)-wheel \
+	  && $(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl \
+	  && (cd dist && ../$(VENV)-wheel/bin/python ../tests/installed_wheel.py) || exit 1; \
+	done
 	rm -rf $(VENV)-wheel
 
 bundle:  ## the bundle for Claude Desktop, validated by the tool of its makers
