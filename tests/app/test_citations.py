@@ -14,6 +14,7 @@ from tests.server.console.serving import ANN, BEN, console
 from tests.tools.library import HERONS, ME, Library, open_library
 from tests.tools.websites.jobs_site import Websites, open_websites
 
+from citewell.app.citations import CitedQuote
 from citewell.core.citations import Citation
 from citewell.core.records import Caller
 from citewell.tools.registry import Call
@@ -116,6 +117,18 @@ async def test_a_secret_in_a_question_is_not_remembered() -> None:
 
     assert found
     assert all("sk-1234567890abc" not in each.question for each in found)
+
+
+async def test_what_no_database_takes_does_not_hold_up_the_rest() -> None:
+    half = CitedQuote(source_id=1, page_hash="0" * 64, start=0, text="half \ud800 and \0 nothing")
+    async with open_library(HERONS) as library:
+        odd = replace(ME, user="\ud800", agent="\0" * 300)
+        library.parts.citations.remember([half], caller=odd, tool="search", question="\ud800?")
+        await library.call("search", query="What does the grey heron eat?")
+        found = await handed_out(library)
+
+    assert "half ? and  nothing" in {each.quote for each in found}
+    assert any("fish" in each.quote for each in found)
 
 
 async def test_a_refresh_judges_citations_again_and_tells_of_it(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class CitationMemory:
         # Callers without a key share one owner, and would see each other's questions.
         if not self.is_on or not (caller.key_hash or caller.is_local):
             return
-        asked = one_line(redact(question), limit=_QUESTION_CHARACTERS)
+        asked = _storable(one_line(redact(question), limit=_QUESTION_CHARACTERS))
         now = datetime.now(UTC)
         self._waiting.extend(
             CitationDraft(
@@ -93,14 +93,14 @@ class CitationMemory:
                 start=quote.start,
                 end=quote.start + len(quote.text),
                 page_hash=quote.page_hash,
-                section=one_line(quote.section),
-                quote=quote.text[:_QUOTE_CHARACTERS],
+                section=_storable(one_line(quote.section)),
+                quote=_storable(quote.text[:_QUOTE_CHARACTERS]),
                 tool=tool,
                 question=asked if self._keeps_questions else "",
                 owner=caller.owner,
                 project=caller.project,
-                user=one_line(caller.user or "", limit=_NAME_CHARACTERS),
-                agent=one_line(caller.agent or "", limit=_NAME_CHARACTERS),
+                user=_storable(one_line(caller.user or "", limit=_NAME_CHARACTERS)),
+                agent=_storable(one_line(caller.agent or "", limit=_NAME_CHARACTERS)),
                 handed_at=now,
             )
             for quote in quotes
@@ -143,3 +143,8 @@ class CitationMemory:
             except StoreError as error:
                 logger.warning("old citations not dropped: %s", error.message)
             await anyio.sleep(_DAY_SECONDS)
+
+
+def _storable(text: str) -> str:
+    """Return a text that every database takes: one that it refuses would hold up all others."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
