@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     from citewell.answer.claims import Facts
 
 # Shares of the words of each that the other must hold, without the values themselves.
-_SHARE_OF_WORDS = 0.75
-_SHARE_IN_SAME_PLACE = 0.6
+_SHARE_OF_WORDS = 0.85
+# A word such as "not" turns over sentences that are otherwise the same, and those alone.
+_SHARE_WHERE_DENIED = 0.95
+# A statement that is much longer than the other says more than another value.
+_SHARE_OF_LENGTH = 0.8
 _LEAST_WORDS = 4
 _LEAST_WORDS_IN_PLACE = 2
 _LONGEST_CHARACTERS = 400
 _VALUE_WORD = re.compile(
     r"\b(?:defaults?|limit(?:s|ed)?|max(?:imum)?|min(?:imum)?|at (?:most|least)|up to|no more than"
-    r"|required?|requires|optional|deprecated|supported|recommend(?:s|ed)?|enabled|disabled"
+    r"|required?|requires|optional|deprecated|support(?:s|ed)?|recommend(?:s|ed)?|enabled|disabled"
     r"|expires?|timeout|size|length|port|range|takes? effect|ignored|allowed)\b"
     r"|既定|デフォルト|最大|最小|上限|下限|推奨|非推奨|必須",
     re.IGNORECASE,
@@ -36,7 +39,7 @@ _VALUE_WORD = re.compile(
 _NO_STATEMENT = re.compile(
     r"\b(?:examples?|e\.g\.|for instance|such as|suppose|assum(?:e|ing)"
     r"|(?:since|in|before|changed in|added in|new in) version|section|chapter|figure|table|step"
-    r"|and later|or later|page|rfc|pep|bpo|bug|issue|copyright)\b|例えば|たとえば",
+    r"|available (?:in|since|from)|page|rfc|pep|bpo|bug|issue|copyright)\b|例えば|たとえば",
     re.IGNORECASE,
 )
 # Opposites that tell two things apart, rather than two states of one thing.
@@ -46,9 +49,7 @@ _NO_VALUES = frozenset(
     "output".split()
 )
 _DEFAULT_NAME = re.compile(
-    r"\bdefaults?(?: (?:value|setting|is|to|of|for|are|be|:|[\w.-]+))*? (?:is|to|are) "
-    r"[\"'`]?([\w./:+-]+?)[\"'`]?(?=[\s,;)]|\.?$)",
-    re.IGNORECASE,
+    r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are)) [\"'`]?([\w./:+-]{1,80})", re.IGNORECASE
 )
 
 
@@ -90,7 +91,7 @@ def may_disagree(sentence: str) -> bool:
         len(sentence) <= _LONGEST_CHARACTERS
         and _VALUE_WORD.search(sentence) is not None
         and _NO_STATEMENT.search(sentence) is None
-        and not sentence.startswith(("```", "~~~", "#", "|"))
+        and not sentence.startswith(("```", "~~~", "#", "|", "**"))
         and not sentence.rstrip().endswith(("?", ":"))
     )
 
@@ -111,7 +112,11 @@ def find_difference(one: Statement, other: Statement, *, same_page: bool) -> Dif
     first, second = (_words_without(each.facts, values[0]) for each in (one, other))
     if min(len(first), len(second)) < (_LEAST_WORDS_IN_PLACE if same_place else _LEAST_WORDS):
         return None
-    least = _SHARE_IN_SAME_PLACE if same_place else _SHARE_OF_WORDS
+    shorter, longer = sorted((first.total(), second.total()))
+    if shorter < _SHARE_OF_LENGTH * longer:
+        return None
+    is_denied = one.facts.negations != other.facts.negations
+    least = _SHARE_WHERE_DENIED if is_denied else _SHARE_OF_WORDS
     if min(share_of(first, second), share_of(second, first)) < least:
         return None
     return values[0]
