@@ -22,7 +22,7 @@ _LINES = re.compile(r":(\d{1,6})?(?::(\d{1,6}))?$")
 _MARKED = re.compile(r"hl\[([\d,: -]{1,100})\]")
 _FORMS = (
     re.compile(r"-{1,5}8<-{1,5}[ \t]+\"([^\"]{1,300})\""),
-    re.compile(r"\{!>?[ \t]*([^!{}]{1,300}?)[ \t]*!\}"),
+    re.compile(r"\{!>?([^!{}]{1,300}+)!\}"),
     re.compile(r"<!--[ \t]*@include:[ \t]*([^\s>]{1,300})[ \t]*-->"),
 )
 _CODE_FORMS = (
@@ -52,7 +52,7 @@ def read_include(line: str) -> Include | None:
         return None
     for form in _FORMS:
         if found := form.fullmatch(text):
-            return _include(found[1])
+            return _include(found[1].strip())
     for form in _CODE_FORMS:
         if found := form.fullmatch(text):
             marked = _MARKED.search(found[2])
