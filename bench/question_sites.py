@@ -23,6 +23,8 @@ from urllib.parse import quote
 
 import anyio
 from bench.cached_embedder import CachedEmbedder
+from bench.judged_sets import DEFAULT_CACHE as JUDGED_CACHE
+from bench.judged_sets import DEFAULT_SITES as DEFAULT_SITES
 from bench.site_labels import QuietHandler
 
 from citewell.core.errors import CitewellError
@@ -35,8 +37,7 @@ from citewell.store.open import open_store
 from citewell.store.protocol import Store
 from citewell.web.fetcher import Fetcher
 
-DEFAULT_SITES = Path("../../sites")
-DEFAULT_CACHE = Path("../../questions-cache")
+DEFAULT_CACHE = JUDGED_CACHE / "questions"
 PROJECT = "default"
 _PORT = 8917
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TextIO
 
 import anyio
+from bench.judged_sets import DEFAULT_DATA
 from bench.plain_fts import PlainSearch
 from bench.question_sites import (
     DEFAULT_CACHE,
@@ -47,7 +48,7 @@ from citewell.retrieve.candidates import find_candidates
 from citewell.retrieve.pipeline import DEPTH
 from citewell.store.protocol import Store
 
-DEFAULT_QUESTIONS = Path("../../shared/data/questions/questions.jsonl")
+DEFAULT_QUESTIONS = DEFAULT_DATA / "questions/questions.jsonl"
 _LIMIT = 20
 _LINK = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
 _QUOTE_MARK = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
