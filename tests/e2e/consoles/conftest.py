@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -19,8 +18,8 @@ from playwright.sync_api import (
     Browser,
     Page,
     ViewportSize,
-    sync_playwright,
 )
+from tests.e2e.browser import PATIENCE_MILLISECONDS, note_problems, running_browser
 from tests.e2e.processes import http_server
 from tests.site import running_site
 
@@ -152,26 +151,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        yield chromium
-        chromium.close()
+    with running_browser() as running:
+        yield running
 
 
 @pytest.fixture
 def tab(browser: Browser, served: Served) -> Iterator[Tab]:
     context = browser.new_context(viewport={"width": 1200, "height": 800})
-    context.set_default_timeout(8_000)
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
     opened = Tab(page=context.new_page(), served=served)
-    opened.page.on("pageerror", lambda error: opened.problems.append(str(error)))
-    opened.page.on(
-        "console",
-        lambda message: (
-            opened.problems.append(message.text) if message.type in ("error", "warning") else None
-        ),
-    )
+    note_problems(opened.page, opened.problems)
     opened.page.on(
         "request",
         lambda request: (

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.docsite.site.attacks import ATTACKS
+from tests.e2e.browser import running_browser
 from tests.e2e.processes import ServerProcess, environment
 from tests.site import Response, Site, running_site, wait_until
 
@@ -104,12 +105,8 @@ def exported(folder: DocsFolder, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        yield chromium
-        chromium.close()
+    with running_browser() as running:
+        yield running
 
 
 @pytest.fixture(scope="package")

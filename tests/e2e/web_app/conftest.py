@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Browser, Page
+from tests.e2e.browser import PATIENCE_MILLISECONDS, note_problems, running_browser
 from tests.e2e.looks import faults_of, fits
-from tests.e2e.web_app.scene import Scene, running_browser, running_scene
+from tests.e2e.web_app.scene import Scene, running_scene
 
 
 @dataclass(kw_only=True)
@@ -55,15 +56,9 @@ def tab(browser: Browser, scene: Scene) -> Iterator[Tab]:
     context = browser.new_context(
         viewport={"width": 1200, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
     opened = Tab(page=context.new_page(), scene=scene)
-    opened.page.on("pageerror", lambda error: opened.problems.append(str(error)))
-    opened.page.on(
-        "console",
-        lambda message: (
-            opened.problems.append(message.text) if message.type in ("error", "warning") else None
-        ),
-    )
+    note_problems(opened.page, opened.problems)
     yield opened
     context.close()
     assert opened.problems == []

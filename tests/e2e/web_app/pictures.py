@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from playwright.sync_api import Page
-from tests.e2e.web_app.scene import Scene, running_browser, running_scene
+from tests.e2e.browser import running_browser
+from tests.e2e.web_app.scene import Scene, running_scene
 
 SIZES = {"wide": (1280, 900), "390": (390, 844), "320": (320, 700)}
 

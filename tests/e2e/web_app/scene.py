@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from playwright.sync_api import Browser, sync_playwright
 from tests.e2e.processes import http_server
 from tests.site import Response, Site, running_site
 
@@ -119,14 +117,3 @@ def running_scene(folder: Path, *paths: str, **settings: str) -> Iterator[Scene]
             ingested = scene.call("ingest", url=[site.url(path) for path in paths])
             assert "error" not in ingested, ingested
         yield scene
-
-
-@contextmanager
-def running_browser() -> Iterator[Browser]:
-    """Start Chromium."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox"]
-        )
-        yield chromium
-        chromium.close()
