@@ -2,10 +2,17 @@
 
 CPU is user and system time of the process: up to the moment the list was read, and over its whole
 life when the client leaves right after. `no front` is Citewell without its prepared answers.
+
+    python -m bench.startup
+    python -m bench.startup --search [--before FOLDER]
+
+With `--search`: CPU from the start to the first answered `search` on the example site, with the
+embedder and by words alone; in turns with the tree in FOLDER, a checkout from before.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -18,6 +25,9 @@ from pathlib import Path
 from typing import Any
 
 RUNS = 9
+CITEWELL = [sys.executable, "-m", "citewell", "serve"]
+EXAMPLE_SITE = Path("examples/site")
+EMBEDDERS: dict[str, dict[str, str]] = {"default": {}, "none": {"CITEWELL_EMBEDDER": "none"}}
 
 SELECTIONS = ("default", "all", "kb,graph", "websites,people", "research,web,data")
 
@@ -59,6 +69,8 @@ OPENING: tuple[dict[str, Any], ...] = (
     {"jsonrpc": "2.0", "method": "notifications/initialized"},
     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
 )
+QUESTION = {"name": "search", "arguments": {"query": "How is the sensor calibrated?"}}
+SEARCH = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": QUESTION}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,34 +113,92 @@ def start(command: list[str], environment: dict[str, str]) -> Start:
     )
 
 
+def cpu_to_search(environment: dict[str, str]) -> float:
+    """Return the CPU milliseconds of a server from its start to its first answered `search`."""
+    process = subprocess.Popen(
+        CITEWELL,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process, process.stdin as to_server, process.stdout as from_server:
+        for message in (*OPENING, SEARCH):
+            _send(to_server, message)
+        answer: dict[str, Any] = {}
+        while answer.get("id") != SEARCH["id"]:
+            answer = json.loads(from_server.readline())
+        taken = _cpu_so_far(process.pid)
+    assert answer["result"]["structuredContent"]["evidence"], "the question has an answer there"
+    return taken * 1000
+
+
 def _send(stream: Any, message: dict[str, Any]) -> None:  # noqa: ANN401 - a pipe
     stream.write(json.dumps(message).encode() + b"\n")
     stream.flush()
 
 
 def _cpu_so_far(pid: int) -> float:
-    # Nanoseconds on a core, summed over the threads; /proc/PID/stat counts in steps of 10 ms.
-    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e9
+    # The process's CPU clock (clock_getcpuclockid), which counts threads that have ended too:
+    # the one that imports the SDK has, by the first search.
+    return time.clock_gettime(~pid << 3 | 2)
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--search", action="store_true")
+    parser.add_argument("--before", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    if options.search:
+        trees = {"this tree": Path()} | ({"before": options.before} if options.before else {})
+        _compare_searches({name: tree.absolute() for name, tree in trees.items()})
+        return
     for toolsets in SELECTIONS:
         starts = _compare(toolsets)
         _print_table(toolsets, starts)
 
 
+def _compare_searches(trees: dict[str, Path]) -> None:
+    print("| tree | embedder | CPU ms to the first answered search, least | median |")
+    print("|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/library.db"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        subprocess.run(
+            [sys.executable, "-m", "citewell", "ingest", str(EXAMPLE_SITE)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        variants = {
+            (name, embedder): {**environment, "PYTHONPATH": str(tree / "src"), **chosen}
+            for embedder, chosen in EMBEDDERS.items()
+            for name, tree in trees.items()
+        }
+        for variant in variants.values():
+            prepare = [sys.executable, "-m", "citewell.server.prepare_front"]
+            subprocess.run(prepare, env=variant, check=True)
+            cpu_to_search(variant)
+        taken: dict[tuple[str, str], list[float]] = {key: [] for key in variants}
+        for _ in range(RUNS):
+            for key, variant in variants.items():
+                taken[key].append(cpu_to_search(variant))
+    for (name, embedder), runs in taken.items():
+        print(f"| {name} | {embedder} | {min(runs):.0f} | {statistics.median(runs):.0f} |")
+
+
 def _compare(toolsets: str) -> dict[str, list[Start]]:
-    citewell = [sys.executable, "-m", "citewell", "serve"]
     with tempfile.TemporaryDirectory() as folder:
         environment = {
             "CITEWELL_DATABASE_URL": f"sqlite:///{folder}/startup.db",
             "CITEWELL_MCP_TOOLSETS": toolsets,
         }
-        tools = start(citewell, environment).tools
+        tools = start(CITEWELL, environment).tools
         contenders = {
             "bare mcp": [sys.executable, "-c", BARE_SERVER, json.dumps(tools)],
-            "citewell": citewell,
+            "citewell": CITEWELL,
             "citewell, no front": [sys.executable, "-c", NO_FRONT],
         }
         starts: dict[str, list[Start]] = {name: [] for name in contenders}

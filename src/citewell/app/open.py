@@ -36,8 +36,8 @@ async def open_app(
 ) -> AsyncIterator[App]:
     """Give an application whose parts open on first use; close them on leaving.
 
-    `replaced` opens the parts that the caller brings along; the parts in `later` are opened in
-    the background after the first others.
+    `replaced` opens the parts that the caller brings along; `App.open_later` opens those in
+    `later`.
     """
     failure: CitewellError | None = None
     async with anyio.create_task_group() as tasks:
@@ -94,10 +94,12 @@ class App:
         holder = self._holder
         if holder is not None and holder.assembly.has(*names):
             return holder.assembly.parts(*names)
-        parts = await self._open(names)
+        return await self._open(names)
+
+    def open_later(self) -> None:
+        """Open the parts for later in the background, if any other part is open."""
         if self._holder is not None and not self._holder.assembly.has(*self._later):
             self._tasks.start_soon(self._open_later)
-        return parts
 
     def close(self) -> None:
         """Let the parts close; the task group waits until they have."""

@@ -74,12 +74,6 @@ def build_server(
     """
     dotted = settings.mcp_tool_names == "dotted"
     structured = settings.mcp_structured_output_enabled
-    listed = {tool.name: _list_tool(tool, settings) for tool in registry.tools}
-    input_schemas = {
-        name: listed[tool.name].input_schema
-        for tool in registry.tools
-        for name in (tool.name, tool.underscored_name)
-    }
     calls = Calls(
         app,
         project=settings.project,
@@ -90,6 +84,8 @@ def build_server(
     resources = ResourceHandlers(calls)
     subscriptions = Subscriptions(calls)
     prompts = PromptHandlers(registry, calls, dotted=dotted)
+
+    listings = _Listings(registry, settings)
 
     def visible_tools(context: RequestContext) -> list[Tool[Any, Any, Any]]:
         caller = calls.identify(context)
@@ -105,13 +101,13 @@ def build_server(
         context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         visible = visible_tools(context)
-        return types.ListToolsResult(tools=[listed[tool.name] for tool in visible])
+        return types.ListToolsResult(tools=[listings.of(tool) for tool in visible])
 
     async def call_tool(
         context: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if registry.find(params.name) is None and not registry.why_unavailable(params.name):
-            raise _unknown_tool(params.name, listed.values())
+            raise _unknown_tool(params.name, registry.tools, dotted=dotted)
         client = RequestClient(context, params)
         started = time.monotonic()
         result, links = await _call(registry, calls, context, params=params, client=client)
@@ -136,7 +132,7 @@ def build_server(
         SERVER_NAME,
         version=__version__,
         title="Citewell",
-        get_tool_input_schema=input_schemas.get,
+        get_tool_input_schema=listings.input_schema_of,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=resources.list,
@@ -156,8 +152,8 @@ def build_server(
     return server
 
 
-def _unknown_tool(name: str, listed: Iterable[types.Tool]) -> MCPError:
-    known = ", ".join(listing.name for listing in listed)
+def _unknown_tool(name: str, tools: Iterable[Tool[Any, Any, Any]], *, dotted: bool) -> MCPError:
+    known = ", ".join(spell_name(tool.name, dotted=dotted) for tool in tools)
     message = f"Unknown tool: {name[:80]}. The tools are: {known}."
     return MCPError(code=types.INVALID_PARAMS, message=message)
 
@@ -225,6 +221,29 @@ def _until_client_goes(context: RequestContext) -> AbstractContextManager[None]:
         return nullcontext()
     departure: Departure = request.scope[DEPARTURE_KEY]
     return departure.ends_this()
+
+
+class _Listings:
+    """The tools as clients see them, each made when first asked for.
+
+    Over stdio that is mostly never: the front lists the tools.
+    """
+
+    def __init__(self, registry: Registry, settings: Settings) -> None:
+        self._registry = registry
+        self._settings = settings
+        self._made: dict[str, types.Tool] = {}
+
+    def of(self, tool: Tool[Any, Any, Any]) -> types.Tool:
+        """Return a tool as it is listed."""
+        if tool.name not in self._made:
+            self._made[tool.name] = _list_tool(tool, self._settings)
+        return self._made[tool.name]
+
+    def input_schema_of(self, name: str) -> Mapping[str, Any] | None:
+        """Return the schema of a tool's arguments; None if there is no such tool."""
+        tool = self._registry.find(name)
+        return None if tool is None else self.of(tool).input_schema
 
 
 def _list_tool(tool: Tool[Any, Any, Any], settings: Settings) -> types.Tool:

@@ -23,7 +23,7 @@ from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.catalog import open_registry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from anyio.abc import ObjectReceiveStream, ObjectSendStream
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -47,18 +47,25 @@ async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handov
             anyio.CancelScope() as scope,
             on_stop_signal(lambda: loop.call_soon_threadsafe(scope.cancel)),
         ):
-            await serve_channel(server, channel, handover)
+            # Loading what works beside the calls takes longer than answering the first one.
+            await serve_channel(server, channel, handover, on_answer=app.open_later)
 
 
-async def serve_channel(server: Server[Any], channel: LineChannel, handover: Handover) -> None:
+async def serve_channel(
+    server: Server[Any],
+    channel: LineChannel,
+    handover: Handover,
+    *,
+    on_answer: Callable[[], None] = lambda: None,
+) -> None:
     """Let `server` speak over `channel` until the client closes it."""
-    async with _open_streams(channel, handover) as (incoming, outgoing):
+    async with _open_streams(channel, handover, on_answer) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 @asynccontextmanager
 async def _open_streams(
-    channel: LineChannel, handover: Handover
+    channel: LineChannel, handover: Handover, on_answer: Callable[[], None]
 ) -> AsyncIterator[
     tuple[
         MemoryObjectReceiveStream[SessionMessage | Exception],
@@ -80,7 +87,9 @@ async def _open_streams(
 
     with to_server, from_server, faults:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_write_lines, channel, from_server, handover, tasks.cancel_scope)
+            tasks.start_soon(
+                _write_lines, channel, from_server, handover, on_answer, tasks.cancel_scope
+            )
             # A daemon, for nothing can interrupt a thread that waits for stdin.
             threading.Thread(target=read_lines, name="stdin", daemon=True).start()
             yield incoming, outgoing
@@ -113,6 +122,7 @@ async def _write_lines(
     channel: LineChannel,
     from_server: ObjectReceiveStream[SessionMessage],
     handover: Handover,
+    on_answer: Callable[[], None],
     scope: anyio.CancelScope,
 ) -> None:
     """Write what the server says, but for the answer that the front has given already."""
@@ -128,3 +138,5 @@ async def _write_lines(
         except OSError:
             scope.cancel()
             return
+        if isinstance(message, _ANSWERS):
+            on_answer()
