@@ -42,7 +42,7 @@ SLOW_PATTERNS = {
         r"\[((?:[^\[\]\\]|\\.|!?\[[^\[\]]*\](?:\([^()\s]*\))?)*)\](?:\(\s*([^\s()]*)\s*\))?"
     ),
     "linear, but many seconds for a megabyte: a button of a consent dialog": (
-        r"(?i)<(?:button|a|input)\b[^<>]{0,1200}?[>\"'][^<]{0,60}?(?:accept|agree|allow all|consent)"
+        r"(?i)<(?:button|a|input)\b[^<>]{0,300}?[>\"'][^<]{0,600}?(?:accept|agree|allow all|consent)"
     ),
     "quadratic: TeX in Markdown": r"\\\((.+?)\\\)|\\\[(.+?)\\\]",
 }
