@@ -26,6 +26,17 @@ SECRETS = {
     "client secret in a form": ("grant_type=x&client_secret=wren-7", "wren-7"),
     "password in a DSN": ("host=db user=app password=wren-7 dbname=app", "wren-7"),
     "password in JSON": (r'{"password": "wr\"en-7"}', "en-7"),
+    "password that somebody mentions": ("how does my password is wren help", "wren"),
+    "password after a colon": ("log in with password: wren", "wren"),
+    "password in quotes": ('set Password = "wren" first', "wren"),
+    "API key after a colon": ("why is api key: wren7 refused?", "wren7"),
+    "API key as a variable": ("API_KEY: wren7", "wren7"),
+    "secret after a colon": ("client secret: Wren/Heron", "Wren/Heron"),
+    "secret key": ("my secret key is wrenHeron", "wrenHeron"),
+    "token after a colon": ("the token: wren7, as given", "wren7"),
+    "token in a nested argument": (r'["token: \"wren7\""]', "wren7"),
+    "long token without a digit": ("token is wrenheronegretowlfinchcrow", "wrenheron"),
+    "part of an AWS key": ("find AKIAWREN7HERON in logs", "WREN7HERON"),
     "AWS key": ("with AKIAIOSFODNN7EXAMPLE.", "AKIAIOSFODNN7EXAMPLE"),
     "GitHub token": ("git clone with ghp_0123456789abcdefABCDEF", "0123456789abcdef"),
     "fine-grained GitHub token": ("github_pat_11ABCDEFG0_abcdefghijklmnop", "11ABCDEFG0"),
@@ -57,6 +68,11 @@ def test_a_secret_is_taken_out(text: str, secret: str) -> None:
         "unexpected token: ')' at line 3",
         "the keyboard monkey passed the password check",
         "a basic example of authorization",
+        "token: what is it?",
+        "Token: Authentication and the secret: sharing keys",
+        "an access token is needed, an API key is required, the secret is out",
+        "max_tokens: 900 and a token isolates 12 rows",
+        "password=[redacted] and password: [redacted]",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -99,6 +115,7 @@ def test_arguments_are_redacted_by_their_names_but_limits_are_not() -> None:
     [
         "bearer ", "authorization", "token=", '"token":"', "://", "eyJ", "eyJaaaaa.", "sk-", "a@",
         "-----BEGIN PRIVATE KEY-----", "authorization:   ", "://a@", 'token":"\\', "api_", "pass",
+        "token:", "token:a", "secret is ", "password: ", "api key:aA",
     ],
 )  # fmt: skip
 def test_the_time_grows_with_the_length_only(attack: str) -> None:

@@ -23,6 +23,17 @@ _SECRET_WORDS = (
 _SECRET_NAME = re.compile(rf"(?:^|[_-])(?:(?:{_SECRET_WORDS})(?:$|[_-])|auth$)", re.IGNORECASE)
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
+# What people write in a question: `password: X`, `API_KEY = "X"`, `my token is X`.
+_SAID = r"(?:\s{0,3}[:=]|\s{1,3}is(?=[\s:]):?)\s{0,3}\\?[\"'`]?"
+_VALUE = r"[^\s\"'`<>,;]"
+# After a word that prose uses as well (`token: what is it?`): a digit, eight characters with
+# capitals or signs among small letters, or too many for a word.
+_LIKE_A_SECRET = (
+    rf"{_VALUE}{{0,100}}\d|{_VALUE}{{24}}"
+    rf"|(?={_VALUE}{{8}})(?-i:{_VALUE}{{0,100}}(?:[a-z][A-Z]|[A-Za-z][!@#$%^&*+/=~|][A-Za-z]))"
+)
+_DONE = r"\[redacted\]"
+
 # Each pattern with substrings of which a text must hold one, in small letters: most lines of a
 # log hold none. The group `name` stays.
 _PATTERNS = (
@@ -38,7 +49,22 @@ _PATTERNS = (
         ("=", "%3d"),
         re.compile(
             rf"(?P<name>(?:{_SECRET_WORDS}|(?<![a-z])(?:sig|pwd|auth)|(?<=[?&])(?:key|code))"
-            r"(?:=|%3d))[^\s&#\"'<>,;)\]}]+",
+            rf"(?:=|%3d))(?!{_DONE})[^\s&#\"'<>,;)\]}}]+",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        ("pass", "pwd"),
+        re.compile(
+            rf"(?P<name>(?:\bpwd|pass(?:word|wd|phrase|code)){_SAID})(?!{_DONE}){_VALUE}+",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        ("token", "secret", "key", "credential"),
+        re.compile(
+            r"(?P<name>(?:token|secret|(?:api|access|private|secret)[ _-]?key|credentials?)"
+            rf"{_SAID})(?!{_DONE})(?={_LIKE_A_SECRET}){_VALUE}+",
             re.IGNORECASE,
         ),
     ),
@@ -53,7 +79,7 @@ _PATTERNS = (
     (
         ("akia", "asia", "gh", "glpat-", "npm_", "hf_", "xox", "sk", "k_", "cw-", "aiza", "ya29."),
         re.compile(
-            r"(?P<name>(?<![\w-]))(?:(?:AKIA|ASIA)[0-9A-Z]{16}|gh[oprsu]_[A-Za-z0-9]{8,}"
+            r"(?P<name>(?<![\w-]))(?:AKIA[0-9A-Z]{8,}|ASIA[0-9A-Z]{16}|gh[oprsu]_[A-Za-z0-9]{8,}"
             r"|github_pat_\w{8,}|glpat-[\w-]{8,}|(?:npm|hf)_[A-Za-z0-9]{16,}|xox[abeoprs]-[\w-]{8,}"
             r"|sk-[\w-]{8,}|[prs]k_(?:live|test)_\w{8,}|cw-[\w-]{16,}|AIza[\w-]{16,}"
             r"|ya29\.[\w-]{8,})"
