@@ -27,7 +27,7 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 from bench.http_calls_servers import KINDS
 
-from citewell.access.keys import KeyTerms, create_key
+from citewell.access.keys import OPERATOR, KeyTerms, create_key
 from citewell.store.open import open_store
 
 MODERN = "2026-07-28"
@@ -169,7 +169,7 @@ def running(
 async def make_key(address: str) -> str:
     store = await open_store(address)
     try:
-        return (await create_key(store.access, "bench", KeyTerms())).token
+        return (await create_key(store.access, "bench", KeyTerms(), by=OPERATOR)).token
     finally:
         await store.aclose()
 

@@ -10,7 +10,7 @@ import pytest
 from tests.access.billing_server import billing_server
 
 from citewell.access.gate import AnonymousAccess, Gate
-from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
+from citewell.access.keys import OPERATOR, KeyTerms, create_key, revoke_key, rotate_key
 from citewell.core.errors import AccessRefused, BillingDown, InvalidArgument, NotFound, TokenMissing
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
@@ -83,7 +83,7 @@ async def test_the_configured_token_is_taken_with_and_without_identities(
 
 async def test_a_key_says_who_calls_and_what_it_may_do(store: AccessStore) -> None:
     terms = KeyTerms(scope="read", toolsets=frozenset({"kb"}), project="birds", monthly_units=50)
-    new = await create_key(store, "ann", terms)
+    new = await create_key(store, "ann", terms, by=OPERATOR)
     gate = open_gate(store)
 
     caller = await gate.identify(f"Bearer {new.token}", is_local=True)
@@ -98,7 +98,7 @@ async def test_a_key_says_who_calls_and_what_it_may_do(store: AccessStore) -> No
 
 async def test_the_token_is_kept_nowhere(tmp_path: Path) -> None:
     opened = await open_store(f"sqlite://{tmp_path}/keys.db")
-    new = await create_key(opened.access, "ann", KeyTerms())
+    new = await create_key(opened.access, "ann", KeyTerms(), by=OPERATOR)
     caller = await open_gate(opened.access).identify(f"Bearer {new.token}", is_local=True)
     await opened.aclose()
 
@@ -111,9 +111,9 @@ async def test_the_token_is_kept_nowhere(tmp_path: Path) -> None:
 
 async def test_once_there_was_a_key_the_door_stays_guarded(store: AccessStore) -> None:
     gate = open_gate(store)
-    new = await create_key(store, "ann", KeyTerms())
+    new = await create_key(store, "ann", KeyTerms(), by=OPERATOR)
     worked = await is_let_in(gate, new.token)
-    await revoke_key(store, "ann")
+    await revoke_key(store, "ann", by=OPERATOR)
 
     assert (worked, await is_let_in(gate, new.token)) == (True, False)
     with pytest.raises(TokenMissing):
@@ -122,18 +122,18 @@ async def test_once_there_was_a_key_the_door_stays_guarded(store: AccessStore) -
 
 async def test_a_key_ends_when_it_expires(store: AccessStore) -> None:
     past = datetime.now(UTC) - timedelta(seconds=1)
-    new = await create_key(store, "ann", KeyTerms(expires_at=past))
+    new = await create_key(store, "ann", KeyTerms(expires_at=past), by=OPERATOR)
 
     assert not await is_let_in(open_gate(store), new.token)
 
 
 async def test_a_new_token_has_the_data_of_the_old_one(store: AccessStore) -> None:
     gate = open_gate(store)
-    old = await create_key(store, "ann", KeyTerms(project="birds"))
+    old = await create_key(store, "ann", KeyTerms(project="birds"), by=OPERATOR)
     before = await gate.identify(f"Bearer {old.token}", is_local=True)
 
-    new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1))
-    newest = await rotate_key(store, "ann", keep_old_for=timedelta(0))
+    new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1), by=OPERATOR)
+    newest = await rotate_key(store, "ann", keep_old_for=timedelta(0), by=OPERATOR)
     after = await gate.identify(f"Bearer {newest.token}", is_local=True)
 
     assert (after.key_hash, after.project) == (before.key_hash, "birds")
@@ -141,8 +141,8 @@ async def test_a_new_token_has_the_data_of_the_old_one(store: AccessStore) -> No
 
 
 async def test_an_old_token_works_as_long_as_it_was_told(store: AccessStore) -> None:
-    old = await create_key(store, "ann", KeyTerms())
-    new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1))
+    old = await create_key(store, "ann", KeyTerms(), by=OPERATOR)
+    new = await rotate_key(store, "ann", keep_old_for=timedelta(hours=1), by=OPERATOR)
 
     gate = open_gate(store)
 
@@ -150,24 +150,24 @@ async def test_an_old_token_works_as_long_as_it_was_told(store: AccessStore) -> 
 
 
 async def test_a_name_is_used_once_and_must_exist(store: AccessStore) -> None:
-    await create_key(store, "ann", KeyTerms())
+    await create_key(store, "ann", KeyTerms(), by=OPERATOR)
 
     with pytest.raises(InvalidArgument, match="live key called 'ann'"):
-        await create_key(store, "ann", KeyTerms())
+        await create_key(store, "ann", KeyTerms(), by=OPERATOR)
     with pytest.raises(InvalidArgument, match="printable"):
-        await create_key(store, "\x1b[2J", KeyTerms())
+        await create_key(store, "\x1b[2J", KeyTerms(), by=OPERATOR)
     with pytest.raises(NotFound):
-        await rotate_key(store, "bob", keep_old_for=timedelta(0))
+        await rotate_key(store, "bob", keep_old_for=timedelta(0), by=OPERATOR)
     with pytest.raises(NotFound):
-        await revoke_key(store, "bob")
+        await revoke_key(store, "bob", by=OPERATOR)
 
 
 async def test_what_was_found_is_remembered_for_a_moment_only(store: AccessStore) -> None:
-    new = await create_key(store, "ann", KeyTerms())
+    new = await create_key(store, "ann", KeyTerms(), by=OPERATOR)
     patient = Gate(store, anonymous=AnonymousAccess(), remember_seconds=60)
     before = await is_let_in(patient, new.token)
 
-    await revoke_key(store, "ann")
+    await revoke_key(store, "ann", by=OPERATOR)
 
     assert (before, await is_let_in(patient, new.token)) == (True, True)
     assert not await is_let_in(open_gate(store), new.token)

@@ -18,7 +18,7 @@ from tests.access.billing_server import billing_server
 from tests.server.shelf import Shelf
 from tests.server.tiny import Aviary, serving
 
-from citewell.access.keys import KeyTerms, create_key
+from citewell.access.keys import OPERATOR, KeyTerms, create_key
 from citewell.core.settings import Settings
 from citewell.store.open import open_store
 
@@ -53,7 +53,8 @@ async def make_keys(settings: Settings, **terms: KeyTerms) -> dict[str, str]:
     """Make keys in the store of `settings`, and return their tokens."""
     store = await open_store(settings.database_url)
     tokens = {
-        name: (await create_key(store.access, name, each)).token for name, each in terms.items()
+        name: (await create_key(store.access, name, each, by=OPERATOR)).token
+        for name, each in terms.items()
     }
     await store.aclose()
     return tokens

@@ -15,7 +15,7 @@ from tests.server.console.serving import DIRECTIVES
 from tests.server.docs_serving import browsing_docs
 from tests.server.tiny import Aviary, serving
 
-from citewell.access.keys import KeyTerms, create_key
+from citewell.access.keys import OPERATOR, KeyTerms, create_key
 from citewell.core.settings import Settings
 from citewell.store.open import open_store
 
@@ -163,7 +163,7 @@ async def test_a_docs_server_offers_the_docs_tools_without_a_key(
 async def test_a_key_opens_the_other_tools_of_a_docs_server(tmp_path: Path) -> None:
     database = f"sqlite://{tmp_path}/docs.db"
     store = await open_store(database)
-    key = await create_key(store.access, "ann", KeyTerms())
+    key = await create_key(store.access, "ann", KeyTerms(), by=OPERATOR)
     await store.aclose()
     (tmp_path / "docs").mkdir()
 

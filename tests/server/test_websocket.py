@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
-from citewell.access.keys import KeyTerms, revoke_key
+from citewell.access.keys import OPERATOR, KeyTerms, revoke_key
 from citewell.core.settings import Settings
 from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.store.open import open_store
@@ -147,7 +147,7 @@ async def test_a_revoked_key_loses_its_connection(settings: Settings) -> None:
 
     async with serving(Aviary(), settings) as base, dial(base, tokens["ann"]) as socket:
         await open_session(socket)
-        await revoke_key(store.access, "ann")
+        await revoke_key(store.access, "ann", by=OPERATOR)
         code = await code_of_close(socket, json.dumps(LIST))
     await store.aclose()
 

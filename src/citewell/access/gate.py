@@ -172,6 +172,8 @@ class Gate:
             toolsets=key.toolsets,
             project=key.project or self.nobody.project,
             monthly_units=key.monthly_units,
+            key_project=key.project,
+            key_expires_at=key.expires_at,
         )
 
     async def _by_oauth(self, given: Credentials) -> Caller | None:

@@ -7,27 +7,29 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from citewell.access.authority import (
+    INCLUDED_SCOPES,
+    oversees,
+    refuse_excess,
+    require_admin,
+    within_limits,
+)
+from citewell.access.authority import OPERATOR as OPERATOR
+from citewell.access.authority import KeyTerms as KeyTerms
 from citewell.access.bearer import hint_of
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.identity import AccessKey
 from citewell.core.ids import content_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import timedelta
 
-    from citewell.core.identity import AccessScope
+    from citewell.core.records import Caller
     from citewell.store.access import AccessStore
 
 _PREFIX = "cw-"
 _RANDOM_BYTES = 32
 _LONGEST_NAME = 80
-
-_INCLUDED: dict[str, frozenset[str]] = {
-    "read": frozenset({"read"}),
-    "write": frozenset({"read", "write"}),
-    "admin": frozenset({"read", "write", "admin"}),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,24 +40,15 @@ class NewKey:
     token: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyTerms:
-    """What a key is for; the defaults are a key without limits."""
-
-    scope: AccessScope = "write"
-    """Each scope includes the ones before it: read, write, admin."""
-    toolsets: frozenset[str] | None = None
-    project: str | None = None
-    monthly_units: int | None = None
-    expires_at: datetime | None = None
-
-
-async def create_key(store: AccessStore, name: str, terms: KeyTerms) -> NewKey:
-    """Make a key.
+async def create_key(store: AccessStore, name: str, terms: KeyTerms, *, by: Caller) -> NewKey:
+    """Make a key that can do no more than `by`, whose limits hold where `terms` has none.
 
     Raises:
+        ScopeViolation: `by` is no admin, or the terms exceed its own.
         InvalidArgument: the name cannot be used, or a live key has it.
     """
+    require_admin(by)
+    terms = within_limits(terms, by)
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise InvalidArgument(f"the name of a key has 1 to {_LONGEST_NAME} printable characters")
     token = _new_token()
@@ -65,7 +58,7 @@ async def create_key(store: AccessStore, name: str, terms: KeyTerms) -> NewKey:
         owner=key_hash,
         hint=hint_of(token),
         name=name,
-        scopes=_INCLUDED[terms.scope],
+        scopes=INCLUDED_SCOPES[terms.scope],
         toolsets=terms.toolsets,
         project=terms.project,
         monthly_units=terms.monthly_units,
@@ -77,14 +70,28 @@ async def create_key(store: AccessStore, name: str, terms: KeyTerms) -> NewKey:
     return NewKey(key=key, token=token)
 
 
-async def rotate_key(store: AccessStore, name: str, *, keep_old_for: timedelta) -> NewKey:
+async def list_keys(store: AccessStore, *, by: Caller) -> list[AccessKey]:
+    """Return every key that `by` oversees, also ended ones, oldest first.
+
+    Raises:
+        ScopeViolation: `by` is no admin.
+    """
+    require_admin(by)
+    return [key for key in await store.list_keys() if oversees(by, key)]
+
+
+async def rotate_key(
+    store: AccessStore, name: str, *, keep_old_for: timedelta, by: Caller
+) -> NewKey:
     """Give the key called `name` a new token; its terms and its data stay.
 
     Raises:
-        NotFound: no live key is called so.
+        ScopeViolation: `by` is no admin, or the key can do more than `by`.
+        NotFound: no live key that `by` oversees is called so.
     """
     now = datetime.now(UTC)
-    current = _newest_live(await store.list_keys(), name, now)
+    current = await _find_live(store, name, now, by=by)
+    refuse_excess(current, current.scopes, by)
     token = _new_token()
     key = AccessKey(
         key_hash=content_hash(token),
@@ -103,19 +110,23 @@ async def rotate_key(store: AccessStore, name: str, *, keep_old_for: timedelta) 
     return NewKey(key=key, token=token)
 
 
-async def revoke_key(store: AccessStore, name: str) -> int:
+async def revoke_key(store: AccessStore, name: str, *, by: Caller) -> int:
     """Revoke every token of the key called `name`; return how many were live.
 
     Raises:
-        NotFound: no live key is called so.
+        ScopeViolation: `by` is no admin.
+        NotFound: no live key that `by` oversees is called so.
     """
-    revoked = await store.revoke_keys(name, at=datetime.now(UTC))
+    now = datetime.now(UTC)
+    current = await _find_live(store, name, now, by=by)
+    revoked = await store.revoke_keys(current.owner, at=now)
     if not revoked:
         raise _no_such_key(name)
     return revoked
 
 
-def _newest_live(keys: Iterable[AccessKey], name: str, now: datetime) -> AccessKey:
+async def _find_live(store: AccessStore, name: str, now: datetime, *, by: Caller) -> AccessKey:
+    keys = await list_keys(store, by=by)
     live = [key for key in keys if key.name == name and key.is_live(now)]
     if not live:
         raise _no_such_key(name)

@@ -23,18 +23,23 @@ _COLUMNS = tuple(field.name for field in fields(UsageTotal))
 
 
 async def usage_summary(
-    store: AccessStore, *, month: str | None = None, owner: str | None = None
+    store: AccessStore,
+    *,
+    month: str | None = None,
+    owner: str | None = None,
+    project: str | None = None,
 ) -> list[UsageTotal]:
     """Return what was used, by key, tool and outcome.
 
     `month` is as 2026-03, or `all`; None means the current one. `owner` is a caller's key_hash,
-    "" for calls without a key; None means everyone's.
+    "" for calls without a key; None means everyone's. `project` leaves the calls of the keys that
+    are limited to it.
 
     Raises:
         InvalidArgument: the month is not one.
         StoreError: the store cannot be read.
     """
-    return await store.usage(month=checked_month(month), owner=owner)
+    return await store.usage(month=checked_month(month), owner=owner, project=project)
 
 
 def checked_month(month: str | None) -> str | None:

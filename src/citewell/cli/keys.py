@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, get_args
 
 import anyio
 
-from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
+from citewell.access.keys import OPERATOR, KeyTerms, create_key, list_keys, revoke_key, rotate_key
 from citewell.app.open import open_app
 from citewell.cli.parser import did_you_mean
 from citewell.cli.terminal import print_text
@@ -126,17 +126,18 @@ async def _create(arguments: argparse.Namespace, store: AccessStore) -> None:
         monthly_units=arguments.monthly_units,
         expires_at=expires_at,
     )
-    _print_new(await create_key(store, arguments.name, terms), as_json=arguments.json)
+    new = await create_key(store, arguments.name, terms, by=OPERATOR)
+    _print_new(new, as_json=arguments.json)
 
 
 async def _rotate(arguments: argparse.Namespace, store: AccessStore) -> None:
     keep = timedelta(hours=arguments.keep_old_hours)
-    new = await rotate_key(store, arguments.name, keep_old_for=keep)
+    new = await rotate_key(store, arguments.name, keep_old_for=keep, by=OPERATOR)
     _print_new(new, as_json=arguments.json)
 
 
 async def _revoke(arguments: argparse.Namespace, store: AccessStore) -> None:
-    revoked = await revoke_key(store, arguments.name)
+    revoked = await revoke_key(store, arguments.name, by=OPERATOR)
     if arguments.json:
         print(json.dumps({"name": arguments.name, "revoked": revoked}))
     else:
@@ -144,7 +145,7 @@ async def _revoke(arguments: argparse.Namespace, store: AccessStore) -> None:
 
 
 async def _list(arguments: argparse.Namespace, store: AccessStore) -> None:
-    keys = await store.list_keys()
+    keys = await list_keys(store, by=OPERATOR)
     if arguments.json:
         print(json.dumps([_shape(key) for key in keys], ensure_ascii=False, indent=2))
     else:

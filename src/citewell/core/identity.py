@@ -119,6 +119,8 @@ class CallQuery:
 
     month: str | None = None
     owner: str | None = None
+    project: str | None = None
+    """Only calls with keys that are limited to this project."""
     before: int | None = None
     """Only calls with a lower number."""
     only_failed: bool = False

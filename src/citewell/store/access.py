@@ -64,24 +64,24 @@ class AccessStore:
         return row is not None and bool(row["is_any"])
 
     async def replace_key(self, key: AccessKey, *, old_until: datetime) -> bool:
-        """Rotate the token of the live key of the same name, in one transaction.
+        """Rotate the token of the live key of the same name and owner, in one transaction.
 
-        The tokens it had end at `old_until` at the latest. Return False, and write nothing, if no
-        live key has that name.
+        The tokens it had end at `old_until` at the latest. Return False, and write nothing, if
+        there is no such key.
         """
 
         async def work(session: Session) -> bool:
-            if not await _has_live_key(session, key):
+            if not await _has_live_key(session, key, owner=key.owner):
                 return False
-            await session.execute("end_access_keys", {"name": key.name, "until": old_until})
+            await session.execute("end_access_keys", {"owner": key.owner, "until": old_until})
             await session.execute("put_access_key", _key_values(key))
             return True
 
         return await self._database.transaction(work)
 
-    async def revoke_keys(self, name: str, *, at: datetime) -> int:
-        """Revoke every live token of the key called `name`; return how many there were."""
-        return await self._database.execute("revoke_access_keys", {"name": name, "at": at})
+    async def revoke_keys(self, owner: str, *, at: datetime) -> int:
+        """Revoke every live token of the key of `owner`; return how many there were."""
+        return await self._database.execute("revoke_access_keys", {"owner": owner, "at": at})
 
     async def record_calls(self, calls: Sequence[CallRecord]) -> None:
         """Add calls in one transaction."""
@@ -112,10 +112,13 @@ class AccessStore:
         return int(row["units"])
 
     async def usage(
-        self, *, month: str | None = None, owner: str | None = None
+        self, *, month: str | None = None, owner: str | None = None, project: str | None = None
     ) -> list[UsageTotal]:
-        """Return the totals, of one month or one owner where given; by month, name and tool."""
-        values = {"month": month, "owner": owner}
+        """Return the totals by month, name and tool.
+
+        Where given, of one month, one owner, or the keys that are limited to one project.
+        """
+        values = {"month": month, "owner": owner, "project": project}
         return [
             UsageTotal(
                 month=row["month"],
@@ -135,10 +138,10 @@ class AccessStore:
         ]
 
     async def daily_usage(
-        self, *, month: str | None = None, owner: str | None = None
+        self, *, month: str | None = None, owner: str | None = None, project: str | None = None
     ) -> list[DailyUsage]:
-        """Return what was used, of one month or one owner where given; oldest day first."""
-        values = {"month": month, "owner": owner}
+        """Return what was used, of the same calls as `usage`; oldest day first."""
+        values = {"month": month, "owner": owner, "project": project}
         return [
             DailyUsage(
                 day=row["day"],
@@ -160,6 +163,7 @@ class AccessStore:
         values = {
             "month": query.month,
             "owner": query.owner,
+            "project": query.project,
             "before": query.before,
             "only_failed": int(query.only_failed),
             "limit": query.limit,
@@ -179,10 +183,10 @@ class AccessStore:
         return await self._database.execute("forget_calls", {"before": before})
 
 
-async def _has_live_key(session: Session, key: AccessKey) -> bool:
+async def _has_live_key(session: Session, key: AccessKey, *, owner: str | None = None) -> bool:
     """Return whether a live key has the name; nobody else can make one before we are done."""
     await session.lock("key", key.name)
-    values = {"name": key.name, "now": key.created_at}
+    values = {"name": key.name, "owner": owner, "now": key.created_at}
     return await session.fetch_one("live_key_named", values) is not None
 
 

@@ -2,7 +2,8 @@
 
 -- name: live_key_named
 SELECT key_hash FROM access_key
-WHERE name = :name AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+WHERE name = :name AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+    AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
 LIMIT 1;
 
 -- name: put_access_key
@@ -25,11 +26,11 @@ SELECT EXISTS (SELECT 1 FROM access_key) AS is_any;
 
 -- name: end_access_keys
 UPDATE access_key SET expires_at = :until
-WHERE name = :name AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :until);
+WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :until);
 
 -- name: revoke_access_keys
 UPDATE access_key SET revoked_at = :at
-WHERE name = :name AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at);
+WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at);
 
 -- name: record_call
 INSERT INTO call (
@@ -59,6 +60,8 @@ WITH total AS (
     FROM call
     WHERE (CAST(:month AS text) IS NULL OR month = :month)
         AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+        AND (CAST(:project AS text) IS NULL
+            OR owner IN (SELECT owner FROM access_key WHERE project = :project))
     GROUP BY month, owner, tool, outcome
 )
 SELECT
@@ -83,6 +86,8 @@ SELECT
 FROM call
 WHERE (CAST(:month AS text) IS NULL OR month = :month)
     AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+    AND (CAST(:project AS text) IS NULL
+        OR owner IN (SELECT owner FROM access_key WHERE project = :project))
 GROUP BY day, owner, user_name, tool
 ORDER BY day, owner, user_name, tool;
 
@@ -93,6 +98,8 @@ SELECT
 FROM call
 WHERE (CAST(:month AS text) IS NULL OR month = :month)
     AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+    AND (CAST(:project AS text) IS NULL
+        OR owner IN (SELECT owner FROM access_key WHERE project = :project))
     AND (CAST(:before AS bigint) IS NULL OR call_id < :before)
     AND (:only_failed = 0 OR outcome <> 'ok')
 ORDER BY call_id DESC LIMIT :limit;

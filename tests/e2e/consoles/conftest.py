@@ -23,7 +23,7 @@ from tests.e2e.browser import PATIENCE_MILLISECONDS, note_problems, running_brow
 from tests.e2e.processes import http_server
 from tests.site import running_site
 
-from citewell.access.keys import KeyTerms, create_key, revoke_key
+from citewell.access.keys import OPERATOR, KeyTerms, create_key, revoke_key
 from citewell.store.open import open_store
 
 Result = TypeVar("Result")
@@ -68,7 +68,7 @@ class Served:
     async def revoke(self, name: str) -> None:
         """Revoke a key, as `citewell keys` does."""
         store = await open_store(self.database)
-        await revoke_key(store.access, name)
+        await revoke_key(store.access, name, by=OPERATOR)
         await store.aclose()
 
     async def _call(self, tool: str, arguments: dict[str, object], key: str) -> dict[str, Any]:
@@ -117,8 +117,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     async def make_keys() -> list[str]:
         store = await open_store(database)
         names = ("ann", "ben", "guest")
-        made = [await create_key(store.access, name, KeyTerms()) for name in names]
-        made.append(await create_key(store.access, "root", KeyTerms(scope="admin")))
+        made = [await create_key(store.access, name, KeyTerms(), by=OPERATOR) for name in names]
+        made.append(await create_key(store.access, "root", KeyTerms(scope="admin"), by=OPERATOR))
         await store.aclose()
         return [key.token for key in made]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from citewell.access.keys import KeyTerms, create_key, revoke_key, rotate_key
+from citewell.access import keys
+from citewell.access.keys import KeyTerms
 from citewell.access.keys import NewKey as NewKey
-from citewell.core.errors import ScopeViolation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,14 +28,14 @@ class KeyState:
 
 
 async def list_keys(call: Call) -> Sequence[KeyState]:
-    """Return every key there ever was, live ones first, then the newest first.
+    """Return every key that the caller oversees, live ones first, then the newest first.
 
     Raises:
         ScopeViolation: the caller is no admin.
     """
-    _refuse_others(call)
-    await call.parts.access.meter.write_out()
     store, now = call.parts.store.access, datetime.now(UTC)
+    overseen = await keys.list_keys(store, by=call.caller)
+    await call.parts.access.meter.write_out()
     used = await store.last_calls()
     states = [
         KeyState(
@@ -44,7 +44,7 @@ async def list_keys(call: Call) -> Sequence[KeyState]:
             last_used=used.get(key.owner),
             units_this_month=await store.units_used(key.owner, month=f"{now:%Y-%m}"),
         )
-        for key in await store.list_keys()
+        for key in overseen
     ]
     return sorted(states, key=lambda state: (not state.is_live, -state.key.created_at.timestamp()))
 
@@ -57,28 +57,29 @@ async def make_key(
     monthly_units: int | None = None,
     days: int | None = None,
 ) -> NewKey:
-    """Make a key; it ends after `days` where given.
+    """Make a key that can do no more than the caller's; it ends after `days` where given.
 
     Raises:
-        ScopeViolation: the caller is no admin.
+        ScopeViolation: the caller is no admin, or asks for more than it has.
         InvalidArgument: the name cannot be used, or a live key has it.
     """
-    _refuse_others(call)
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     terms = KeyTerms(scope=scope, monthly_units=monthly_units, expires_at=expires_at)
-    return await create_key(call.parts.store.access, name.strip(), terms)
+    return await keys.create_key(call.parts.store.access, name.strip(), terms, by=call.caller)
 
 
 async def replace_token(call: Call, name: str, *, keep_old_hours: int) -> NewKey:
     """Give a key a new token; the old one works for `keep_old_hours` more.
 
     Raises:
-        ScopeViolation: the caller is no admin.
+        ScopeViolation: the caller is no admin, or the key can do more than its own.
         NotFound: no live key is called so.
     """
-    _refuse_others(call)
-    return await rotate_key(
-        call.parts.store.access, name, keep_old_for=timedelta(hours=keep_old_hours)
+    return await keys.rotate_key(
+        call.parts.store.access,
+        name,
+        keep_old_for=timedelta(hours=keep_old_hours),
+        by=call.caller,
     )
 
 
@@ -89,12 +90,4 @@ async def end_key(call: Call, name: str) -> None:
         ScopeViolation: the caller is no admin.
         NotFound: no live key is called so.
     """
-    _refuse_others(call)
-    await revoke_key(call.parts.store.access, name)
-
-
-def _refuse_others(call: Call) -> None:
-    if "admin" not in call.caller.scopes:
-        raise ScopeViolation(
-            "Keys are for administrators.", suggestion="Use a key with the scope admin."
-        )
+    await keys.revoke_key(call.parts.store.access, name, by=call.caller)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from citewell.access.authority import visible_calls
 from citewell.app.usage import checked_month, shown_key, usage_summary
 
 if TYPE_CHECKING:
@@ -42,13 +43,16 @@ class UsageView:
 
 
 async def list_usage(call: Call, *, month: str | None = None) -> list[UsageTotal]:
-    """Return what the caller's key has used in a month; with the scope `admin`, what all have.
+    """Return what the caller's key has used in a month; with the scope `admin`, all it oversees.
 
     Raises:
         InvalidArgument: the month is not one.
     """
     await call.parts.access.meter.write_out()
-    return await usage_summary(call.parts.store.access, month=month, owner=_seen_owner(call))
+    seen = visible_calls(call.caller)
+    return await usage_summary(
+        call.parts.store.access, month=month, owner=seen.owner, project=seen.project
+    )
 
 
 async def view_usage(call: Call, *, month: str | None = None) -> UsageView:
@@ -58,8 +62,10 @@ async def view_usage(call: Call, *, month: str | None = None) -> UsageView:
         InvalidArgument: the month is not one.
     """
     await call.parts.access.meter.write_out()
-    wanted = checked_month(month)
-    days = await call.parts.store.access.daily_usage(month=wanted, owner=_seen_owner(call))
+    wanted, seen = checked_month(month), visible_calls(call.caller)
+    days = await call.parts.store.access.daily_usage(
+        month=wanted, owner=seen.owner, project=seen.project
+    )
     return UsageView(
         total=_sum("", days),
         by_day=_with_idle_days(_sums(days, lambda usage: usage.day), wanted),
@@ -70,23 +76,21 @@ async def view_usage(call: Call, *, month: str | None = None) -> UsageView:
 
 
 async def list_calls(call: Call, query: CallQuery) -> list[LoggedCall]:
-    """Return calls of the caller's key, newest first; with the scope `admin`, everyone's.
+    """Return calls of the caller's key, newest first; with the scope `admin`, all it oversees.
 
     Raises:
         InvalidArgument: the month is not one.
     """
     await call.parts.access.meter.write_out()
+    seen = visible_calls(call.caller)
     wanted = replace(
         query,
         month=checked_month(query.month),
-        owner=_seen_owner(call),
+        owner=seen.owner,
+        project=seen.project,
         limit=CALLS_AT_ONCE,
     )
     return await call.parts.store.access.list_calls(wanted)
-
-
-def _seen_owner(call: Call) -> str | None:
-    return None if "admin" in call.caller.scopes else call.caller.key_hash or ""
 
 
 def _sums(days: Sequence[DailyUsage], name_of: Callable[[DailyUsage], str]) -> list[UsageSum]:

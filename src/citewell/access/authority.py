@@ -1,0 +1,123 @@
+"""What a caller oversees and can grant: that of one project, or everything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from citewell.core.errors import ScopeViolation
+from citewell.core.records import Caller
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from citewell.core.identity import AccessKey, AccessScope
+
+OPERATOR = Caller(session="operator")
+"""Whoever runs commands on the server's own machine, and so can write to its store anyway."""
+
+INCLUDED_SCOPES: dict[AccessScope, frozenset[str]] = {
+    "read": frozenset({"read"}),
+    "write": frozenset({"read", "write"}),
+    "admin": frozenset({"read", "write", "admin"}),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTerms:
+    """What a key is for; a limit left out is that of the caller who makes the key."""
+
+    scope: AccessScope = "write"
+    """Each scope includes the ones before it: read, write, admin."""
+    toolsets: frozenset[str] | None = None
+    project: str | None = None
+    monthly_units: int | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisibleCalls:
+    """Whose calls a caller sees: of one owner, of the keys of one project, or all."""
+
+    owner: str | None = None
+    project: str | None = None
+
+
+def visible_calls(caller: Caller) -> VisibleCalls:
+    """Return whose calls `caller` sees: its own, and as an administrator its project's or all."""
+    if "admin" not in caller.scopes:
+        return VisibleCalls(owner=caller.key_hash or "")
+    return VisibleCalls(project=caller.key_project)
+
+
+def require_admin(caller: Caller) -> None:
+    """Refuse a caller who cannot manage keys.
+
+    Raises:
+        ScopeViolation: the caller lacks the scope `admin`.
+    """
+    if "admin" not in caller.scopes:
+        raise ScopeViolation(
+            "Keys are for administrators.", suggestion="Use a key with the scope admin."
+        )
+
+
+def oversees(caller: Caller, key: AccessKey) -> bool:
+    """Return whether an administrator can see and end `key`."""
+    return caller.key_project is None or key.project == caller.key_project
+
+
+def within_limits(terms: KeyTerms, caller: Caller) -> KeyTerms:
+    """Return `terms` with the caller's own limits where they name none.
+
+    Raises:
+        ScopeViolation: the terms exceed what the caller has.
+    """
+    limited = replace(
+        terms,
+        toolsets=caller.toolsets if terms.toolsets is None else terms.toolsets,
+        project=terms.project or caller.key_project,
+        monthly_units=caller.monthly_units if terms.monthly_units is None else terms.monthly_units,
+        expires_at=terms.expires_at or caller.key_expires_at,
+    )
+    refuse_excess(limited, INCLUDED_SCOPES[terms.scope], caller)
+    return limited
+
+
+def refuse_excess(held: KeyTerms | AccessKey, scopes: frozenset[str], caller: Caller) -> None:
+    """Refuse to hand out a token that can do more than the caller's own.
+
+    Raises:
+        ScopeViolation: it can; the message says in what.
+    """
+    excess = [
+        word
+        for word, is_more in (
+            ("scope", not scopes <= caller.scopes),
+            ("project", caller.key_project not in (None, held.project)),
+            (
+                "toolsets",
+                caller.toolsets is not None
+                and (held.toolsets is None or not held.toolsets <= caller.toolsets),
+            ),
+            ("units a month", _exceeds(held.monthly_units, caller.monthly_units)),
+            (
+                "time until it ends",
+                _exceeds(_seconds(held.expires_at), _seconds(caller.key_expires_at)),
+            ),
+        )
+        if is_more
+    ]
+    if excess:
+        raise ScopeViolation(
+            f"This key would have more than yours: {', '.join(excess)}.",
+            suggestion="Ask for no more than your own key has, or use one with fewer limits.",
+        )
+
+
+def _exceeds(held: float | None, most: float | None) -> bool:
+    return most is not None and (held is None or held > most)
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()

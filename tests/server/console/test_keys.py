@@ -1,0 +1,53 @@
+"""The pages of keys, calls and usage, as administrators with and without limits use them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.server.shelf import Shelf
+from tests.server.test_http_access import bearer, call, make_keys
+from tests.server.tiny import serving
+
+from citewell.access.keys import KeyTerms
+from citewell.store.open import open_store
+
+pytestmark = pytest.mark.anyio
+
+KEYS = "/mcp/console/keys"
+ACCOUNTS = (KEYS, "/mcp/console/calls", "/mcp/console/usage", "/mcp/console/usage.csv")
+
+
+async def test_an_admin_of_one_project_stays_in_it(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(
+        shelf.settings,
+        root=KeyTerms(scope="admin"),
+        pj=KeyTerms(scope="admin", project="other", toolsets=frozenset({"kb"})),
+        stranger=KeyTerms(),
+    )
+    admin = bearer(tokens["pj"])
+    async with serving(shelf, shelf.settings) as base, httpx2.AsyncClient(base_url=base) as http:
+        for name in ("pj", "stranger"):
+            sent = call("kb_search", query="heron")
+            await http.post("/mcp", json=sent, headers=bearer(tokens[name]))
+        made = await http.post(KEYS, data={"name": "x2", "scope": "admin"}, headers=admin)
+        taken = [
+            await http.post(f"{KEYS}/{name}/{action}", data={}, headers=admin)
+            for name in ("stranger", "root")
+            for action in ("rotate", "revoke")
+        ]
+        limited = [(await http.get(path, headers=admin)).text for path in ACCOUNTS]
+        whole = [(await http.get(path, headers=bearer(tokens["root"]))).text for path in ACCOUNTS]
+    store = await open_store(shelf.settings.database_url)
+    keys = {key.name: key for key in await store.access.list_keys()}
+    await store.aclose()
+
+    assert made.status_code == 200
+    assert (keys["x2"].project, keys["x2"].toolsets) == ("other", frozenset({"kb"}))
+    assert [answer.status_code for answer in taken] == [404] * 4
+    assert keys["stranger"].revoked_at is None
+    assert ["stranger" in text for text in limited] == [False] * 4
+    assert ["pj" in text for text in limited] == [True] * 4
+    assert ["stranger" in text and "pj" in text for text in whole] == [True] * 4
