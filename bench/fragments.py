@@ -81,6 +81,7 @@ class Citation:
     site: str
     link: str
     words: str
+    with_formulas: str
 
 
 def main() -> None:
@@ -115,7 +116,7 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
         shown = _highlighted(page, citation.link)
         wanted, got = _letters(citation.words), _letters(shown)
         likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
-        is_right = _is_same_stretch(wanted, got)
+        is_right = _is_same_stretch((wanted, _letters(citation.with_formulas)), got)
         is_inside = is_right or _is_inside(wanted, got)
         row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link
         rows.setdefault(citation.site, []).append(row)
@@ -146,23 +147,32 @@ def _highlighted(page: Page, link: str) -> str:
 
 
 def _is_painted(picture: Image.Image, x: float, y: float, width: float, height: float) -> bool:
-    """Return whether the colour shows in a word's box; letters of another colour may cover some."""
-    painted = 0
-    for step_x in (0.1, 0.3, 0.5, 0.7, 0.9):
-        for step_y in (0.15, 0.5, 0.85):
-            place = int(x + width * step_x), int(y + height * step_y)
-            is_inside = 0 <= place[0] < picture.width and 0 <= place[1] < picture.height
-            painted += is_inside and picture.getpixel(place) == _COLOUR
-    return painted >= _LEAST_PAINTED
+    """Return whether the colour shows in a word's box; letters of another colour may cover some.
+
+    Words of a menu that stand out over the text have it on one edge at most.
+    """
+    painted_rows = 0
+    for step_y in (0.15, 0.5, 0.85):
+        places = [
+            (int(x + width * step_x), int(y + height * step_y))
+            for step_x in (0.1, 0.3, 0.5, 0.7, 0.9)
+        ]
+        painted_rows += any(
+            0 <= place[0] < picture.width
+            and 0 <= place[1] < picture.height
+            and picture.getpixel(place) == _COLOUR
+            for place in places
+        )
+    return painted_rows >= _LEAST_PAINTED
 
 
-def _is_same_stretch(wanted: str, got: str) -> bool:
-    """Return whether both begin and end alike, with little more or less in between."""
-    edge = min(_EDGE_LETTERS, len(wanted))
+def _is_same_stretch(spellings: Sequence[str], got: str) -> bool:
+    """Return whether one begins and one ends like `got`, with little more or less in between."""
+    edges = [(text, min(_EDGE_LETTERS, len(text))) for text in spellings]
     return (
-        wanted[:edge] == got[:edge]
-        and wanted[len(wanted) - edge :] == got[max(0, len(got) - edge) :]
-        and len(got) <= 2 * len(wanted) + _EDGE_LETTERS
+        any(text[:edge] == got[:edge] for text, edge in edges)
+        and any(text[len(text) - edge :] == got[max(0, len(got) - edge) :] for text, edge in edges)
+        and len(got) <= 2 * max(map(len, spellings)) + _EDGE_LETTERS
     )
 
 
@@ -215,6 +225,8 @@ def _quote_page(
             site=name,
             link=link_to_quote(url, chunk.anchor, page.text, start, end),
             words=read_visible_text(page.text[start:end]).text,
+            # Without a network, pages show the source of their formulas.
+            with_formulas=read_visible_text(page.text[start:end].replace("$", "")).text,
         )
 
 

@@ -53,6 +53,12 @@ def test_a_text_fragment_names_the_first_and_last_words() -> None:
     assert reference.ends == ("The grey", "eats fish")
 
 
+def test_several_text_directives_name_one_quote() -> None:
+    (reference,) = read_references(f"See {URL}#:~:text=Food,-The%20grey&text=The%20grey,fish&x=1,2")
+
+    assert reference.ends == ("Food", "fish")
+
+
 def test_a_japanese_quote_is_one() -> None:
     (reference,) = read_references(f"「鷺は浅い水辺で魚を待つ」（{URL} ）")
 

@@ -122,7 +122,7 @@ def test_any_slice_of_any_text_has_a_well_formed_fragment_or_none(
 
     fragment = text_fragment(text, start, end)
 
-    assert fragment is None or not set(fragment) & set(" \n()[]*`|&#\\")
+    assert fragment is None or not set(fragment.replace("&text=", "")) & set(" \n()[]*`|&#\\")
 
 
 @pytest.mark.parametrize("mark", ["[", "*", "`", "![", "](", "**", "| "])
@@ -137,3 +137,48 @@ def test_formulas_and_arguments_are_not_taken_for_markup() -> None:
 
     assert text_fragment(page, 0, 24) == "fit%28x%2C%20%2Aargs%2C%20%2A%2Akwds"
     assert text_fragment(page, page.index("For"), len(page)) == "For,of%20its%20own"
+
+
+def test_lines_that_the_page_has_above_are_told_apart_by_what_follows() -> None:
+    page = "## Set\n\n| Syntax: | Set name |\n\n## Unset\n\n| Syntax: | Unset name, or several |\n"
+    start = page.rindex("Syntax")
+
+    assert text_fragment(page, start, len(page)) == (
+        "Syntax:,-Unset%20name&text=Unset%20name%2C%20or,several"
+    )
+
+
+def test_a_line_that_a_menu_may_have_is_named_with_the_next() -> None:
+    page = "**Notes**\n\nThe window is symmetric, unless told otherwise.\n"
+
+    assert text_fragment(page, 0, len(page)) == (
+        "Notes,-The%20window&text=The%20window%20is,unless%20told%20otherwise"
+    )
+
+
+def test_code_that_repeats_itself_is_named_over_several_lines() -> None:
+    page = "```\nif a {\n  go\n}\nif b {\n  go\n}\n```\n\n```\nif b {\n  stop\n}\n```\n"
+    start, end = page.rindex("if b"), page.rindex("}")
+
+    assert (
+        text_fragment(page, 0, page.index("}\n```"))
+        == "if%20a,go%0A%7D%0Aif%20b%20%7B%0A%20%20go&text=if%20a,go"
+    )
+    assert text_fragment(page, start, end) == "if%20b%20%7B%0A%20%20stop&text=stop"
+
+
+def test_a_star_in_code_is_the_page_s_own() -> None:
+    page = "**`git rm \\*.txt`**: Removes the files of all folders below this one.\n"
+
+    assert text_fragment(page, 0, 20) == "git%20rm%20%5C%2A.txt"
+
+
+def test_the_title_of_a_call_out_is_in_no_context() -> None:
+    page = (
+        "First, take the sum of the weights.\n\nSum of the weights\n\nℹ️ SEE ALSO:\n\n- quadrature\n"
+    )
+
+    assert (
+        text_fragment(page, 0, page.rindex("weights") + 7)
+        == "First%2C%20take%20the,of%20the%20weights"
+    )

@@ -125,7 +125,9 @@ def _fragment_ends(url: str) -> tuple[str, str] | None:
     _, directive, terms = url.partition(_DIRECTIVE)
     if not directive:
         return None
-    parts = [part for part in terms.split("&")[0].split(",") if not part.startswith("-")]
+    # Several directives may name one quote together.
+    named_by = [part[5:] for part in f"text={terms}".split("&") if part.startswith("text=")]
+    parts = [part for part in ",".join(named_by).split(",") if not part.startswith("-")]
     named = [unquote(part) for part in parts if not part.endswith("-")]
     return (named[0], named[-1]) if named else None
 

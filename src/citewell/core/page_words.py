@@ -23,10 +23,13 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _FEW_FOLDED = 20
 _MARKS = re.compile(
     r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
-    r"|\]\([^()\s]{0,20000}+\)|[`*\[\\|]|~~",
+    r"|\]\([^()\s]{0,20000}+\)|[`*\[\\]|~~",
     re.MULTILINE,
 )
 _LINKED = re.compile(r"\[([^\[\]\n]{1,2000}+)\]\(")
+_CODE = re.compile(r"(?<!`)(`{1,3}+)[^`\n]{1,2000}+\1(?!`)")
+# Outside of code these may be the page's own or Markdown's.
+_UNSURE = re.compile(r"[*^\\]|~~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ class PageWords:
     """… where the text of links stands in that, …"""
     marks: list[str]
     """… what the canonical line of each word begins with, …"""
+    fenced: list[bool]
+    """… whether each word is in a block of code, which a browser takes as one, …"""
+    unsure: list[bool]
+    """… whether it may not read so on the page, …"""
     above: str
     """… and all that the page has before, folded, without the marks of Markdown."""
 
@@ -71,6 +78,8 @@ def words_around(text: str, start: int, end: int) -> PageWords:
         spans.append(word)
         lines.append(line)
     sources = [visible.span(*span) for span in spans]
+    codes = [match.span() for match in _CODE.finditer(window)]
+    fenced = [bool(page.fences[_line_at(page, begin + offset)]) for begin, _ in sources]
     return PageWords(
         text=visible.text,
         folded=_fold(visible.text, page.folding),
@@ -80,13 +89,25 @@ def words_around(text: str, start: int, end: int) -> PageWords:
         links=[
             (match.start(1) + offset, match.end(1) + offset) for match in _LINKED.finditer(window)
         ],
-        marks=[_line_mark(text, page, begin + offset) for begin, _ in sources],
+        marks=[text[page.starts[_line_at(page, begin + offset)]] for begin, _ in sources],
+        fenced=fenced,
+        unsure=[
+            _UNSURE.search(visible.text, *span) is not None
+            and not (is_code or lies_in(codes, *source))
+            for span, source, is_code in zip(spans, sources, fenced, strict=True)
+        ],
         above=page.stripped[: page.stripped_starts[first]],
     )
 
 
-def _line_mark(text: str, page: _PageLines, place: int) -> str:
-    return text[page.starts[bisect_right(page.starts, place) - 1]]
+def _line_at(page: _PageLines, place: int) -> int:
+    return bisect_right(page.starts, place) - 1
+
+
+def lies_in(spans: list[Span], start: int, end: int) -> bool:
+    """Return whether one of the spans, which are in order, holds all from `start` to `end`."""
+    place = bisect_right(spans, start, key=lambda span: span[0]) - 1
+    return place >= 0 and end <= spans[place][1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +142,7 @@ def _line_starts(text: str) -> list[int]:
 
 def strip_marks(text: str) -> str:
     """Return text without the marks of Markdown, in a hurry, each line in its place."""
-    return _MARKS.sub("", text)
+    return _MARKS.sub("", text.replace("|", " "))
 
 
 def _trim(text: str, start: int, end: int) -> Span:

@@ -13,7 +13,8 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
-from citewell.core.page_words import joins_words, strip_marks, words_around
+from citewell.core.page_words import joins_words, lies_in, strip_marks, words_around
+from citewell.core.visible_text import OBJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from citewell.core.text import Span
 
 DIRECTIVE = ":~:text="
+_AND = "&text="
 # A quote this short is its own term; a longer one is named by its first and last words.
 _WHOLE_CHARACTERS = 32
+_FEW_WORDS = 2
+_ITEM_MARKS = "-+*"
 _TERM_WORDS = (3, 5, 8, 12, 20)
 _CONTEXT_WORDS = (2, 4, 8)
 _TELLING_CHARACTERS = 5
@@ -31,8 +35,6 @@ _FIRST_CJK = "\u2e80"
 _CJK_CHARACTERS_PER_WORD = 3
 _MOST_SPACE = 40
 _WHITE_SPACE = re.compile(r"\s")
-# Marks that may be the page's own or Markdown's.
-_UNSURE = re.compile(r"[*^\\]|~~")
 # Others than these could end a link, or mean something in Markdown or in the directive.
 _LITERAL = "/:;=?@!$+"
 
@@ -58,9 +60,9 @@ def text_fragment(text: str, start: int, end: int) -> str | None:
     words = words_around(text, start, end)
     first = bisect_right(words.sources, start, key=lambda span: span[1])
     last = bisect_left(words.sources, end, key=lambda span: span[0]) - 1
-    while first <= last and _is_unsure(words, first):
+    while first <= last and words.unsure[first]:
         first += 1
-    while last >= first and _is_unsure(words, last):
+    while last >= first and words.unsure[last]:
         last -= 1
     if first > last:
         return None
@@ -73,7 +75,7 @@ def text_fragment(text: str, start: int, end: int) -> str | None:
 def _name_whole(words: PageWords, first: int, last: int) -> str | None:
     for before, after in (0, 0), (2, 0), (0, 2), (2, 2), (4, 4), (8, 8):
         term = _term(words, first, last)
-        term = _from_line_start(words, term, first) if before else term
+        term = _from_line_start(words, term) if before else term
         prefix, suffix = _before(words, term, first, before), _after(words, last, after)
         if _fits_first(words, term, prefix=prefix, suffix=suffix):
             return _write(words, prefix, term, None, suffix)
@@ -81,31 +83,94 @@ def _name_whole(words: PageWords, first: int, last: int) -> str | None:
 
 
 def _name_ends(words: PageWords, first: int, last: int) -> str | None:
-    opening = _choose_start(words, first, last)
     below = first
+    opening = None if _is_title(words, first, last) else _choose_start(words, first, last)
     while opening is None:
-        # What opens a program may open others: the highlight then begins some lines below.
+        # What opens a program may open others: this directive then begins some lines below.
         below = bisect_right(words.lines, words.lines[below])
         if below > last:
             break
-        if not _is_unsure(words, below):
+        if not words.unsure[below]:
             opening = _choose_start(words, below, last)
-    opening = opening or _choose_start(words, first, last, over_heading=True)
+    if opening is None:
+        below = first
+        opening = _choose_start(words, first, last, over_heading=True)
     if opening is None:
         return None
     prefix, start, reached = opening
+    directives = [_name_above(words, first, below, last, start)] if below > first else []
     if reached == last:
-        return _write(words, prefix, start, None, None)
-    terms = list(_terms_back(words, last, after=reached))
-    for end in terms:
+        directives.append(_write(words, prefix, start, None, None))
+    else:
+        endings = _choose_ends(words, start, last, after=reached)
+        directives += [_write(words, prefix, start, end, suffix) for end, suffix in endings]
+    # A browser highlights what any of the directives names.
+    return _AND.join(filter(None, directives))
+
+
+def _is_title(words: PageWords, first: int, last: int) -> bool:
+    """Return whether a quote begins with a line that a menu of the page may well have: `Notes`."""
+    below = bisect_right(words.lines, words.lines[first])
+    if below > last or words.fenced[first] or words.marks[first] == "|":
+        return False
+    weight = sum(_weight(words, word) for word in range(first, min(below, first + _FEW_WORDS + 1)))
+    line = words.text[slice(*_from_line_start(words, _term(words, first, below - 1)))]
+    return weight <= _FEW_WORDS and line.replace(" ", "").isalpha() and _touch(words, below)
+
+
+def _touch(words: PageWords, word: int) -> bool:
+    """Return whether nothing stands before a word that canonical text writes otherwise."""
+    return OBJECT not in words.text[words.spans[word - 1][1] : words.spans[word][0]]
+
+
+def _name_above(words: PageWords, first: int, below: int, last: int, end: Span) -> str | None:
+    """Return a directive from word `first` to `below`, of lines that others on the page are like.
+
+    They are told apart by what stands below them, or else by the heading; then up to `end`.
+    """
+    if all(words.fenced[first : below + 1]):
+        for count in _TERM_WORDS:
+            term = _term(words, first, _advance(words, below, last, count))
+            if _fits_first(words, term):
+                return _write(words, None, term, None, None)
+    is_next = words.lines[below - 1] == words.lines[first] and _touch(words, below)
+    if is_next and not any(words.unsure[first:below]):
+        term = _to_line_end(words, _from_line_start(words, _term(words, first, below - 1)))
+        for count in _CONTEXT_WORDS:
+            next_words = _term(words, below, _advance(words, below, last, count))
+            suffix = _from_line_start(words, next_words)
+            if _fits_first(words, term, suffix=suffix):
+                return _write(words, None, term, None, suffix)
+    opening = _choose_start(words, first, last, over_heading=True)
+    if opening is None or opening[0] is None or opening[2] >= below:
+        return None
+    return _write(words, opening[0], opening[1], end, None)
+
+
+def _choose_ends(
+    words: PageWords, start: Span, last: int, *, after: int
+) -> list[tuple[Span, Span | None]]:
+    """Return the term that a quote ends with, and its suffix; behind one that may not fit, another.
+
+    Without any that comes first, the browser ends the highlight at an earlier place of the quote
+    that reads the same.
+    """
+    terms = list(_terms_back(words, last, after=after))
+    whole_line = _to_line_end(words, _from_line_start(words, terms[-1]))
+    for end in *terms, whole_line:
         if _fits_first(words, end, after=start[1]):
-            return _write(words, prefix, start, end, None)
+            return [(end, None)]
+    early: list[tuple[Span, Span | None]] = [(terms[0], None)]
+    for count in _TERM_WORDS:
+        first = max(after + 1, last - count)
+        end = _to_line_end(words, _term(words, first, last))
+        if all(words.fenced[first : last + 1]) and _fits_first(words, end, after=start[1]):
+            return [(end, None), *early]
     for count in _CONTEXT_WORDS:
         suffix = _after(words, last, count)
-        if _fits_first(words, terms[0], suffix=suffix, after=start[1]):
-            return _write(words, prefix, start, terms[0], suffix)
-    # The browser then ends the highlight at an earlier place of the quote that reads the same.
-    return _write(words, prefix, start, terms[0], None)
+        if suffix and _fits_first(words, terms[0], suffix=suffix, after=start[1]):
+            return [(terms[0], suffix), *early]
+    return early
 
 
 def _choose_start(
@@ -116,16 +181,19 @@ def _choose_start(
     With `over_heading`, the prefix may be a heading, which often ends with a sign that links to it:
     where that is visible, the prefix fits nothing.
     """
-    ends = [_advance(words, first, last, count) for count in _term_sizes(words, first)]
+    # Menus are lists, too: what begins an item of a list is named by some more words.
+    sizes = _term_sizes(words, first)[words.marks[first] in _ITEM_MARKS :]
+    ends = [_advance(words, first, last, count) for count in sizes]
     for end in ends:
         # Menus, which canonical text leaves out, have the same link before the quote.
-        is_link = _is_inside_link(words, first, end) and end < ends[-1]
+        source = words.sources[first][0], words.sources[end][1]
+        is_link = lies_in(words.links, *source) and end < ends[-1]
         term = _term(words, first, end)
         if not is_link and _fits_first(words, term):
             return None, term, end
     for count in _CONTEXT_WORDS:
         for end in ends[0], ends[-1]:
-            term = _from_line_start(words, _term(words, first, end), first)
+            term = _from_line_start(words, _term(words, first, end))
             prefix = _before(words, term, first, count, over_heading=over_heading)
             if prefix is not None and _fits_first(words, term, prefix=prefix):
                 return prefix, term, end
@@ -147,7 +215,7 @@ def _terms_back(words: PageWords, last: int, *, after: int) -> Iterator[Span]:
             weight < count
             and first - 1 > after
             and words.lines[first - 1] == words.lines[last]
-            and not _is_unsure(words, first - 1)
+            and not words.unsure[first - 1]
         ):
             first -= 1
             weight += _weight(words, first)
@@ -161,7 +229,7 @@ def _advance(words: PageWords, first: int, last: int, count: int) -> int:
         weight < count
         and end < last
         and words.lines[end + 1] == words.lines[first]
-        and not _is_unsure(words, end + 1)
+        and not words.unsure[end + 1]
     ):
         end += 1
         weight += _weight(words, end)
@@ -180,23 +248,33 @@ def _before(
         first - begin < count
         and begin > 0
         and (begin == first or words.lines[begin - 1] == words.lines[first - 1])
-        and not _is_unsure(words, begin - 1)
+        and not words.unsure[begin - 1]
     ):
         begin -= 1
     return None if begin == first else _within_line(words, words.spans[begin][0], term[0])
 
 
-def _from_line_start(words: PageWords, term: Span, first: int) -> Span:
+def _from_line_start(words: PageWords, term: Span) -> Span:
     """Return the term with the punctuation that its line begins with: a prefix must touch it."""
-    if first > 0 and words.lines[first - 1] == words.lines[first]:
+    line = words.text.rfind("\n", 0, term[0]) + 1
+    if any(map(joins_words, words.text[line : term[0]])):
         return term
-    opening = _within_line(words, words.text.rfind("\n", 0, term[0]) + 1, term[0])
+    opening = _within_line(words, line, term[0])
     return (term[0] if opening is None else opening[0]), term[1]
+
+
+def _to_line_end(words: PageWords, term: Span) -> Span:
+    """Return the term with the punctuation that its line ends with."""
+    line_end = words.text.find("\n", term[1])
+    closing = _within_line(words, term[1], len(words.text) if line_end < 0 else line_end)
+    if closing is None or any(map(joins_words, words.text[slice(*closing)])):
+        return term
+    return term[0], closing[1]
 
 
 def _after(words: PageWords, last: int, count: int) -> Span | None:
     first = last + 1
-    if not count or first >= len(words.spans) or _is_unsure(words, first):
+    if not count or first >= len(words.spans) or words.unsure[first]:
         return None
     end = _advance(words, first, len(words.spans) - 1, count)
     return _within_line(words, words.spans[last][1], words.spans[end][1])
@@ -291,14 +369,3 @@ def _weight(words: PageWords, word: int) -> int:
     if words.text[start] < _FIRST_CJK:
         return 1
     return max(1, (end - start) // _CJK_CHARACTERS_PER_WORD)
-
-
-def _is_unsure(words: PageWords, word: int) -> bool:
-    start, end = words.spans[word]
-    return _UNSURE.search(words.text, start, end) is not None
-
-
-def _is_inside_link(words: PageWords, first: int, last: int) -> bool:
-    start, end = words.sources[first][0], words.sources[last][1]
-    place = bisect_right(words.links, start, key=lambda span: span[0]) - 1
-    return place >= 0 and end <= words.links[place][1]

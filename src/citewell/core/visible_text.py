@@ -19,8 +19,8 @@ _LINE_MARK = re.compile(
 # How the extractor begins a call-out, whose own title is a block by itself.
 _LABEL = re.compile(r"[ℹ⚠]\ufe0f [A-Z ]{2,30}+:(?: |$)")
 _RULE = re.compile(r"[ \t|:*_=-]*+")
-# An image or a formula breaks the text around it for a browser.
-_OBJECT = "\n"
+# An image or a formula breaks the text around it for a browser, and so may the title of a call-out.
+OBJECT = "\n\ufffc\n"
 # All repeats are bounded or possessive, so that no page can make the search slow.
 _MARKUP = re.compile(
     r"""(?P<code>(?<!`)(?P<ticks>`{1,3}+)(?P<inside>[^`\n]{1,2000}+)(?P=ticks)(?!`))
@@ -29,7 +29,7 @@ _MARKUP = re.compile(
     |(?P<term>:(?:\ |$)|(?<=\*\*),\ (?=\*\*))
     |(?P<math>\${1,2}+(?=[^\s$])[^$\n]{1,1000}+(?<=\S)\${1,2}+(?!\d))
     |(?P<strong>\*{2,3}+)
-    |(?P<star>(?<![\w*])\*(?=[^\s*][^*\n]{0,500}+\*(?![a-zA-Z0-9_*]))
+    |(?P<star>(?P<opening>(?<![a-zA-Z0-9_*])\*(?=[^\s*,)][^*\n]{0,500}+\*(?![a-zA-Z0-9_*])))
         |(?<=[^\s*])\*(?![a-zA-Z0-9_*]))
     |(?P<dropped>\]\([^()\s]{0,20000}+\)|\\(?=[\\`*_{}\[\]()\#+.!|<>~-])|~~
         |\[(?=[^\[\]\n]{1,2000}+\]\())""",
@@ -83,6 +83,7 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
     mark = _LINE_MARK.match(line)
     position = mark.end() if mark else 0
     if label := _LABEL.match(line, position):
+        writer.add(OBJECT, offset + position, offset + label.end())
         position = label.end()
     # Cells are blocks of their own, and so are a term and its definition.
     is_row, defines = line.startswith("|", position), line.startswith("**", position)
@@ -95,12 +96,12 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
         if match["code"]:
             written = match["inside"]
         elif match["image"] or match["math"]:
-            written = _OBJECT
+            written = OBJECT
         elif (match["cell"] and is_row) or (match["term"] and defines):
             written = "\n"
         elif match["star"]:
             # A star without its pair is the page's own.
-            opens = not is_open and not line[start - 1 : start].isalnum()
+            opens = not is_open and match["opening"] is not None
             written = "" if is_open or opens else written
             is_open = opens
         elif match["strong"]:
