@@ -385,14 +385,10 @@ class Caller:
     project: str = "default"
     scopes: frozenset[str] = field(default_factory=lambda: frozenset({"read", "write", "admin"}))
     key_hint: str | None = None  # the last four characters of the token
-    toolsets: frozenset[str] | None = None
-    """None means all that the server lists."""
-    monthly_units: int | None = None
-    """Most units the key may use in a month; None means without limit."""
-    key_project: str | None = None
-    """The one project that the key is limited to; None means that it is not limited."""
-    key_expires_at: datetime | None = None
-    """When the key ends; None means never."""
+    toolsets: frozenset[str] | None = None  # None means all that the server lists
+    monthly_units: int | None = None  # most units a month; None means without limit
+    key_project: str | None = None  # the one project of the key; None means not limited to one
+    key_expires_at: datetime | None = None  # when the key ends; None means never
     pays_by_service: bool = False
     """Whether the billing service vouched for the token, and is charged for paid tools."""
     token: str | None = field(default=None, repr=False, compare=False)
