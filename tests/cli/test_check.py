@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import Shell
+from tests.cli.shell import Shell, make_database
+from tests.e2e.processes import run_citewell
 
 from citewell.cli.main import main
 
@@ -79,3 +81,15 @@ def test_a_huge_or_missing_document_is_refused(
     said = capsys.readouterr().err
     assert "more than 2,000,000 bytes" in said
     assert "cannot be read: No such file" in said
+
+
+@pytest.mark.parametrize("command", ["check", "check-draft", "verify"])
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path, command: str) -> None:
+    pipe = tmp_path / "pipe.md"
+    os.mkfifo(pipe)
+    make_database(f"sqlite:///{tmp_path / 'pages.db'}")
+
+    refused = run_citewell(tmp_path, command, str(pipe), CITEWELL_EMBEDDER="none")
+
+    assert refused.returncode == 1
+    assert "cannot be read: it is not a regular file" in refused.stderr

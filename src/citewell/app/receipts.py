@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -14,6 +15,7 @@ from citewell.ingest.receipt.container import MAX_RECEIPT_BYTES, refused
 from citewell.ingest.receipt.signing import LibraryKey
 from citewell.ingest.receipt.verify import verify_receipt
 from citewell.ingest.receipt.write import CitedPage, refuse_private, write_receipt
+from citewell.ingest.regular_file import read_regular_file
 from citewell.web.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -93,13 +95,10 @@ async def read_receipt_file(path: Path) -> bytes:
     Raises:
         ArchiveRefused: the file cannot be read, or is larger than any receipt.
     """
-
-    def read() -> bytes:
-        with path.open("rb") as file:
-            return file.read(MAX_RECEIPT_BYTES + 1)
-
     try:
-        return await to_thread.run_sync(read)
+        return await to_thread.run_sync(
+            partial(read_regular_file, path, max_bytes=MAX_RECEIPT_BYTES)
+        )
     except OSError as error:
         raise refused(error.strerror or "the file cannot be opened") from error
 

@@ -12,6 +12,7 @@ from anyio import to_thread
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
 from citewell.core.text import one_line
+from citewell.ingest.regular_file import read_regular_file
 
 if TYPE_CHECKING:
     import argparse
@@ -96,11 +97,16 @@ def read_file(name: str) -> bytes:
         InvalidArgument: it cannot be read, or is too large.
     """
     try:
-        path = Path("/dev/stdin") if name == "-" else Path(name)
-        with path.open("rb") as file:
-            data = file.read(MAX_DOCUMENT_BYTES + 1)
+        if name == "-":
+            with Path("/dev/stdin").open("rb") as stdin:
+                data = stdin.read(MAX_DOCUMENT_BYTES + 1)
+        else:
+            data = read_regular_file(Path(name), max_bytes=MAX_DOCUMENT_BYTES)
     except OSError as error:
-        raise InvalidArgument(f"{name} cannot be read: {error.strerror}") from error
+        raise InvalidArgument(
+            f"{name} cannot be read: {error.strerror}",
+            suggestion="Give the path of a file, or - to read a pipe.",
+        ) from error
     if len(data) > MAX_DOCUMENT_BYTES:
         raise InvalidArgument(
             f"{name} has more than {MAX_DOCUMENT_BYTES:,} bytes", suggestion="Check it in parts."

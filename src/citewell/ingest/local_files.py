@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument, UnsupportedContent
 from citewell.core.records import FetchedPage
+from citewell.ingest.regular_file import read_regular_file
 from citewell.web.charset import decode_body
 from citewell.web.content import page_kind
 
@@ -75,8 +76,7 @@ def read_local_page(path: Path, *, max_bytes: int) -> FetchedPage:
     """
     url = file_url(path)
     try:
-        with path.open("rb") as file:
-            body = file.read(max_bytes + 1)
+        body = read_regular_file(path, max_bytes=max_bytes)
     except OSError as error:
         raise UnsupportedContent(f"cannot read {path}: {error.strerror}") from error
     if len(body) > max_bytes:

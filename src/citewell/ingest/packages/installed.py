@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-from importlib import metadata
 from typing import TYPE_CHECKING
 
-from citewell.ingest.packages.python_project import distribution_name
+from citewell.ingest.packages.distribution import find_distributions
 
 if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Dependency
+    from citewell.ingest.packages.distribution import InstalledDistribution
 
 
-def find_distribution(dependency: Dependency) -> metadata.Distribution | None:
+def find_distribution(dependency: Dependency) -> InstalledDistribution | None:
     """Return what is installed of a dependency; None when nothing is, or its files are broken."""
     if dependency.location is None:
         return None
     # By name, so that the metadata of the others is not read.
-    for dist in metadata.distributions(name=dependency.name, path=[str(dependency.location)]):
-        if distribution_name(dist) == dependency.name:
-            return dist
-    return None
+    found = find_distributions(dependency.location, name=dependency.name)
+    return next((dist for dist in found if dist.normalised_name == dependency.name), None)
 
 
 def is_editable_install(dependency: Dependency) -> bool:

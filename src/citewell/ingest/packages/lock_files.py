@@ -38,7 +38,7 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
         "gradle.lockfile": ("maven", _parse_gradle),
     }
     for file_name, (ecosystem, parse) in parsers.items():
-        text = read_project_file(folder / file_name, problems)
+        text = read_project_file(folder, file_name, problems)
         try:
             packages = list(parse(text, folder)) if text else []
         except (ValueError, RecursionError, AttributeError, TypeError) as error:
@@ -97,7 +97,7 @@ def _parse_gemfile(text: str, folder: Path) -> Iterator[_Locked]:
 
 def _parse_composer(text: str, folder: Path) -> Iterator[_Locked]:
     document = json.loads(text)
-    declared = load_json(folder / "composer.json", [])
+    declared = load_json(folder, "composer.json", [])
     direct = {**table(declared, "require"), **table(declared, "require-dev")}
     for package in [*items(document.get("packages")), *items(document.get("packages-dev"))]:
         name = str(package.get("name"))
@@ -112,7 +112,7 @@ def _parse_composer(text: str, folder: Path) -> Iterator[_Locked]:
 
 def _parse_gradle(text: str, folder: Path) -> Iterator[_Locked]:
     scripts = [
-        read_project_file(folder / name, [])
+        read_project_file(folder, name, [])
         for name in ("build.gradle", "build.gradle.kts", "gradle/libs.versions.toml")
     ]
     locked: list[_Locked] = []

@@ -33,7 +33,9 @@ def npm_description(dependency: Dependency) -> str:
     assert dependency.location is not None, "only an installed package has pages"
     title = f"# {dependency.name}\n"
     readmes = sorted(dependency.location.glob("[Rr][Ee][Aa][Dd][Mm][Ee]*"))
-    return f"{title}\n{read_bounded(readmes[0])}\n" if readmes else title
+    if not readmes:
+        return title
+    return f"{title}\n{read_bounded(readmes[0], package=dependency.location)}\n"
 
 
 def npm_pages(dependency: Dependency) -> Iterator[PackagePage]:
@@ -43,7 +45,7 @@ def npm_pages(dependency: Dependency) -> Iterator[PackagePage]:
         shown = path.relative_to(dependency.location).as_posix()
         is_markdown = path.suffix == ".md"
         render = (
-            partial(read_bounded, path)
+            partial(read_bounded, path, package=dependency.location)
             if is_markdown
             else partial(_render_declarations, path, shown, dependency)
         )
@@ -76,7 +78,8 @@ def _find_files(root: Path) -> Iterator[Path]:
 
 def _render_declarations(path: Path, shown: str, dependency: Dependency) -> str | None:
     """Return the documented declarations of a `.d.ts` file; None when none has a comment."""
-    lines = read_bounded(path).splitlines()
+    assert dependency.location is not None, "only an installed package has pages"
+    lines = read_bounded(path, package=dependency.location).splitlines()
     parts: list[str] = []
     comment: list[str] | None = None
     scope = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from citewell.core.text import one_line
 from citewell.ingest.packages.dependency import Dependency
 from citewell.ingest.packages.project_files import load_json, read_project_file, table
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GROUPS = ("dependencies", "devDependencies", "optionalDependencies")
+# Anything else, such as `../..`, would be looked for outside of node_modules.
+_NAME = re.compile(r"(?:@[^/\\\s]{1,214}/)?[^./\\\s@][^/\\\s]{0,213}")
 # `"@scope/name@npm:^1.0", name@^1.1:` opens an entry of yarn.lock, in either of its formats.
 _YARN_NAME = re.compile(r'^"?(@?[^@"\s]{1,214})@')
 _YARN_VERSION = re.compile(r'  version:? "?([^"\s]{1,100})"?')
@@ -24,14 +27,16 @@ _PLAIN_VERSION = re.compile(r"\d[\w.+-]{0,99}")
 
 def find_npm_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
     """Yield the packages that package.json names, as installed or as locked."""
-    declared = load_json(folder / "package.json", problems)
-    names = {name for group in _GROUPS for name in table(declared, group)}
+    declared = load_json(folder, "package.json", problems)
+    listed = {name for group in _GROUPS for name in table(declared, group)}
+    names = {name for name in listed if _NAME.fullmatch(name)}
+    problems += [f"package.json names no package: {one_line(name)}" for name in listed - names]
     if not names:
         return
     locked = _locked(folder, problems)
     for name in sorted(names):
         location = folder / "node_modules" / name
-        installed = load_json(location / "package.json", problems)
+        installed = load_json(location, "package.json", problems)
         lock_name, locked_version = locked.get(name, ("package.json", None))
         version = installed.get("version")
         is_installed = isinstance(version, str) and bool(version)
@@ -48,8 +53,8 @@ def _locked(folder: Path, problems: list[str]) -> dict[str, tuple[str, str]]:
     """Return the lock file and the version of each package, by name."""
     parsers = {
         "package-lock.json": _package_lock(folder, problems),
-        "yarn.lock": _yarn_lock(read_project_file(folder / "yarn.lock", problems)),
-        "pnpm-lock.yaml": _pnpm_lock(read_project_file(folder / "pnpm-lock.yaml", problems)),
+        "yarn.lock": _yarn_lock(read_project_file(folder, "yarn.lock", problems)),
+        "pnpm-lock.yaml": _pnpm_lock(read_project_file(folder, "pnpm-lock.yaml", problems)),
     }
     locked: dict[str, tuple[str, str]] = {}
     for lock_name, versions in parsers.items():
@@ -59,7 +64,7 @@ def _locked(folder: Path, problems: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def _package_lock(folder: Path, problems: list[str]) -> Iterator[tuple[str, str]]:
-    document = load_json(folder / "package-lock.json", problems)
+    document = load_json(folder, "package-lock.json", problems)
     # Since npm 7 by path, before that by name.
     entries = table(document, "packages") or table(document, "dependencies")
     for path, entry in entries.items():

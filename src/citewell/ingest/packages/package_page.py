@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import ExtractionError
 from citewell.core.records import FetchedPage
+from citewell.ingest.regular_file import read_regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,17 +58,21 @@ def file_stamp(path: Path) -> str:
     """Return what changes when a file does."""
     try:
         status = path.stat()
-    except OSError:
+    except (OSError, ValueError):
         return "missing"
     return f"{status.st_size}:{status.st_mtime_ns}"
 
 
-def read_bounded(path: Path) -> str:
+def read_bounded(path: Path, *, package: Path) -> str:
     """Return the text of a file, or nothing when it is larger than documentation is.
 
     Raises:
-        OSError: it cannot be read.
+        ExtractionError: it cannot be read, or does not lie in the folder of the package.
     """
-    with path.open("rb") as file:
-        content = file.read(MAX_SOURCE_BYTES + 1)
+    try:
+        content = read_regular_file(path, max_bytes=MAX_SOURCE_BYTES, within=package)
+    except OSError as error:
+        raise ExtractionError(f"it cannot be read: {error.strerror}") from error
+    except ValueError as error:  # no path can have such a name
+        raise ExtractionError(f"it cannot be read: {error}") from error
     return "" if len(content) > MAX_SOURCE_BYTES else content.decode("utf-8", "replace")

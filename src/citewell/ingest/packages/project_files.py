@@ -6,42 +6,47 @@ import json
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from citewell.ingest.regular_file import read_regular_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_FILE_BYTES = 50_000_000
 
 
-def read_project_file(path: Path, problems: list[str]) -> str:
-    """Return the text of a file; nothing, and a problem, when it cannot be read."""
-    if not path.is_file():
-        return ""
+def read_project_file(folder: Path, name: str, problems: list[str]) -> str:
+    """Return the text of a file below `folder`; nothing, and a problem, when it cannot be read."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        content = read_regular_file(folder / name, max_bytes=MAX_FILE_BYTES, within=folder)
+        if len(content) > MAX_FILE_BYTES:
             raise ValueError(f"it is larger than {MAX_FILE_BYTES:,} bytes")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        problems.append(f"{path.name} cannot be read: {error}")
+        return content.decode("utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
         return ""
+    except OSError as error:
+        problems.append(f"{name} cannot be read: {error.strerror}")
+    except ValueError as error:
+        problems.append(f"{name} cannot be read: {error}")
+    return ""
 
 
-def load_json(path: Path, problems: list[str]) -> dict[str, Any]:
+def load_json(folder: Path, name: str, problems: list[str]) -> dict[str, Any]:
     """Return the object of a JSON file; an empty one when it has none."""
-    text = read_project_file(path, problems)
+    text = read_project_file(folder, name, problems)
     try:
         document = json.loads(text) if text else {}
     except (ValueError, RecursionError) as error:
-        problems.append(f"{path.name} cannot be parsed: {error}")
+        problems.append(f"{name} cannot be parsed: {error}")
         return {}
     return document if isinstance(document, dict) else {}
 
 
-def load_toml(path: Path, problems: list[str]) -> dict[str, Any]:
+def load_toml(folder: Path, name: str, problems: list[str]) -> dict[str, Any]:
     """Return the tables of a TOML file; none when it cannot be parsed."""
     try:
-        return tomllib.loads(read_project_file(path, problems))
+        return tomllib.loads(read_project_file(folder, name, problems))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        problems.append(f"{path.name} cannot be parsed: {error}")
+        problems.append(f"{name} cannot be parsed: {error}")
         return {}
 
 

@@ -13,12 +13,12 @@ from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from importlib.metadata import Distribution
     from pathlib import PurePath
 
     import griffe
 
     from citewell.ingest.packages.dependency import Dependency
+    from citewell.ingest.packages.distribution import InstalledDistribution
 
     Definition = griffe.Class | griffe.Function | griffe.Attribute
 
@@ -48,6 +48,8 @@ class Module:
 
     name: str
     path: Path
+    folder: Path
+    """What its file must be inside of."""
     shown_path: str
     """Relative to where the distribution is installed."""
     is_private: bool
@@ -55,14 +57,14 @@ class Module:
     """`package.Name` by name in this module, where another module re-exports it."""
 
 
-def python_description(dependency: Dependency, dist: Distribution) -> str:
+def python_description(dependency: Dependency, dist: InstalledDistribution) -> str:
     """Return the README of a distribution, or the summary when it has none."""
     written = dist.metadata.json
     description = str(written.get("description") or written.get("summary") or "").strip()
     return f"# {dependency.name}\n\n{description}\n"
 
 
-def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[PackagePage]:
+def python_pages(dependency: Dependency, dist: InstalledDistribution) -> Iterator[PackagePage]:
     """Yield the pages of a distribution: its modules and its bundled documents."""
     files = [(file, Path(str(dist.locate_file(file)))) for file in dist.files or ()]
     for file, located in files:
@@ -70,9 +72,9 @@ def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[Package
             yield PackagePage(
                 address=f"{dependency.address}{file.as_posix()}",
                 stamp=file_stamp(located),
-                render=partial(read_bounded, located),
+                render=partial(read_bounded, located, package=dist.site_packages),
             )
-    for module in _find_modules(files):
+    for module in _find_modules(files, dist.site_packages):
         yield PackagePage(
             address=f"{dependency.address}{module.name}",
             stamp=f"{file_stamp(module.path)}:{len(module.public_names)}",
@@ -80,7 +82,7 @@ def python_pages(dependency: Dependency, dist: Distribution) -> Iterator[Package
         )
 
 
-def python_size(dist: Distribution) -> tuple[int, int]:
+def python_size(dist: InstalledDistribution) -> tuple[int, int]:
     """Return how many files of a distribution would be read, and their bytes; none is opened."""
     sizes = [
         file.size or 0
@@ -101,7 +103,7 @@ def _is_document(file: PurePath) -> bool:
     return file.suffix in _DOCUMENT_SUFFIXES and (is_in_docs or is_release_notes)
 
 
-def _find_modules(files: Sequence[tuple[PurePath, Path]]) -> list[Module]:
+def _find_modules(files: Sequence[tuple[PurePath, Path]], package: Path) -> list[Module]:
     """Return the public modules, and private ones that a public package re-exports."""
     sources: dict[str, tuple[Path, str]] = {}
     for file, located in files:
@@ -116,11 +118,12 @@ def _find_modules(files: Sequence[tuple[PurePath, Path]]) -> list[Module]:
             name = ".".join(parts)
             if name not in sources or file.suffix == ".py":
                 sources[name] = (located, file.as_posix())
-    exported = _re_exports({name: path for name, (path, _) in sources.items()})
+    exported = _re_exports({name: path for name, (path, _) in sources.items()}, package)
     return [
         Module(
             name=name,
             path=path,
+            folder=package,
             shown_path=shown,
             is_private=_is_private(name),
             public_names=exported.get(name, {}),
@@ -134,7 +137,7 @@ def _is_private(module: str) -> bool:
     return any(part.startswith("_") for part in module.split("."))
 
 
-def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
+def _re_exports(paths: dict[str, Path], package_folder: Path) -> dict[str, dict[str, str]]:
     """Return, for each module, the public names that packages give to what it defines."""
     import griffe
 
@@ -143,7 +146,7 @@ def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
         if path.stem != "__init__" or _is_private(package):
             continue
         try:
-            tree = _visit(package, path)
+            tree = _visit(package, path, package_folder)
         except ExtractionError:
             continue  # reported when the module itself is read
         for name, target in tree.imports.items():
@@ -158,7 +161,7 @@ def _re_exports(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
     return exported
 
 
-def _visit(name: str, path: Path) -> griffe.Module:
+def _visit(name: str, path: Path, package_folder: Path) -> griffe.Module:
     """Return a module as its source says it.
 
     Raises:
@@ -168,8 +171,8 @@ def _visit(name: str, path: Path) -> griffe.Module:
     import griffe
 
     try:
-        return griffe.visit(name, filepath=path, code=read_bounded(path))
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OSError) as error:
+        return griffe.visit(name, filepath=path, code=read_bounded(path, package=package_folder))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ExtractionError(f"it cannot be parsed: {error}") from error
 
 
@@ -179,7 +182,7 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
     Raises:
         ExtractionError: it cannot be parsed.
     """
-    tree = _visit(module.name, module.path)
+    tree = _visit(module.name, module.path, module.folder)
     parts = [part for member in _definitions(tree) for part in _render(member, module, level=2)]
     if tree.docstring is None and not parts:
         return None

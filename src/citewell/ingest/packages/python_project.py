@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Dependency, normalise_python_name
+from citewell.ingest.packages.distribution import find_distributions
 from citewell.ingest.packages.project_files import items, load_toml, read_project_file, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from citewell.ingest.packages.distribution import InstalledDistribution
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==\s*([^\s;,#\\]+)")
+_PYPROJECT = "pyproject.toml"
 _ENVIRONMENTS = (".venv", "venv", "env")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
 # A project of more is not read to its end: nobody chose that many by hand.
@@ -34,7 +37,7 @@ def find_python_dependencies(
     the `active` one.
     """
     own = _site_packages(folder, environment)
-    installed = _installed(own or (_site_packages(folder, active) if active else []))
+    installed = _installed(own or (_site_packages(folder, active) if active else []), problems)
     locked = dict(_locked(folder, problems))
     declared = _declared(folder, problems)
     if not declared:
@@ -45,7 +48,7 @@ def find_python_dependencies(
         if dist is None:
             version, location = locked.get(name), None
         else:
-            version, location = dist.version, _location(dist)
+            version, location = dist.version, dist.site_packages
         yield Dependency(
             ecosystem="pypi", name=name, version=version, found_in=source, location=location
         )
@@ -54,21 +57,19 @@ def find_python_dependencies(
 def _declared(folder: Path, problems: list[str]) -> dict[str, str]:
     """Return the normalised names that the project asks for, each with the file that does."""
     names: dict[str, str] = {}
-    project = folder / "pyproject.toml"
-    if project.is_file():
-        names |= dict.fromkeys(_pyproject_names(project, problems), project.name)
+    names |= dict.fromkeys(_pyproject_names(folder, problems), _PYPROJECT)
     for path in _requirement_files(folder):
-        for line in read_project_file(path, problems).splitlines():
+        for line in read_project_file(folder, path, problems).splitlines():
             text = line.strip()
             if text.startswith(("#", "-")) or "://" in text:
                 continue
             if match := _NAME.match(text):
-                names.setdefault(normalise_python_name(match[0]), path.name)
+                names.setdefault(normalise_python_name(match[0]), Path(path).name)
     return names
 
 
-def _pyproject_names(path: Path, problems: list[str]) -> Iterator[str]:
-    document = load_toml(path, problems)
+def _pyproject_names(folder: Path, problems: list[str]) -> Iterator[str]:
+    document = load_toml(folder, _PYPROJECT, problems)
     project = table(document, "project")
     requirements: list[object] = [*items(project.get("dependencies"))]
     for group in table(project, "optional-dependencies").values():
@@ -86,22 +87,20 @@ def _pyproject_names(path: Path, problems: list[str]) -> Iterator[str]:
                 yield normalise_python_name(name)
 
 
-def _requirement_files(folder: Path) -> list[Path]:
+def _requirement_files(folder: Path) -> list[str]:
+    """Return the names of the files, relative to the folder."""
     found = [*folder.glob("requirements*.txt"), *folder.glob("requirements/*.txt")]
-    return sorted(found)[:_MOST_REQUIREMENT_FILES]
+    return [str(path.relative_to(folder)) for path in sorted(found)[:_MOST_REQUIREMENT_FILES]]
 
 
 def _locked(folder: Path, problems: list[str]) -> Iterator[tuple[str, str]]:
     """Yield the versions that lock files and pinned requirements name."""
     for path in _requirement_files(folder):
-        for line in read_project_file(path, problems).splitlines():
+        for line in read_project_file(folder, path, problems).splitlines():
             if match := _PINNED.match(line.strip()):
                 yield normalise_python_name(match[1]), match[2]
     for name in _LOCKS:
-        path = folder / name
-        if not path.is_file():
-            continue
-        document = load_toml(path, problems)
+        document = load_toml(folder, name, problems)
         for package in items(document.get("package") or document.get("packages")):
             if isinstance(package, dict) and isinstance(package.get("name"), str):
                 yield normalise_python_name(package["name"]), str(package.get("version", ""))
@@ -112,26 +111,15 @@ def _site_packages(folder: Path, environment: Path | None) -> list[Path]:
     found = []
     for root in roots:
         found += sorted(root.glob("lib/python3*/site-packages"))
-        found += [path for path in (root / "Lib" / "site-packages",) if path.is_dir()]
-    return found
+        found.append(root / "Lib" / "site-packages")
+    return [path for path in found if path.is_dir()]
 
 
-def _installed(paths: Iterable[Path]) -> dict[str, metadata.Distribution]:
-    dists: dict[str, metadata.Distribution] = {}
-    for dist in metadata.distributions(path=[str(path) for path in paths]):
-        if name := distribution_name(dist):
-            dists.setdefault(name, dist)
+def _installed(paths: Iterable[Path], problems: list[str]) -> dict[str, InstalledDistribution]:
+    dists: dict[str, InstalledDistribution] = {}
+    for path in paths:
+        for dist in find_distributions(path):
+            if name := dist.normalised_name:
+                dists.setdefault(name, dist)
+            problems += dist.problems
     return dists
-
-
-def distribution_name(dist: metadata.Distribution) -> str | None:
-    """Return the normalised name of an installed distribution; None when its files are broken."""
-    try:
-        return normalise_python_name(dist.name)
-    except (KeyError, TypeError, AttributeError, ValueError, OSError):
-        return None
-
-
-def _location(dist: metadata.Distribution) -> Path | None:
-    path = Path(str(dist.locate_file("")))
-    return path if path.is_dir() else None

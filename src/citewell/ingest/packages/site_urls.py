@@ -114,7 +114,7 @@ def _python_urls(dependency: Dependency) -> list[str]:
 def _npm_urls(dependency: Dependency) -> list[str]:
     if dependency.location is None:
         return []
-    homepage = load_json(dependency.location / "package.json", []).get("homepage")
+    homepage = load_json(dependency.location, "package.json", []).get("homepage")
     return [homepage] if isinstance(homepage, str) else []
 
 

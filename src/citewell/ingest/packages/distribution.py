@@ -1,0 +1,70 @@
+"""Python distributions as an installer laid them out, read without leaving their folder."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from citewell.ingest.packages.dependency import normalise_python_name
+from citewell.ingest.packages.project_files import read_project_file
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+_SUFFIXES = (".dist-info", ".egg-info")
+
+
+class InstalledDistribution(metadata.Distribution):
+    """A distribution whose metadata is read only from regular files inside of site-packages.
+
+    The standard library's own follows links to anywhere, and waits for the writer of a pipe.
+    """
+
+    def __init__(self, site_packages: Path, folder_name: str) -> None:
+        self.site_packages = site_packages
+        self.problems: list[str] = []
+        """What could not be read so far."""
+        self._folder_name = folder_name
+
+    @property
+    def normalised_name(self) -> str | None:
+        """The name by which PyPI knows it; None when its files are broken."""
+        try:
+            return normalise_python_name(self.name)
+        except (KeyError, TypeError, AttributeError, ValueError, OSError):
+            return None
+
+    @override
+    def read_text(self, filename: str) -> str | None:
+        """Return the text of a metadata file; None when it has none that may be read."""
+        # An empty name stands for an .egg-info that is a file itself.
+        path = f"{self._folder_name}/{filename}" if filename else self._folder_name
+        is_folder = not filename and Path(self.site_packages, path).is_dir()
+        return (
+            None
+            if is_folder
+            else read_project_file(self.site_packages, path, self.problems) or None
+        )
+
+    @override
+    def locate_file(self, path: str | os.PathLike[str]) -> Path:
+        """Return where a file of it lies, by its path in RECORD."""
+        return self.site_packages / path
+
+
+def find_distributions(
+    site_packages: Path, *, name: str | None = None
+) -> Iterator[InstalledDistribution]:
+    """Yield what is installed in a folder; with `name`, only what may be called that."""
+    try:
+        entries = sorted(site_packages.iterdir())
+    except OSError:
+        return
+    for entry in entries:
+        is_wanted = name is None or normalise_python_name(entry.stem.partition("-")[0]) == name
+        if entry.suffix.lower() in _SUFFIXES and is_wanted:
+            yield InstalledDistribution(site_packages, entry.name)

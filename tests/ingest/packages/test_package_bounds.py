@@ -1,0 +1,188 @@
+"""What a package or a project may not make `sync` read: files elsewhere, pipes and devices."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.ingest.packages.project_folder import install, make_project
+
+from citewell.core.errors import ExtractionError
+from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.find import find_project, front_page, package_pages
+
+SECRET = "aws_secret_access_key = heronheronheron"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "shop")
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    path = tmp_path / "credentials"
+    path.write_text(f'"""{SECRET}"""\n', encoding="utf-8")
+    return path
+
+
+def dependency(folder: Path, name: str) -> Dependency:
+    return next(found for found in find_project(folder).dependencies if found.name == name)
+
+
+def loaded(found: Dependency) -> dict[str, str]:
+    """Return the text of every page, or why it was refused."""
+    front = front_page(found)
+    assert front is not None
+    said: dict[str, str] = {}
+    for page in [front, *package_pages(found)]:
+        try:
+            content = page.load()
+            said[page.address] = content.text if content else ""
+        except ExtractionError as error:
+            said[page.address] = error.message
+    return said
+
+
+def lay(path: Path, kind: str, secret: Path) -> None:
+    """Put a link to the secret, or a pipe that nobody writes to, in the place of a file."""
+    path.unlink(missing_ok=True)
+    if kind == "link":
+        path.symlink_to(secret)
+    else:
+        os.mkfifo(path)
+
+
+REFUSALS = {"link": "leads out of the folder", "pipe": "not a regular file"}
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "index.d.ts"])
+def test_a_file_of_an_npm_package_is_regular_and_inside_of_it(
+    folder: Path, secret: Path, name: str, kind: str
+) -> None:
+    lay(folder / "node_modules" / "egret" / name, kind, secret)
+
+    said = loaded(dependency(folder, "egret"))
+
+    address = f"npm:egret@2.0.1/{name.removesuffix('.md') if name == 'README.md' else name}"
+    assert REFUSALS[kind] in said[address]
+    assert SECRET not in str(said)
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+@pytest.mark.parametrize("name", ["herons/__init__.py", "herons/_birds.py", "docs/pond.md"])
+def test_a_file_of_a_python_package_is_regular_and_inside_of_site_packages(
+    folder: Path, secret: Path, name: str, kind: str
+) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    shutil.rmtree(site)
+    files = {"herons/__init__.py": "from ._birds import X as X\n", "herons/_birds.py": "X = 1\n"}
+    install(site, "heron_watch", "1.2.0", {**files, "docs/pond.md": "# Pond\n"})
+    lay(site / name, kind, secret)
+
+    said = loaded(dependency(folder, "heron-watch"))
+
+    assert SECRET not in str(said)
+    assert REFUSALS[kind] in str(said)
+
+
+def test_a_record_cannot_name_files_outside_of_site_packages(folder: Path, tmp_path: Path) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "plan.md").write_text(SECRET, encoding="utf-8")
+    record = site / "heron_watch-1.2.0.dist-info" / "RECORD"
+    names = ("../" * 5 + "docs/plan.md", str(tmp_path / "docs" / "plan.md"))
+    record.write_text("".join(f"{name},,\n" for name in names), encoding="utf-8")
+
+    said = loaded(dependency(folder, "heron-watch"))
+
+    assert SECRET not in str(said)
+    assert str(said).count("leads out of the folder") == 2
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_the_metadata_of_a_distribution_is_regular_and_inside(
+    folder: Path, secret: Path, kind: str
+) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    secret.write_text(f"Name: heron-watch\nVersion: 1\n\n{SECRET}\n", encoding="utf-8")
+    lay(site / "heron_watch-1.2.0.dist-info" / "METADATA", kind, secret)
+
+    found = find_project(folder)
+
+    assert next(each.version for each in found.dependencies if each.name == "heron-watch") is None
+    (problem,) = found.problems
+    assert problem.startswith("heron_watch-1.2.0.dist-info/METADATA cannot be read: it ")
+    assert REFUSALS[kind] in problem
+
+
+def test_a_record_that_is_a_pipe_leaves_the_description(folder: Path, secret: Path) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    lay(site / "heron_watch-1.2.0.dist-info" / "RECORD", "pipe", secret)
+
+    said = loaded(dependency(folder, "heron-watch"))
+
+    assert list(said) == ["pypi:heron-watch@1.2.0/README"]
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "package.json", "Cargo.lock", "requirements.txt", "uv.lock"]
+)
+def test_a_manifest_is_regular_and_inside_of_the_project(
+    folder: Path, secret: Path, name: str, kind: str
+) -> None:
+    lay(folder / name, kind, secret)
+
+    problems = find_project(folder).problems
+
+    assert [each for each in problems if each.startswith(f"{name} cannot be read: it ")]
+    assert REFUSALS[kind] in str(problems)
+
+
+def test_a_folder_of_requirements_that_leads_elsewhere_is_reported(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "base.txt").write_text("stork==1\n", encoding="utf-8")
+    (folder / "requirements").symlink_to(tmp_path / "other")
+
+    found = find_project(folder)
+
+    assert "stork" not in {each.name for each in found.dependencies}
+    assert found.problems == (
+        "requirements/base.txt cannot be read: it leads out of the folder shop",
+    )
+
+
+@pytest.mark.parametrize("name", ["../../other", "/etc", "..", "@birds/../../other"])
+def test_a_name_cannot_lead_out_of_node_modules(folder: Path, name: str) -> None:
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "package.json").write_text('{"version": "1"}', encoding="utf-8")
+    (folder / "package.json").write_text(json.dumps({"dependencies": {name: "1"}}), "utf-8")
+
+    found = find_project(folder)
+
+    assert not [each for each in found.dependencies if each.ecosystem == "npm"]
+    assert found.problems == (f"package.json names no package: {name}",)
+
+
+@pytest.mark.parametrize("store", ["shop/node_modules/.pnpm/egret@2.0.1/node_modules", "packages"])
+def test_a_whole_package_may_be_a_link(folder: Path, tmp_path: Path, store: str) -> None:
+    package = folder / "node_modules" / "egret"
+    target = tmp_path / store / "egret"
+    target.parent.mkdir(parents=True)
+    package.rename(target)
+    package.symlink_to(os.path.relpath(target, package.parent), target_is_directory=True)
+    (target / "guide.md").symlink_to("README.md")
+
+    said = loaded(dependency(folder, "egret"))
+
+    assert "Finds white birds." in said["npm:egret@2.0.1/README"]
+    assert "Finds white birds." in said["npm:egret@2.0.1/guide.md"]
+    assert "Finds egrets." in said["npm:egret@2.0.1/index.d.ts"]
