@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _PREFIX = "cw-"
 _RANDOM_BYTES = 32
 _LONGEST_NAME = 80
+# A name is a part of addresses: no slash, and no dot at its start.
+_NAME = re.compile(r"\w[\w .@+-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +52,11 @@ async def create_key(store: AccessStore, name: str, terms: KeyTerms, *, by: Call
     """
     require_admin(by)
     terms = within_limits(terms, by)
-    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise InvalidArgument(f"the name of a key has 1 to {_LONGEST_NAME} printable characters")
+    if len(name) > _LONGEST_NAME or name != name.strip() or not _NAME.fullmatch(name):
+        raise InvalidArgument(
+            f"a key cannot be called {name[:_LONGEST_NAME]!r}; use 1 to {_LONGEST_NAME} letters, "
+            "digits, spaces and . _ - @ +, and begin with a letter or digit"
+        )
     token = _new_token()
     key_hash = content_hash(token)
     key = AccessKey(

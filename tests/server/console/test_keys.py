@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import httpx2
@@ -51,3 +52,25 @@ async def test_an_admin_of_one_project_stays_in_it(tmp_path: Path) -> None:
     assert ["stranger" in text for text in limited] == [False] * 4
     assert ["pj" in text for text in limited] == [True] * 4
     assert ["stranger" in text and "pj" in text for text in whole] == [True] * 4
+
+
+async def test_a_name_of_an_earlier_version_stays_one_part_of_the_address(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(shelf.settings, root=KeyTerms(scope="admin"), rd=KeyTerms())
+    store = await open_store(shelf.settings.database_url)
+    root = next(key for key in await store.access.list_keys() if key.name == "root")
+    await store.access.put_key(replace(root, key_hash="old", owner="old", name="x/../rd"))
+    admin = bearer(tokens["root"])
+    async with serving(shelf, shelf.settings) as base, httpx2.AsyncClient(base_url=base) as http:
+        page = (await http.get(KEYS, headers=admin)).text
+        action = f"{KEYS}/x%2F..%2Frd/revoke"
+        ended = await http.post(action, data={}, headers=admin)
+        refused = await http.post(KEYS, data={"name": "a/b", "scope": "read"}, headers=admin)
+    live = {key.name for key in await store.access.list_keys() if key.revoked_at is None}
+    await store.aclose()
+
+    assert f'action="{action}"' in page
+    assert ended.status_code == 303
+    assert live == {"root", "rd"}
+    assert refused.status_code == 400
+    assert "letters, digits" in refused.text
