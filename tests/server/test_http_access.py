@@ -300,7 +300,7 @@ async def test_metrics_tell_of_calls_and_refusals(settings: Settings) -> None:
         for name in ("say", "say", "lose"):
             await http.post("/mcp", json=call(name), headers=bearer("wren-7"))
         await http.post("/mcp", json=LIST)
-        told = await http.get("/metrics")
+        told = await http.get("/metrics", headers=bearer("wren-7"))
 
     lines = told.text.splitlines()
     assert 'citewell_calls_total{outcome="ok",tool="say"} 2.0' in lines
@@ -314,18 +314,24 @@ async def test_metrics_tell_of_calls_and_refusals(settings: Settings) -> None:
     assert 'citewell_web_searches_total{answered_by="cache"} 0.0' in lines
 
 
-async def test_metrics_are_told_beyond_this_machine_only_to_an_admin(settings: Settings) -> None:
-    tokens = await make_keys(settings, writer=KeyTerms(), admin=KeyTerms(scope="admin"))
-    afar = {"X-Forwarded-For": "203.0.113.9"}
+@pytest.mark.parametrize("place", [{}, {"X-Forwarded-For": "203.0.113.9"}], ids=["here", "afar"])
+async def test_where_there_are_keys_metrics_are_told_only_to_an_admin(
+    settings: Settings, place: dict[str, str]
+) -> None:
+    tokens = await make_keys(
+        settings,
+        reader=KeyTerms(scope="read"),
+        writer=KeyTerms(),
+        birds=KeyTerms(scope="admin", project="birds"),
+        admin=KeyTerms(scope="admin"),
+    )
+    senders = ({}, bearer("cw-wrong"), *(bearer(token) for token in tokens.values()))
 
     async with browsing(settings) as http:
-        answers = [
-            await http.get("/metrics", headers=afar | headers)
-            for headers in ({}, bearer(tokens["writer"]), bearer(tokens["admin"]))
-        ]
+        answers = [await http.get("/metrics", headers=place | sender) for sender in senders]
         rebound = await http.get("/metrics", headers={"Host": "evil.example"})
 
-    assert [answer.status_code for answer in answers] == [401, 403, 200]
+    assert [answer.status_code for answer in answers] == [401, 401, 403, 403, 403, 200]
     assert rebound.status_code == 401
 
 

@@ -68,7 +68,7 @@ class Operation:
     async def _tell_metrics(self, request: Request) -> Response:
         try:
             parts = await self._app.open(*VITALS_NEEDS)
-            refusal = None if is_local(request, self._app.settings) else await self._refuse(request)
+            refusal = await self._refuse(request)
             if refusal is not None:
                 return refusal
             body = self._metrics.render(await take_vitals(parts), self._draining)
@@ -77,12 +77,17 @@ class Operation:
         return Response(body, media_type=CONTENT_TYPE)
 
     async def _refuse(self, request: Request) -> Response | None:
+        gate = (await self._app.open("access")).access.gate
+        if is_local(request, self._app.settings) and not await gate.is_guarded():
+            return None
         try:
             caller = await identify(request, self._app)
         except AccessRefused as error:
             return self._challenges.refuse(error)
-        if "admin" in caller.scopes:
+        # The numbers are those of all projects.
+        if "admin" in caller.scopes and caller.key_project is None:
             return None
-        body = {"error": "forbidden", "error_description": "The scope 'admin' is needed."}
+        needed = "A key with the scope 'admin' that is not limited to a project is needed."
+        body = {"error": "forbidden", "error_description": needed}
         headers = self._challenges.lacks_access("admin")
         return JSONResponse(body, status_code=403, headers=headers)
