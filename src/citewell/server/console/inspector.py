@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ipaddress import IPv6Address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,25 +17,37 @@ if TYPE_CHECKING:
 
 OWN_ENDPOINT = "/mcp"
 
+# What a policy can name: no wildcard, no quote, nothing that ends the directive.
+_HOST_NAME = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)*")
+
 
 def inspector_routes(screen: Screen) -> list[Route]:
     """Return the route of the inspector; the page holds no data, so anyone may open it."""
 
     async def show(request: Request) -> Response:
         asked = request.query_params.get("endpoint", "").strip()
-        foreign = asked if is_http_url(asked) else None
-        values = {"endpoint": foreign or OWN_ENDPOINT}
-        return screen.show(request, "inspector.html", values, connect_to=foreign)
+        origin = origin_of(asked)
+        values = {"endpoint": OWN_ENDPOINT if origin is None else asked}
+        return screen.show(request, "inspector.html", values, connect_to=origin)
 
     return [Route("/mcp/debug", show, methods=["GET", "HEAD"])]
 
 
-def is_http_url(text: str) -> bool:
-    """Tell whether scripts can call `text`, and a policy can name its origin in one word."""
-    if any(character.isspace() or character in ";,'\"\\" for character in text):
-        return False
+def origin_of(url: str) -> str | None:
+    """Return the one origin that scripts call with `url`; None if it names none, or more."""
+    if any(character.isspace() for character in url):
+        return None
     try:
-        parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        if ":" in host:
+            # The address of a link names an interface of this machine, and is no origin.
+            name = f"[{IPv6Address(host)}]" if "%" not in host else ""
+        else:
+            name = host.encode("idna").decode("ascii")
     except ValueError:
-        return False
+        return None
+    is_name = name.startswith("[") or _HOST_NAME.fullmatch(name) is not None
+    if parts.scheme not in ("http", "https") or not is_name or "@" in parts.netloc or port == 0:
+        return None
+    return f"{parts.scheme}://{name}" + ("" if port is None else f":{port}")

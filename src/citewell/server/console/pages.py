@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -104,12 +103,11 @@ def html_of(html: str) -> Markup:
 def guard_headers(*, connect_to: str | None = None) -> dict[str, str]:
     """Return the headers of a page: nothing runs or loads but the console's own files.
 
-    `connect_to` is a URL whose origin the page's scripts may call too.
+    `connect_to` is an origin that the page's scripts may call too.
     """
     allowed = "'self'"
     if connect_to is not None:
-        parts = urlsplit(connect_to)
-        allowed += f" {parts.scheme}://{parts.netloc}"
+        allowed += f" {connect_to}"
     policy = (
         f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
         f"connect-src {allowed}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
