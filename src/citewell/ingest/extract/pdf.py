@@ -21,6 +21,7 @@ from citewell.ingest.extract.pdf_layout.blocks import (
     without_furniture,
 )
 from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
+from citewell.ingest.extract.pdf_layout.visibility import drop_replacement_texts
 from citewell.ingest.extract.pdf_layout.words import characters_beyond, read_words
 from citewell.ingest.extract.text import name_of
 
@@ -114,11 +115,12 @@ def _read(
 
 
 def _page_lines(page: pypdfium2.PdfPage, number: int, left_out: list[str]) -> list[Line]:
+    drop_replacement_texts(page)
     text_page = page.get_textpage()
     try:
         if more := characters_beyond(text_page):
             left_out.append(f"[cut here: page {number} goes on for {more:,} characters]")
-        return lines_in_order(read_words(text_page), page=number)
+        return lines_in_order(read_words(page, text_page), page=number)
     finally:
         text_page.close()
         page.close()

@@ -10,6 +10,7 @@ import pypdfium2
 import pypdfium2.raw
 
 from citewell.ingest.extract.characters import clean_plain_text
+from citewell.ingest.extract.pdf_layout.visibility import seen_characters
 
 # A page of small print has some ten thousand characters.
 _MAX_CHARACTERS = 60_000
@@ -46,11 +47,14 @@ def characters_beyond(text_page: pypdfium2.PdfTextPage) -> int:
     return max(count - _MAX_CHARACTERS, 0)
 
 
-def read_words(text_page: pypdfium2.PdfTextPage) -> list[Word]:
-    """Return the words of a page in the order in which the file draws them."""
+def read_words(page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> list[Word]:
+    """Return the words of a page that a reader sees, in the order in which the file draws them."""
     reader = _WordReader(text_page)
-    for place in range(min(text_page.count_chars(), _MAX_CHARACTERS)):
-        reader.read(place)
+    for place, is_seen in enumerate(seen_characters(page, text_page, limit=_MAX_CHARACTERS)):
+        if is_seen:
+            reader.read(place)
+        else:
+            reader.end_word()
     reader.end_word()
     return reader.finish()
 
