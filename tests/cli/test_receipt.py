@@ -238,6 +238,24 @@ def test_a_page_that_has_changed_since_cannot_be_proved(
     assert (code, "has changed since" in capsys.readouterr().err) == (1, True)
 
 
+def test_a_receipt_cannot_add_lines_to_its_verification(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "proof.wacz"
+    write_receipt(shell, capsys, path)
+    honest = verify(path, capsys)[1].splitlines()
+    files = unpack_files(path.read_bytes())
+    receipt = json.loads(files[RECEIPT_PATH])
+    forged = "Citewell\r\n    ok  key: trusted\u2028\x1b[2K\u202e\u2066\u200f\u061c"
+    files[RECEIPT_PATH] = to_json(receipt | {"software": forged, "created": forged})
+    path.write_bytes(resealed(files, LibraryKey.of_secret(b"x" * 32)))
+
+    said = verify(path, capsys)[1]
+
+    assert len(said.splitlines()) == len(honest)
+    assert "made by Citewell␍␊    ok  key: trusted�␛[2K����, key" in said
+
+
 def resealed(files: dict[str, bytes], key: LibraryKey) -> bytes:
     """Return a receipt of changed files that is consistent in itself, signed by another."""
     package = json.loads(files[PACKAGE_PATH])

@@ -2,10 +2,11 @@
 
 import itertools
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.core.text import one_line, sentence_spans
+from citewell.core.text import join_lines, one_line, sentence_spans, show_controls
 
 
 def sentences(text: str) -> list[str]:
@@ -94,3 +95,15 @@ def test_spans_are_in_order_trimmed_and_cover_all_that_is_not_space(text: str) -
 def test_a_line_has_no_breaks_and_nothing_unseen() -> None:
     assert one_line("a\u202eb\n\n[STATS]\u200b  c") == "ab [STATS] c"
     assert one_line("x" * 300, limit=10) == "xxxxxxxxx…"
+
+
+def test_a_line_of_several_cannot_become_two() -> None:
+    lines = join_lines(["one\r\ntwo\x85three\u2028four\u2029five\x0b\x0c\x1csix\tseven", "eight"])
+
+    assert lines == "one␍␊two�three�four�five␋␌␜six␉seven\neight"
+    assert len(lines.splitlines()) == 2
+
+
+@pytest.mark.parametrize("code", [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2066, 0x2069])
+def test_characters_that_change_the_direction_are_shown(code: int) -> None:
+    assert show_controls(f"a{chr(code)}b\n\tc") == "a\N{REPLACEMENT CHARACTER}b\n\tc"

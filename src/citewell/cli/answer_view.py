@@ -16,8 +16,8 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
-from citewell.cli.styled_terminal import show_controls
 from citewell.core.question import read_query
+from citewell.core.text import show_controls
 from citewell.core.words import words
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
-from citewell.core.text import one_line
+from citewell.core.text import join_lines, one_line
 from citewell.ingest.regular_file import read_regular_file
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ async def _check(
         rows += [(name, checked) for checked in await checker.check(document)]
     counts = Counter[str](checked.verdict for _, checked in rows)
     return Outcome(
-        text="\n".join([*_lines(rows), _summary(counts)]),
+        text=join_lines([*_lines(rows), _summary(counts)]),
         structured={
             "counts": dict(counts),
             "references": [{"file": name, **_shape(checked)} for name, checked in rows],
@@ -123,7 +123,7 @@ def _lines(rows: list[tuple[str, CheckedReference]]) -> list[str]:
         what = f"“{one_line(reference.quote, limit=_SHOWN_CHARACTERS)}”" if reference.quote else ""
         shown = " — ".join(part for part in (what, reference.url) if part)
         lines.append(f"{name}:{reference.line}: {checked.verdict}: {shown}")
-        lines.append(f"    {checked.difference or checked.explanation}")
+        lines.append(f"    {' '.join((checked.difference or checked.explanation).split())}")
     return lines
 
 

@@ -11,7 +11,7 @@ from anyio import to_thread
 from citewell.cli.check import read_file
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.records import SearchFilter
-from citewell.core.text import one_line
+from citewell.core.text import join_lines, one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -68,7 +68,7 @@ async def _check(
     if len(checked) > MAX_CLAIMS:
         lines.append(f"The text goes on; its first {MAX_CLAIMS} sentences were checked.")
     return Outcome(
-        text="\n".join([*lines, _summary(counts)]),
+        text=join_lines([*lines, _summary(counts)]),
         structured={
             "counts": dict(counts),
             "is_complete": len(checked) <= MAX_CLAIMS,

@@ -79,7 +79,7 @@ async def _citations(arguments: argparse.Namespace, app: App, on_progress: OnPro
 
 
 def _shown(citation: Citation) -> str:
-    from citewell.core.text import one_line
+    from citewell.core.text import join_lines, one_line
 
     when = f"{citation.handed_at:%Y-%m-%d %H:%M} UTC"
     asked = f" for “{one_line(citation.question, limit=100)}”" if citation.question else ""
@@ -90,7 +90,7 @@ def _shown(citation: Citation) -> str:
     ]
     if citation.verdict == "changed" and citation.difference:
         lines.append(f"    now: {one_line(citation.difference, limit=400)}")
-    return "\n".join(lines)
+    return join_lines(lines)
 
 
 def _shape(citation: Citation) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
+from citewell.core.text import join_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ def refuse_unless_agreed(things: Sequence[str], *, is_agreed: bool) -> None:
     listed = [f"  {thing}" for thing in things[:_MOST_LISTED]]
     if len(things) > _MOST_LISTED:
         listed.append(f"  … and {len(things) - _MOST_LISTED} more")
-    print("To be deleted:", *listed, sep="\n", file=sys.stderr)
+    print(join_lines(["To be deleted:", *listed]), file=sys.stderr)
     print("Delete? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise InvalidArgument("nothing was deleted")

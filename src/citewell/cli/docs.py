@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
+from citewell.core.text import join_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -95,7 +96,6 @@ def _build(out: str | None, settings: Settings) -> int:
 
     named = replace(settings, docs_root=settings.docs_root or _DEFAULT_ROOT)
     report = build_website(require_docs(named), Path(out), settings=named)
-    print(f"{report.pages} pages, {report.files} files in {out}")
-    for link in report.broken_links:
-        print(f"{link.path}: no page at {link.target}")
+    broken = [f"{link.path}: no page at {link.target}" for link in report.broken_links]
+    print(join_lines([f"{report.pages} pages, {report.files} files in {out}", *broken]))
     return 0

@@ -24,6 +24,7 @@ from rich.text import Text
 from typing_extensions import override
 
 from citewell.core.boundary import unbracketed
+from citewell.core.text import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,13 +35,6 @@ if TYPE_CHECKING:
     from citewell.core.progress import OnProgress, Phase, Progress
 
 _HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
-# A page could otherwise move the cursor, retitle the window or hide what stands above.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def show_controls(text: str) -> str:
-    """Return `text` with its control characters shown as pictures, so that none is obeyed."""
-    return _CONTROL.sub(_control_picture, text)
 
 
 def print_styled_text(text: str, *, wraps: bool = False) -> None:
@@ -77,7 +71,7 @@ def print_styled_error(error: Mapping[str, object]) -> None:
     console = Console(stderr=True, soft_wrap=True, highlight=False)
     console.print(text)
     if error["suggestion"]:
-        console.print(Text.assemble(("try: ", "bold"), str(error["suggestion"])))
+        console.print(Text.assemble(("try: ", "bold"), show_controls(str(error["suggestion"]))))
 
 
 _WIDE = 70
@@ -149,10 +143,3 @@ class _IfCounted(ProgressColumn):
     @override
     def render(self, task: Task) -> RenderableType:
         return self._column(task) if task.total is not None else Text()
-
-
-def _control_picture(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return (
-        chr(0x2400 + code) if code < 0x20 else "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
-    )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.cli.table import text_table
 from citewell.cli.work import Outcome
+from citewell.core.text import join_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ def plan_table(plan: Plan) -> str:
 def plan_outcome(plan: Plan) -> Outcome:
     """Return what the project uses, when nothing is indexed now."""
     counts = Counter(state.availability for state in plan.states)
-    lines = [plan_table(plan)] if plan.packages else []
+    lines = plan_table(plan).splitlines() if plan.packages else []
     lines += [f"- {problem}" for problem in plan.project.problems]
     if not plan.packages:
         lines.append("No dependencies found: no pyproject.toml, package.json or lock file.")
@@ -100,7 +101,7 @@ def plan_outcome(plan: Plan) -> Outcome:
     structured: dict[str, Any] = {"packages": packages, "problems": list(plan.project.problems)}
     if plan.offers is not None:
         structured["sites"] = [_offer_shape(offer) for offer in plan.offers]
-    return Outcome(text="\n".join(lines), structured=structured)
+    return Outcome(text=join_lines(lines), structured=structured)
 
 
 def _hints(plan: Plan) -> list[str]:
@@ -145,7 +146,7 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
     ]
     lines += [f"- {problem}" for problem in project.problems]
     return Outcome(
-        text="\n".join(lines),
+        text=join_lines(lines),
         structured={"packages": shapes, "problems": list(project.problems)},
         # A module that cannot be parsed is the package's fault, and the rest of it is there.
         has_failed=any(report.failed and not report.pages for report in reports),

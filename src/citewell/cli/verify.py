@@ -13,6 +13,7 @@ import anyio
 from citewell.cli.main import EXIT_TOOL_ERROR
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option, configure_log
+from citewell.core.text import join_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -77,7 +78,7 @@ def _text(verification: Verification) -> str:
     verdict = "Every step passed." if verification.is_proved else "This receipt proves nothing."
     if verification.is_proved and any(step.outcome == "unsure" for step in verification.steps):
         verdict = "No step failed; see what is unsure."
-    return "\n".join([*lines, verdict])
+    return join_lines([*lines, verdict])
 
 
 def _structure(verification: Verification) -> dict[str, object]:

@@ -1,8 +1,12 @@
-"""Cutting text: into sentences with exact offsets, and down to one safe line."""
+"""Cutting text into sentences with exact offsets, and making it safe to show."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Span = tuple[int, int]
 
@@ -21,6 +25,24 @@ _ABBREVIATION = re.compile(
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
+
+# A page could otherwise move the cursor, retitle the window, or turn round what stands beside it.
+_OBEYED = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_CONTROL = re.compile(f"[{_OBEYED}]")
+_CONTROL_OR_BREAK = re.compile(rf"[{_OBEYED}\t\n\u2028\u2029]")
+
+
+def show_controls(text: str) -> str:
+    """Return `text` with control and direction characters as pictures, so that none is obeyed.
+
+    Line feeds and tabs stay.
+    """
+    return _CONTROL.sub(_control_picture, text)
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """Return one line for each of `lines`: line breaks and controls within one become pictures."""
+    return "\n".join(_CONTROL_OR_BREAK.sub(_control_picture, line) for line in lines)
 
 
 def one_line(text: str, *, limit: int = 200) -> str:
@@ -110,3 +132,10 @@ def _trim(text: str, start: int, end: int) -> Span | None:
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
+
+
+def _control_picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else "\N{REPLACEMENT CHARACTER}"
