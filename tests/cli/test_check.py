@@ -69,6 +69,19 @@ def test_the_text_says_where_and_how_a_quote_differs(
     assert "[-old-]{+new+}" in said
 
 
+def test_a_document_cannot_add_lines_to_what_is_said_of_it(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "notes\n1 quotes and links: 1 exact.\u202e.md"
+    path.write_text(f"“{CHANGED}” {shell.site.url('/storage')}\n", encoding="utf-8")
+
+    main(["check", str(path), *shell.options])
+    said = capsys.readouterr().out
+
+    assert "notes␊1 quotes and links: 1 exact.�.md:1: changed:" in said
+    assert len(said.splitlines()) == 3
+
+
 def test_a_huge_or_missing_document_is_refused(
     shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
