@@ -1,7 +1,9 @@
 """Processes that read foreign bytes, so that none of them can hold up or bring down this one.
 
 A worker is a Python that has imported what reading needs. It has a limit on memory and, for each
-piece of work, one on CPU time; when its caller gives up, it is killed. One is kept warm.
+piece of work, one on CPU time that fits its size; when its caller gives up, it is killed. One is
+kept warm. Work that is large, or is not done in half a second, has workers of its own, so that
+whoever wants a small page read does not wait for it.
 """
 
 from __future__ import annotations
@@ -32,10 +34,18 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# A page of the largest size that is fetched takes a few seconds, and some hundred megabytes.
+# A page of the largest size that is fetched takes a few seconds, and some hundred megabytes. A
+# manual as PDF takes 3 to 5 seconds a megabyte, a table as HTML 2.
 CPU_SECONDS = 45
+_BASE_CPU_SECONDS = 5.0
+_CPU_SECONDS_PER_MEGABYTE = 20.0
+# Of what is up to so large, nearly all is read in so short a time.
+_QUICK_BYTES = 100_000
+_QUICK_CPU_SECONDS = 0.5
+_SLOW_NICENESS = 5
 MEMORY_BYTES = 2 * 1024**3
-# A worker may be killed for what others do, such as filling the memory: once says little.
+# The system kills a worker when others have filled the memory, so being killed once says little;
+# a worker that fails by itself would fail again.
 _ATTEMPTS = 2
 _IDLE_SECONDS = 60.0
 _PIECE_BYTES = 1 << 20
@@ -56,24 +66,27 @@ class Sandbox:
         cpu_seconds: int = CPU_SECONDS,
         memory_bytes: int = MEMORY_BYTES,
     ) -> None:
-        self._greeting = marshal.dumps((sys.path, preload, cpu_seconds, memory_bytes))
         self._cpu_seconds = cpu_seconds
         self._memory_bytes = memory_bytes
-        self._limiter = anyio.CapacityLimiter(workers or max(os.cpu_count() or 1, 2))
-        self._threads = anyio.CapacityLimiter(self._limiter.total_tokens)
-        self._idle: list[_Worker] = []
+        places = workers or max(os.cpu_count() or 1, 2)
+        greeting = (sys.path, preload, memory_bytes)
+        self._quick = _Lane(marshal.dumps((*greeting, 0)), places)
+        self._slow = _Lane(marshal.dumps((*greeting, _SLOW_NICENESS)), places)
+        self._threads = anyio.CapacityLimiter(2 * places)
         self._is_closed = False
 
     def warm_up(self) -> None:
         """Have a worker ready; returns before it is."""
-        if not self._idle and not self._is_closed:
-            self._idle.append(_Worker(self._greeting))
+        if not self._quick.idle and not self._is_closed:
+            self._quick.idle.append(_Worker(self._quick.greeting))
 
     async def aclose(self) -> None:
         """End the workers; whatever they are doing is lost."""
         self._is_closed = True
-        while self._idle:
-            self._idle.pop().kill()
+        for worker in (*self._quick.idle, *self._slow.idle):
+            worker.kill()
+        self._quick.idle.clear()
+        self._slow.idle.clear()
 
     async def run(self, function: Callable[..., T], *arguments: object) -> T:
         """Return what `function`, which a worker can import, returns: plain data only.
@@ -81,36 +94,58 @@ class Sandbox:
         Cancelling ends the worker. What the function raises on purpose is raised here too.
 
         Raises:
-            ExtractionError: it took too long or too much memory, or ended its worker twice.
+            ExtractionError: it took too long or too much memory, or ended its worker.
         """
         request = pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL)
-        async with self._limiter:
+        fitting = _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MEGABYTE * len(request) / 1e6
+        cpu_seconds = min(fitting, self._cpu_seconds)
+        answer = None
+        if len(request) <= _QUICK_BYTES:
+            # Starting again costs little; going on would hold up all who wait for a place.
+            answer = await self._try(request, _QUICK_CPU_SECONDS, self._quick)
+        if answer is None:
+            answer = await self._try(request, cpu_seconds, self._slow)
+        if answer is None:
+            raise ExtractionError(f"reading the page took more than {cpu_seconds:.0f} seconds")
+        value: T = self._value_of(answer)
+        return value
+
+    async def _try(self, request: bytes, cpu_seconds: float, lane: _Lane) -> _Answer | None:
+        """Return the answer; None where it takes longer.
+
+        Raises:
+            ExtractionError: the worker ended for another reason.
+        """
+        async with lane.places:
             for _ in range(_ATTEMPTS):
-                answer = await self._ask(request)
-                if answer is not None:
-                    value: T = self._value_of(answer)
-                    return value
+                worker = lane.idle.pop() if lane.idle else None
+                if worker is None or worker.has_ended:
+                    worker = await to_thread.run_sync(_Worker, lane.greeting)
+                # CPU time passes more slowly than time itself where the machine is busy.
+                with anyio.move_on_after(4 * cpu_seconds + 30) as patience:
+                    answer = await self._ask(worker, request, cpu_seconds, lane)
+                if patience.cancelled_caught:
+                    return None
+                if answer is not None or worker.was_ended_by(sandbox_process.CPU_LIMIT_SIGNAL):
+                    return answer
                 logger.warning("a process that was reading a page broke")
+                if not worker.was_ended_by(signal.SIGKILL):
+                    break
         raise ExtractionError("the page ends the process that reads it")
 
-    async def _ask(self, request: bytes) -> _Answer | None:
-        worker = self._idle.pop() if self._idle else None
-        if worker is None or worker.has_ended:
-            worker = await to_thread.run_sync(_Worker, self._greeting)
+    async def _ask(
+        self, worker: _Worker, request: bytes, cpu_seconds: float, lane: _Lane
+    ) -> _Answer | None:
         answer = None
         try:
-            # CPU time passes more slowly than time itself where the machine is busy.
-            with anyio.move_on_after(4 * self._cpu_seconds + 30) as patience:
-                answer = await to_thread.run_sync(
-                    worker.exchange, request, abandon_on_cancel=True, limiter=self._threads
-                )
+            answer = await to_thread.run_sync(
+                worker.exchange, request, cpu_seconds, abandon_on_cancel=True, limiter=self._threads
+            )
         finally:
             if answer is not None and not answer.is_last and not self._is_closed:
-                self._keep(worker)
+                lane.keep(worker)
             else:
                 worker.kill()
-        if answer is None and (patience.cancelled_caught or worker.ended_by_cpu_limit):
-            raise ExtractionError(f"reading the page took more than {self._cpu_seconds} seconds")
         return answer
 
     def _value_of(self, answer: _Answer) -> Any:  # noqa: ANN401 - as the function returned it
@@ -129,11 +164,20 @@ class Sandbox:
         logger.error("a page could not be read:\n%s", values[0])
         raise ExtractionError("an unexpected fault while the page was read; the log has it")
 
-    def _keep(self, worker: _Worker) -> None:
+
+class _Lane:
+    """Some workers that start with the same greeting, and the places for those that are busy."""
+
+    def __init__(self, greeting: bytes, places: int) -> None:
+        self.greeting = greeting
+        self.places = anyio.CapacityLimiter(places)
+        self.idle: list[_Worker] = []
+
+    def keep(self, worker: _Worker) -> None:
         worker.idle_since = time.monotonic()
-        self._idle.append(worker)
-        while len(self._idle) > 1 and worker.idle_since - self._idle[0].idle_since > _IDLE_SECONDS:
-            self._idle.pop(0).kill()
+        self.idle.append(worker)
+        while len(self.idle) > 1 and worker.idle_since - self.idle[0].idle_since > _IDLE_SECONDS:
+            self.idle.pop(0).kill()
 
 
 class _Answer(NamedTuple):
@@ -166,14 +210,14 @@ class _Worker:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
-    @property
-    def ended_by_cpu_limit(self) -> bool:
-        return self._process.returncode == -signal.SIGXCPU
+    def was_ended_by(self, number: signal.Signals) -> bool:
+        return self._process.returncode == -number
 
-    def exchange(self, request: bytes) -> _Answer | None:
+    def exchange(self, request: bytes, cpu_seconds: float) -> _Answer | None:
         """Return the answer to a request; None where the process has ended."""
         with self._exchanging:
             try:
+                self._send(marshal.dumps(cpu_seconds))
                 self._send(request)
                 header = self._receive(_LENGTH.size)
                 answer = self._receive(_LENGTH.unpack(header)[0]) if header else None

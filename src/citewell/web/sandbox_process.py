@@ -23,6 +23,9 @@ MORE, LAST = b"m", b"l"
 DONE, REFUSED, NO_MEMORY, BROKEN = "done", "refused", "no memory", "broken"
 # What is freed is kept for the next page; so much of it is given back instead.
 _MAX_RESIDENT_BYTES = 300 * 1024**2
+# What ends a worker whose time is over: unlike that of a resource limit, its clock knows fractions
+# of a second.
+CPU_LIMIT_SIGNAL = signal.SIGPROF
 _LENGTH = struct.Struct("!Q")
 
 
@@ -34,11 +37,13 @@ def main() -> None:
     os.dup2(2, 1)
     # The terminal interrupts all of its processes; this one ends when its requests do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(CPU_LIMIT_SIGNAL, signal.SIG_DFL)
     greeting = _receive(requests)
     if greeting is None:
         return
-    path, preload, cpu_seconds, memory_bytes = marshal.loads(greeting)
+    path, preload, memory_bytes, niceness = marshal.loads(greeting)
     sys.path[:] = path
+    os.nice(niceness)
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for name in preload:
@@ -47,9 +52,9 @@ def main() -> None:
     # Nearly all that reading makes lives until it ends: looking for garbage meanwhile finds none
     # and takes a tenth of the time.
     gc.disable()
-    while (request := _receive(requests)) is not None:
-        _limit_cpu(cpu_seconds)
-        answer = _answer(request)
+    while (limit := _receive(requests)) is not None and (request := _receive(requests)) is not None:
+        answer = _answer(request, marshal.loads(limit))
+        signal.setitimer(signal.ITIMER_PROF, 0)
         is_last = _resident_bytes() > _MAX_RESIDENT_BYTES
         answers.write(_LENGTH.pack(len(answer) + 1) + (LAST if is_last else MORE))
         answers.write(answer)
@@ -60,9 +65,11 @@ def main() -> None:
         gc.collect()
 
 
-def _answer(request: bytes) -> bytes:
+def _answer(request: bytes, cpu_seconds: float) -> bytes:
     try:
+        # What the function's module imports is not the page's fault.
         function, arguments = pickle.loads(request)
+        signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
         value = function(*arguments)
         # Named tuples cannot be written as such.
         return marshal.dumps((DONE, tuple(value) if isinstance(value, tuple) else value))
@@ -73,12 +80,6 @@ def _answer(request: bytes) -> bytes:
             name, details = type(error).__name__, dict(error.details)
             return marshal.dumps((REFUSED, name, str(error), error.suggestion, details))
         return marshal.dumps((BROKEN, traceback.format_exc(limit=-12)))
-
-
-def _limit_cpu(seconds: int) -> None:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    limit = int(used.ru_utime + used.ru_stime) + seconds + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
 
 
 def _resident_bytes() -> int:

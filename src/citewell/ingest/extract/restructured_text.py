@@ -11,6 +11,8 @@ from docutils import nodes
 from docutils.core import publish_doctree, publish_from_doctree
 from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
+from docutils.readers import standalone
+from docutils.transforms import Transform
 from typing_extensions import override
 
 from citewell.core.errors import EmptyPage
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 _MAX_CHARACTERS = 300_000
 _MAX_REFERENCES = 3_000
 _MAX_NAMES = 200
+# What substitutions insert into a page, those that they refer to included.
+_MAX_SUBSTITUTED_CHARACTERS = 100_000
 _SETTINGS = {
     # Nothing of this machine and no HTML of the page's own gets in.
     "file_insertion_enabled": False,
@@ -81,7 +85,7 @@ def extract_restructured_text(fetched: FetchedPage) -> ExtractedPage:
 
 
 def _as_html(source: str) -> str:
-    tree = publish_doctree(source, settings_overrides=_SETTINGS)
+    tree = publish_doctree(source, reader=_Reader(), settings_overrides=_SETTINGS)
     for message in list(tree.findall(nodes.system_message)):
         # What was not understood, such as an unknown option or a crooked table, stays as it is.
         source_block = next(message.findall(nodes.literal_block), None)
@@ -99,6 +103,45 @@ def _as_html(source: str) -> str:
         formula.replace_self(text if mark == "$" else nodes.paragraph("", "", text))
     html = publish_from_doctree(tree, writer="html5", settings_overrides=_SETTINGS)
     return str(html.partition("<body")[2].partition(">")[2].rpartition("</body>")[0])
+
+
+class _BoundSubstitutions(Transform):
+    """Refuses a page whose substitutions refer to each other until they fill the memory."""
+
+    default_priority = 219
+    """Just before docutils substitutes; the limit that it has is for each reference alone."""
+
+    def apply(self) -> None:
+        """Measure what all references insert.
+
+        Raises:
+            ValueError: it is too much, or a substitution contains itself.
+        """
+        self._sizes: dict[str, int] = {}
+        if self._inserted_by(self.document) > _MAX_SUBSTITUTED_CHARACTERS:
+            raise ValueError("the substitutions insert too much text")
+
+    def _inserted_by(self, node: nodes.Element) -> int:
+        references = node.findall(nodes.substitution_reference)
+        return sum(self._size_of(reference["refname"]) for reference in references)
+
+    def _size_of(self, name: str) -> int:
+        definitions = self.document.substitution_defs
+        key = name if name in definitions else self.document.substitution_names.get(name.lower())
+        if key is None:
+            return 0
+        if key not in self._sizes:
+            # Whoever asks for it before it is known asks from inside of it.
+            self._sizes[key] = _MAX_SUBSTITUTED_CHARACTERS + 1
+            definition = definitions[key]
+            self._sizes[key] = len(definition.rawsource) + self._inserted_by(definition)
+        return self._sizes[key]
+
+
+class _Reader(standalone.Reader):  # type: ignore[type-arg] # generic in its stubs only
+    @override
+    def get_transforms(self) -> list[type[Transform]]:
+        return [*super().get_transforms(), _BoundSubstitutions]
 
 
 class _AnyOptions(dict[str, Callable[[str], object]]):
