@@ -158,7 +158,7 @@ async def test_instructions_and_prompts_are_those_of_the_key(settings: Settings,
     assert "research" in prompts["writer"]
     assert "URL: answer." not in instructions["reader"]
     assert "this caller cannot add any" in instructions["reader"]
-    assert prompts["reader"] == []
+    assert prompts["reader"] == ["check_citation"]
 
 
 async def test_a_session_belongs_to_the_key_that_opened_it(settings: Settings) -> None:
