@@ -9,6 +9,7 @@ from anyio import to_thread
 
 from citewell.answer.verify import verify_quote
 from citewell.app.stored_pages import find_stored_page
+from citewell.core.boundary import SUPPLIED
 from citewell.core.cited_document import read_references
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.folding import fold
@@ -25,7 +26,14 @@ CheckedAgainst = Literal["auto", "library", "live"]
 """The library and the web for what is not in it; the library alone; the web alone."""
 
 ReferenceVerdict = Literal[
-    "exact", "changed", "gone", "found", "unreachable", "not_indexed", "unsourced"
+    "exact",
+    "changed",
+    "gone",
+    "found",
+    "unreachable",
+    "not_indexed",
+    "not_checked",
+    "unsourced",
 ]
 FAILURES: frozenset[ReferenceVerdict] = frozenset({"changed", "gone", "unreachable"})
 
@@ -44,6 +52,8 @@ class CheckedReference:
     explanation: str
     difference: str | None = None
     is_live: bool = False
+    is_supplied: bool = False
+    """Whether text that a caller supplied is all that the library has for the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +65,15 @@ class _Source:
     is_live: bool
 
 
+class _BeyondLimit:
+    """A page that is not read, because as many as may be were fetched."""
+
+
 class CitationChecker:
-    """Checks the references of documents; each page is read once, so that all see the same."""
+    """Checks the references of documents; each page is read once, so that all see the same.
+
+    At most `max_live_pages` are fetched; references to further ones are `not_checked`.
+    """
 
     def __init__(
         self,
@@ -66,13 +83,17 @@ class CitationChecker:
         project: str,
         against: CheckedAgainst = "auto",
         may_see: Callable[[PageInfo], bool] = lambda page: True,
+        max_live_pages: int = MAX_REFERENCES,
     ) -> None:
         self._store = store
         self._ingester = ingester
         self._project = project
         self._against = against
         self._may_see = may_see
-        self._sources: dict[str, _Source | CitewellError | None] = {}
+        self._max_live_pages = max_live_pages
+        self._live_pages = 0
+        self._sources: dict[str, _Source | CitewellError | _BeyondLimit | None] = {}
+        self._supplied: set[str] = set()
 
     async def check(self, document: str) -> list[CheckedReference]:
         """Return what became of every quote and link of a document, in its order."""
@@ -83,14 +104,17 @@ class CitationChecker:
         if reference.url is None:
             said = "No address stands near this quote."
             return CheckedReference(reference=reference, verdict="unsourced", explanation=said)
-        source = await self._source(reference.url.partition("#")[0])
+        address = reference.url.partition("#")[0]
+        source = await self._source(address)
         if isinstance(source, CitewellError):
             return CheckedReference(
                 reference=reference, verdict="unreachable", explanation=source.message
             )
+        if isinstance(source, _BeyondLimit):
+            said = f"At most {self._max_live_pages} pages are fetched; check this one by itself."
+            return CheckedReference(reference=reference, verdict="not_checked", explanation=said)
         if source is None:
-            said = "The page is not in the library."
-            return CheckedReference(reference=reference, verdict="not_indexed", explanation=said)
+            return _not_indexed(reference, is_supplied=address in self._supplied)
         if reference.quote is not None:
             return await self._check_quote(reference, reference.quote, source)
         if reference.ends is not None:
@@ -128,16 +152,19 @@ class CitationChecker:
             is_live=source.is_live,
         )
 
-    async def _source(self, url: str) -> _Source | CitewellError | None:
+    async def _source(self, url: str) -> _Source | CitewellError | _BeyondLimit | None:
         if url not in self._sources:
             self._sources[url] = await self._read(url)
         return self._sources[url]
 
-    async def _read(self, url: str) -> _Source | CitewellError | None:
+    async def _read(self, url: str) -> _Source | CitewellError | _BeyondLimit | None:
         try:
             stored = None if self._against == "live" else await self._find(url)
             if stored is not None or self._against == "library":
                 return stored
+            if self._live_pages == self._max_live_pages:
+                return _BeyondLimit()
+            self._live_pages += 1
             fetched, extracted = await self._ingester.read_live(url)
         except FetchError as error:
             return error
@@ -145,11 +172,24 @@ class CitationChecker:
 
     async def _find(self, url: str) -> _Source | None:
         info = await find_stored_page(self._store, url, project=self._project)
-        # Text that a caller supplied is no evidence of what the site says.
-        if info is None or info.origin == "supplied" or not self._may_see(info):
+        if info is None or not self._may_see(info):
+            return None
+        if info.origin == "supplied":
+            # It is no evidence of what the site says.
+            self._supplied.add(url)
             return None
         page = await self._store.get_page(info.source_id)
         return None if page is None else _Source(text=page.text, whole=page.info, is_live=False)
+
+
+def _not_indexed(reference: Reference, *, is_supplied: bool) -> CheckedReference:
+    said = f"The library has only text {SUPPLIED}: no evidence of what the page says."
+    return CheckedReference(
+        reference=reference,
+        verdict="not_indexed",
+        explanation=said if is_supplied else "The page is not in the library.",
+        is_supplied=is_supplied,
+    )
 
 
 def _check_ends(reference: Reference, ends: tuple[str, str], source: _Source) -> CheckedReference:

@@ -15,7 +15,7 @@ from citewell.retrieve.pipeline import Options, retrieve
 
 if TYPE_CHECKING:
     from citewell.answer.claims import ClaimJudgement
-    from citewell.core.records import RankedChunk, SearchFilter
+    from citewell.core.records import PageOrigin, RankedChunk, SearchFilter
     from citewell.retrieve.pipeline import Models
     from citewell.store.protocol import Store
 
@@ -37,6 +37,7 @@ class CheckedClaim:
     title: str = ""
     link: str | None = None
     citation: str | None = None
+    origin: PageOrigin = "fetched"
 
 
 async def check_draft(
@@ -85,4 +86,5 @@ async def _cite(
         if page is not None and is_current
         else chunk.url,
         citation=citation_id(chunk.source_id, chunk.page_hash, start, end),
+        origin=chunk.origin,
     )

@@ -143,4 +143,5 @@ def _shape(checked: CheckedReference) -> dict[str, Any]:
         "explanation": checked.explanation,
         "difference": checked.difference,
         "live": checked.is_live,
+        "supplied": checked.is_supplied,
     }

@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from citewell.cli.check import read_file
 from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.core.boundary import SUPPLIED
 from citewell.core.records import SearchFilter
 from citewell.core.text import join_lines, one_line
 
@@ -81,7 +82,8 @@ async def _check(
 def _lines(claim: CheckedClaim) -> list[str]:
     judged = claim.judgement
     sentence = one_line(claim.sentence, limit=_SHOWN_CHARACTERS)
-    lines = [f"{claim.line}: {judged.verdict}: {sentence}"]
+    basis = f" by text {SUPPLIED}" if _is_supplied(claim) else ""
+    lines = [f"{claim.line}: {judged.verdict}{basis}: {sentence}"]
     if judged.differing:
         pairs = ", ".join(f"{own} / {other}" for own, other in judged.differing)
         lines.append(f"    text / page: {pairs}")
@@ -90,6 +92,10 @@ def _lines(claim: CheckedClaim) -> list[str]:
     if judged.verdict != "unsupported" and claim.quote is not None:
         lines.append(f"    “{one_line(claim.quote, limit=_SHOWN_CHARACTERS)}” — {claim.link}")
     return lines
+
+
+def _is_supplied(claim: CheckedClaim) -> bool:
+    return claim.origin == "supplied" and claim.judgement.verdict != "unsupported"
 
 
 def _summary(counts: Counter[str]) -> str:
@@ -112,4 +118,5 @@ def _shape(claim: CheckedClaim) -> dict[str, Any]:
         "url": claim.url,
         "link": claim.link,
         "citation": claim.citation,
+        "supplied": _is_supplied(claim),
     }

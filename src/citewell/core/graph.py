@@ -81,6 +81,8 @@ class Node:
     """Sections of a page, sections below a section, or sections that name an entity."""
     entities: int = 0
     """Entities that a section names."""
+    is_supplied: bool = False
+    """Whether a caller supplied the page's text; no entities are read from such text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

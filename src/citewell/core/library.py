@@ -176,6 +176,7 @@ class Member:
     chunks: int
     fetched_at: datetime
     fields: Fields
+    origin: PageOrigin = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from citewell.core.difference import find_changes, mark_difference
 from citewell.core.ids import citation_id, content_hash
 
 if TYPE_CHECKING:
-    from citewell.core.records import Page
+    from citewell.core.records import Page, PageOrigin
     from citewell.core.text import Span
 
 _MOST_QUOTE_CHARACTERS = 1_200
@@ -31,6 +31,7 @@ class ComparedQuote:
     end: int
     text: str
     is_cut: bool
+    origin: PageOrigin = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,4 +109,5 @@ def quote_span(side: Side, span: Span) -> ComparedQuote:
         end=start + len(text),
         text=text,
         is_cut=is_cut,
+        origin=info.origin,
     )

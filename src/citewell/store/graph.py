@@ -164,4 +164,5 @@ def _read_node(row: Row, kind: NodeKind) -> Node:
         entity_kind=row["entity_kind"],
         sections=row["sections"],
         entities=row["entities"],
+        is_supplied=row["origin"] == "supplied",
     )

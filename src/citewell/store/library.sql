@@ -122,7 +122,7 @@ ORDER BY website.source_id;
 -- name: list_members
 SELECT
     page.source_id, page.url, page.title, page.language, page.chunks, page.fetched_at,
-    website_page.fields
+    page.origin, website_page.fields
 FROM website_page CROSS JOIN page
 WHERE website_page.website_id = :website_id AND website_page.source_id > :after_source_id
     AND page.source_id = website_page.source_id
@@ -147,7 +147,7 @@ GROUP BY website_id;
 -- name: find_member_by_text
 SELECT
     page.source_id, page.url, page.title, page.language, page.chunks, page.fetched_at,
-    website_page.fields
+    page.origin, website_page.fields
 FROM page CROSS JOIN website_page
 WHERE page.text_hash = :text_hash AND website_page.website_id = :website_id
     AND website_page.source_id = page.source_id

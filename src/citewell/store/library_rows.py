@@ -78,6 +78,7 @@ def read_member(row: Row) -> Member:
         title=row["title"],
         language=row["language"],
         chunks=row["chunks"],
+        origin=row["origin"],
         fetched_at=read_datetime(row["fetched_at"]),
         fields=fields_from_json(row["fields"]),
     )

@@ -34,11 +34,13 @@ VALUES (:project, :folder, :product, :version)
 ON CONFLICT DO NOTHING;
 
 -- name: keep_earlier_text
--- Before a page is put: what it says is kept if the new text differs.
+-- Before a page is put: what it says is kept if the new text differs. Supplied text is not: the
+-- site never said so.
 INSERT INTO earlier_text (source_id, fetched_at, text)
 SELECT page.source_id, page.fetched_at, page_body.text FROM page
 JOIN page_body ON page_body.source_id = page.source_id
 WHERE page.project = :project AND page.url = :url AND page.text_hash <> :text_hash
+    AND page.origin <> 'supplied'
     -- postgres: AND md5(page.url) = md5(:url)
 ON CONFLICT (source_id) DO UPDATE SET fetched_at = excluded.fetched_at, text = excluded.text;
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.app.content_watch import Subject
 from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
-from citewell.core.boundary import Boundary, label, mark, path_label
+from citewell.core.boundary import SUPPLIED, Boundary, label, mark, path_label
 from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from citewell.app.parts import PartName
     from citewell.app.scratch import Passage
-    from citewell.core.records import PageInfo
+    from citewell.core.records import PageInfo, PageOrigin
     from citewell.tools.registry import Call
     from citewell.tools.scope import Scope
 
@@ -167,7 +167,10 @@ async def read_resource(uri: str, call: Call) -> ResourceText | ResourceFile:
         passage = await open_passage(uri, scope=check_scope(None, call), call=call)
     except ScopeViolation as error:
         raise _not_found(uri) from error
-    return ResourceText(text=_quoted(passage.text, call), mime_type=PASSAGES.mime_type)
+    return ResourceText(
+        text=_quoted(passage.text, call, origin=passage.place.origin),
+        mime_type=PASSAGES.mime_type,
+    )
 
 
 async def _read_receipt(uri: str, call: Call) -> ResourceFile:
@@ -230,14 +233,16 @@ def _parse_stored(uri: str) -> Subject | None:
 async def _read_stored(subject: Subject, call: Call) -> ResourceText:
     kind, source_id = subject
     scope = check_scope(None, call)
+    origin: PageOrigin = "fetched"
     if kind == "website":
         text = await _list_members(source_id, scope, call)
     else:
         page = await call.parts.store.get_page(source_id)
         text = page.text if page is not None and scope.holds_page(page.info) else None
+        origin = page.info.origin if page is not None else origin
     if text is None:
         raise _not_found(f"citewell://{kind}/{source_id}")
-    return ResourceText(text=_quoted(text, call), mime_type=PAGES.mime_type)
+    return ResourceText(text=_quoted(text, call, origin=origin), mime_type=PAGES.mime_type)
 
 
 async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None:
@@ -249,10 +254,10 @@ async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None
     members = await library.list_members(website_id, limit=_MAX_LISTED_MEMBERS)
     lines = [
         f"# {label(website.title) or website.url}",
-        f"{website.url} ({website.status}, {website.pages} pages)",
+        f"{website.url} ({website.status}, {website.pages} pages{_said(website.origin)})",
         *(
             f"- {label(page.title) or 'Untitled'} — {page.url} ({PAGE_SCHEME}{page.source_id}, "
-            f"fetched {page.fetched_at.isoformat(timespec='seconds')})"
+            f"{_moment_verb(page.origin)} {page.fetched_at.isoformat(timespec='seconds')})"
             for page in members
         ),
     ]
@@ -261,14 +266,15 @@ async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None
     return "\n".join(lines)
 
 
-def _quoted(text: str, call: Call) -> str:
+def _quoted(text: str, call: Call, *, origin: PageOrigin = "fetched") -> str:
     """Return page text inside the boundary, cut to the server's limit of one answer."""
+    head = f"This text was {SUPPLIED}.\n" if origin == "supplied" else ""
     limit = call.settings.mcp_response_token_budget
     cut = truncate_to_tokens(text[: limit * _CHARACTERS_PER_TOKEN], limit)
     if len(cut) >= len(text.rstrip()):
-        return Boundary().draw(mark(text))
+        return Boundary().draw(head + mark(text))
     rest = f"(cut here after {limit:,} tokens: ask search for what is in the rest)"
-    return Boundary().draw(f"{mark(cut)}\n\n{rest}")
+    return Boundary().draw(f"{head}{mark(cut)}\n\n{rest}")
 
 
 def _not_found(uri: str) -> NotFound:
@@ -294,10 +300,20 @@ def _page_resource(page: PageInfo) -> Resource:
     return Resource(
         uri=f"{PAGE_SCHEME}{page.source_id}",
         name=f"page {page.source_id}",
-        description=_describe(page.title, page.url) + f" ({page.tokens:,} tokens)",
+        description=(
+            f"{_describe(page.title, page.url)} ({page.tokens:,} tokens{_said(page.origin)})"
+        ),
         template=PAGES,
         last_modified=page.fetched_at,
     )
+
+
+def _said(origin: PageOrigin) -> str:
+    return f", {SUPPLIED}" if origin == "supplied" else ""
+
+
+def _moment_verb(origin: PageOrigin) -> str:
+    return SUPPLIED if origin == "supplied" else "fetched"
 
 
 def _describe(title: str, url: str) -> str:
@@ -312,7 +328,7 @@ def _passage_resource(passage: Passage) -> Resource:
     return Resource(
         uri=passage.uri,
         name=f"passage {passage.passage_id}",
-        description=_describe(title, place.url),
+        description=_describe(title, place.url) + _said(place.origin),
         template=PASSAGES,
         last_modified=passage.created_at,
         size_bytes=passage.size_bytes,

@@ -520,7 +520,7 @@ DELETE FROM mention WHERE source_id = ? AND section = ? AND entity_id = ?;
 -- name: page_nodes
 SELECT
     page.source_id AS number, 0 AS section, title AS name, '' AS title, url, NULL AS anchor,
-    NULL AS entity_kind, 0 AS entities,
+    NULL AS entity_kind, 0 AS entities, page.origin,
     (SELECT count(*) FROM section WHERE section.source_id = page.source_id) AS sections
 FROM (SELECT value FROM json_each(:numbers)) AS asked
 CROSS JOIN page ON page.source_id = asked.value
@@ -532,7 +532,7 @@ WHERE (:project IS NULL OR page.project = :project)
 SELECT
     section.source_id AS number, section.ordinal AS section,
     coalesce(nullif(section.heading, ''), above.heading, '') AS name,
-    page.title, page.url, section.anchor, NULL AS entity_kind,
+    page.title, page.url, section.anchor, NULL AS entity_kind, page.origin,
     (
         SELECT count(*) FROM section AS below
         WHERE below.source_id = section.source_id AND below.parent = section.ordinal
@@ -555,7 +555,7 @@ WHERE (:project IS NULL OR page.project = :project)
 -- name: entity_nodes
 SELECT
     entity_id AS number, 0 AS section, name, '' AS title, NULL AS url, NULL AS anchor,
-    kind AS entity_kind, 0 AS entities,
+    kind AS entity_kind, 0 AS entities, 'fetched' AS origin,
     CASE
         WHEN :visible IS NULL THEN sections
         ELSE (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.registry import Call, ToolInput, ToolOutput
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -63,6 +63,7 @@ class ChunkShape(ToolOutput):
     start: int
     end: int
     tokens: int
+    supplied: Supplied = None
 
 
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
@@ -119,6 +120,7 @@ def shape_chunk(chunk: StoredChunk) -> ChunkShape:
         start=chunk.start,
         end=chunk.end,
         tokens=chunk.tokens,
+        supplied=is_supplied(chunk.origin),
     )
 
 
@@ -138,6 +140,7 @@ def render_chunks(chunks: Sequence[ChunkShape]) -> str:
     lines: list[str] = []
     for chunk in chunks:
         path = enclose(" > ".join(chunk.heading_path)) if chunk.heading_path else "no heading"
-        lines.append(f"[{chunk.chunk_id}] chunk {chunk.chunk_index}, {path}")
+        supplied = f", {SUPPLIED}" if chunk.supplied else ""
+        lines.append(f"[{chunk.chunk_id}] chunk {chunk.chunk_index}, {path}{supplied}")
         lines.append(chunk.content)
     return "\n".join(lines)

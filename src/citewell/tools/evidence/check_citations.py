@@ -9,9 +9,10 @@ from pydantic import Field
 
 from citewell.answer.quote import clip
 from citewell.app.citation_check import CheckedAgainst, CitationChecker
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
+from citewell.tools.supplied import Supplied
 from citewell.tools.untrusted import OwnText, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT_CHARACTERS = 100_000
 MAX_ROWS = 60
+MAX_LIVE_PAGES = 30
 _MAX_SHOWN_CHARACTERS = 200
 _MAX_DIFFERENCE_CHARACTERS = 400
 
@@ -42,6 +44,7 @@ class ReferenceShape(ToolOutput):
     quote: PageText | None = None
     difference: PageText | None = None
     live: bool
+    supplied: Supplied = None
 
 
 class CheckCitationsOutput(ToolOutput):
@@ -61,6 +64,7 @@ async def run(given: CheckCitationsInput, call: Call) -> CheckCitationsOutput:
         project=scope.project,
         against=given.against,
         may_see=scope.holds_page,
+        max_live_pages=MAX_LIVE_PAGES,
     )
     checked = await checker.check(given.text)
     return CheckCitationsOutput(
@@ -82,6 +86,7 @@ def _shape(checked: CheckedReference) -> ReferenceShape:
         if checked.difference is None
         else clip(checked.difference, _MAX_DIFFERENCE_CHARACTERS),
         live=checked.is_live,
+        supplied=checked.is_supplied or None,
     )
 
 
@@ -95,7 +100,8 @@ def render(output: CheckCitationsOutput, call: Call) -> str:
     for row in output.references:
         parts = [f"“{row.quote}”" if row.quote else "", row.url or ""]
         what = enclose(" — ".join(part for part in parts if part))
-        lines.append(f"line {row.line}: {row.verdict}: {what}")
+        basis = f", {SUPPLIED}" if row.supplied else ""
+        lines.append(f"line {row.line}: {row.verdict}{basis}: {what}")
         if row.difference or row.verdict not in ("exact", "found"):
             lines.append(f"    {row.difference or row.explanation}")
     if output.omitted:
@@ -113,7 +119,8 @@ TOOL = Tool(
         "Do not use when you check one quote of a known page: call kb_verify_quote.\n"
         f"Returns at most {MAX_ROWS} rows.\n"
         "If you need more, send the text in parts.\n"
-        f"Defaults: against auto. Max: {MAX_TEXT_CHARACTERS:,} characters."
+        f"Defaults: against auto. Max: {MAX_TEXT_CHARACTERS:,} characters, {MAX_LIVE_PAGES} pages "
+        "fetched."
     ),
     input_model=CheckCitationsInput,
     output_model=CheckCitationsOutput,

@@ -10,10 +10,11 @@ from pydantic import Field
 
 from citewell.answer.quote import clip
 from citewell.app.draft_check import check_draft
-from citewell.core.boundary import Boundary
+from citewell.core.boundary import SUPPLIED, Boundary
 from citewell.retrieve.pipeline import Models
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope, search_filter
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class ClaimShape(ToolOutput):
     title: PageLabel | None = None
     link: PageUrl | None = None
     citation: OwnText | None = None
+    supplied: Supplied = None
     model_verdict: OwnText | None = None
     """What the client's own model says of the sentence and the quote."""
 
@@ -105,6 +107,7 @@ def _shape(claim: CheckedClaim) -> ClaimShape:
         title=claim.title if has_place else None,
         link=claim.link if has_place else None,
         citation=claim.citation if has_place else None,
+        supplied=is_supplied(claim.origin) if has_place else None,
     )
 
 
@@ -140,7 +143,9 @@ def render(output: CheckDraftOutput, call: Call) -> str:
     lines = [f"{len(output.claims)} sentences: {listed}. {output.method}"]
     for claim in output.claims:
         model = f" (the client's model: {claim.model_verdict})" if claim.model_verdict else ""
-        lines.append(f"line {claim.line}: {claim.verdict.upper()}{model}: {claim.sentence}")
+        basis = f" by text {SUPPLIED}" if claim.supplied else ""
+        verdict = f"{claim.verdict.upper()}{basis}{model}"
+        lines.append(f"line {claim.line}: {verdict}: {claim.sentence}")
         lines += [f"    draft / page: {', '.join(claim.differing)}"] if claim.differing else []
         lines += [f"    not in the quote: {', '.join(claim.missing)}"] if claim.missing else []
         if claim.quote is not None:

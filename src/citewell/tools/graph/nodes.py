@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.app.stored_pages import find_stored_page
-from citewell.core.boundary import enclose
+from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.errors import NotAUrl, NotFound
 from citewell.core.graph import NodeRef, parse_node_id
 from citewell.tools.kb.passages import find_place
 from citewell.tools.registry import Call, ToolOutput
+from citewell.tools.supplied import Supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageUrl, with_anchor
 from citewell.web.urls import without_anchor
 
@@ -33,6 +34,7 @@ class NodeShape(ToolOutput):
     entity_kind: OwnText | None = None
     sections: int | None = None
     entities: int | None = None
+    supplied: Supplied = None
 
 
 async def resolve_nodes(names: Sequence[str], *, where: SearchFilter, call: Call) -> list[Node]:
@@ -103,6 +105,7 @@ def node_fields(node: Node) -> dict[str, str | int | None]:
         "entity_kind": node.entity_kind,
         "sections": node.sections or None,
         "entities": node.entities or None,
+        "supplied": node.is_supplied or None,
     }
 
 
@@ -111,6 +114,7 @@ def node_line(node: NodeShape) -> str:
     what = [node.entity_kind] if node.entity_kind else []
     what += [f"{node.sections} sections"] if node.sections else []
     what += [f"{node.entities} entities"] if node.entities else []
+    what += [SUPPLIED] if node.supplied else []
     page = f" ({node.page})" if node.page and node.page != node.name else ""
     where = f" — {with_anchor(node.url, node.anchor)}" if node.url else ""
     counts = f" [{', '.join(what)}]" if what else ""

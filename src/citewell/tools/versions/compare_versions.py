@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from citewell.core.boundary import NOTE_PLACE, enclose
+from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.errors import InvalidArgument
 from citewell.core.tokens import count_tokens
 from citewell.core.version_ranges import is_version_range
@@ -14,6 +14,7 @@ from citewell.research.compare import MOST_PAIRS, Comparer
 from citewell.retrieve.pipeline import Models
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
+from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class ComparedQuoteShape(ToolOutput):
     start: int
     end: int
     is_cut: bool | None = None
+    supplied: Supplied = None
     text: PageText
 
 
@@ -146,6 +148,7 @@ def _shape_quote(quote: ComparedQuote) -> ComparedQuoteShape:
         start=quote.start,
         end=quote.end,
         is_cut=True if quote.is_cut else None,
+        supplied=is_supplied(quote.origin),
         text=quote.text,
     )
 
@@ -161,11 +164,14 @@ def render(output: CompareVersionsOutput, call: Call) -> str:
         for name, quote in (("old", pair.old), ("new", pair.new)):
             if quote is not None:
                 where = f"§ {quote.section} — {quote.url}"
-                lines.append(f"[{number}] {name}: {enclose(where)} (id {quote.id})")
+                said = f", {SUPPLIED}" if quote.supplied else ""
+                lines.append(f"[{number}] {name}: {enclose(where)} (id {quote.id}{said})")
         lines.append(pair.difference)
     if output.omitted_pairs:
         lines.append(f"{output.omitted_pairs} more differences are left out.")
-    lines += [f"Release notes: {note.text} ({note.url})" for note in output.release_notes]
+    for note in output.release_notes:
+        said = f", {SUPPLIED}" if note.supplied else ""
+        lines.append(f"Release notes: {note.text} ({note.url}{said})")
     lines += [f"Note: {note}" for note in output.notes or ()]
     return "\n".join(lines)
 

@@ -1,0 +1,61 @@
+"""`check_citations`: how many pages one call may fetch, and how politely."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from tests.site import Response, running_site
+from tests.tools.library import open_library
+
+from citewell.core.records import Caller
+from citewell.tools.evidence.check_citations import MAX_LIVE_PAGES
+
+pytestmark = pytest.mark.anyio
+
+PAGE = "<title>Herons</title><h1>Herons</h1><p>The grey heron stands still for hours.</p>"
+
+
+async def test_a_call_fetches_a_bounded_number_of_pages() -> None:
+    with running_site({"/herons": PAGE}) as site:
+        links = [site.url(f"/herons?n={number}") for number in range(MAX_LIVE_PAGES + 10)]
+        async with open_library(web_allowed_private_hosts=(site.host,)) as library:
+            checked = await library.call("check_citations", text="\n\n".join(links))
+            again = await library.call("check_citations", text="\n\n".join(links[-10:]))
+
+    assert checked["counts"] == {"found": MAX_LIVE_PAGES, "not_checked": 10}
+    assert again["counts"] == {"found": 10}
+    assert set(Counter(site.paths()).values()) == {1}
+    left_out = [row for row in checked["references"] if row["verdict"] == "not_checked"]
+    assert [row["url"] for row in left_out] == links[MAX_LIVE_PAGES:]
+    assert not any(row["live"] for row in left_out)
+
+
+async def test_pages_that_robots_are_not_to_read_are_not_fetched() -> None:
+    rules = Response(body=b"User-agent: *\nDisallow: /herons", headers={})
+    with running_site({"/herons": PAGE, "/robots.txt": rules}) as site:
+        async with open_library(web_allowed_private_hosts=(site.host,)) as library:
+            checked = await library.call("check_citations", text=site.url("/herons"))
+
+    assert checked["counts"] == {"unreachable": 1}
+    assert site.paths() == []
+
+
+async def test_what_a_key_for_reading_can_fetch_is_not_stored() -> None:
+    """The table of scopes in docs/security.md promises so."""
+    with running_site({"/herons": PAGE}) as site:
+        url = site.url("/herons")
+        async with open_library(web_allowed_private_hosts=(site.host,)) as library:
+            reader = Caller(session="reader", scopes=frozenset({"read"}))
+            fetched = await library.call("web_fetch", caller=reader, url=url)
+            checked = await library.call("check_citations", caller=reader, text=url)
+            refused = [
+                await library.call("answer", caller=reader, url=url, query="What do herons do?"),
+                await library.call("ingest", caller=reader, url=url),
+            ]
+            listed = await library.call("rag_list_websites")
+
+    assert "error" not in fetched
+    assert checked["counts"] == {"found": 1}
+    assert all("error" in each for each in refused)
+    assert url not in {website["url"] for website in listed["websites"]}
