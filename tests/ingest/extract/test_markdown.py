@@ -154,3 +154,33 @@ def test_an_unclosed_fence_runs_to_the_end() -> None:
 def test_a_file_of_settings_alone_is_empty() -> None:
     with pytest.raises(EmptyPage):
         extracted("---\ntitle: x\n---\n<!-- nothing -->\n", "markdown")
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "{/* HIDDEN */}",
+        "{ /* HIDDEN\n\nHIDDEN */ }",
+        "%% HIDDEN at 100% %%",
+        "%%\nHIDDEN\n\nHIDDEN\n%%",
+        "%% HIDDEN\nHIDDEN %%",
+        "<div hidden>HIDDEN [a](b)</div>",
+    ],
+)
+def test_comments_of_every_dialect_are_left_out(hidden: str) -> None:
+    text = extracted(f"# Herons\n\nBefore.\n\n{hidden}\n\nAfter.\n", "markdown").text
+
+    assert text.split() == ["#", "Herons", "Before.", "After."]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "Write `{/* a comment */}` and `%% another %%`.",
+        "```\n{/* code */}\n%% code %%\n```",
+        "Paths as a{/*,/b} and 100%% sure, 5%%.",
+        "%%timeit runs it",
+    ],
+)
+def test_marks_of_comments_in_code_and_prose_stay(shown: str) -> None:
+    assert shown in extracted(f"# Herons\n\n{shown}\n", "markdown").text

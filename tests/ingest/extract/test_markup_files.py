@@ -218,3 +218,48 @@ def test_files_without_text_are_empty() -> None:
         extracted("// nothing\n", "asciidoc")
     with pytest.raises(EmptyPage):
         extracted(" \n", "rst")
+
+
+HIDDEN_IN_ASCIIDOC = (
+    "[comment]\nHIDDEN one\nand HIDDEN two",
+    "[comment]\n--\nHIDDEN one\n\nHIDDEN two\n--",
+    "[.small]\n[comment#id]\n====\nHIDDEN\n====",
+    "ifdef::never[]\nHIDDEN\n\nifndef::never[]\nHIDDEN\nendif::[]\nHIDDEN\nendif::[]",
+    "ifdef::never[HIDDEN]",
+    ":seen:\n:seen!:\nifdef::seen[]\nHIDDEN\nendif::[]",
+    "ifeval::[1 == 2]\nHIDDEN\nendif::[]",
+    'ifeval::["{backend}" != "html5"]\nHIDDEN\nendif::[]',
+    "ifeval::[nonsense]\nHIDDEN\nendif::[]",
+    '++++\n<p style="display:none">HIDDEN</p>\n\n<p hidden>HIDDEN [a](b)</p>\n++++',
+    "{set:HIDDEN:words}{counter2:HIDDEN}",
+)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN_IN_ASCIIDOC)
+def test_asciidoc_that_is_not_shown_is_left_out(hidden: str) -> None:
+    text = extracted(f"= Herons\n\nBefore.\n\n{hidden}\n\nAfter.\n", "asciidoc").text
+
+    assert text.split() == ["#", "Herons", "Before.", "After."]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "ifdef::backend-html5[]\nShown.\nendif::[]",
+        "ifndef::never[Shown.]",
+        ":birds: 3\nifeval::[{birds} >= 3]\nShown.\nendif::[]",
+        ":seen:\nifdef::never,seen[]\nShown.\nendif::[]",
+        "++++\n<p>Shown.</p>\n++++",
+    ],
+)
+def test_asciidoc_under_a_condition_that_holds_is_kept(shown: str) -> None:
+    text = extracted(f"= Herons\n\nBefore.\n\n{shown}\n\nAfter.\n", "asciidoc").text
+
+    assert text.split() == ["#", "Herons", "Before.", "Shown.", "After."]
+
+
+@pytest.mark.parametrize("name", ["ifconfig:: False", "todo::", "only:: never"])
+def test_directives_that_only_some_builds_show_are_left_out(name: str) -> None:
+    text = extracted(f"Herons\n======\n\nBefore.\n\n.. {name}\n\n   HIDDEN\n\nAfter.\n", "rst").text
+
+    assert text.split() == ["#", "Herons", "Before.", "After."]

@@ -6,7 +6,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.ingest.extract.asciidoc_conditions import lines_let_through
+from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks
 from citewell.ingest.extract.characters import clean_plain_text
+from citewell.ingest.extract.html.fragment import render_fragment
+from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.markdown.page import extract_markdown
 
 if TYPE_CHECKING:
@@ -18,15 +22,16 @@ _MAX_COLUMNS = 40
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
 _ATTRIBUTE = re.compile(r":(!?[\w-]{1,80}!?):(?:[ \t]++(.*))?")
 _USE = re.compile(r"\{([\w-]{1,80})\}")
+_SILENT_USE = re.compile(r"\{(?:set|counter2):[^{}]{0,300}\}")
+_COMMENT_STYLE = re.compile(r"[ \t]{0,9}comment(?![\w-])")
+_FORMULA = re.compile(r"stem|latexmath|asciimath")
 _BLOCK_ATTRIBUTES = re.compile(r"\[([^\[\]]{0,300})\]")
 _ANCHOR = re.compile(r"\[\[([\w:.-]{1,200})[^\[\]]{0,200}\]\]")
 _BLOCK_TITLE = re.compile(r"\.([^\s.].{0,300})")
 _LISTED = re.compile(r"(\*{1,5}|-|\.{1,5}|\d{1,4}\.)[ \t]+(\S.*)")
 _TERM = re.compile(r"(\S.{0,300}?)(::|:::|;;)(?:[ \t]++(.*))?")
 _ADMONITION = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(\S.*)")
-_MACRO = re.compile(
-    r"(include|ifdef|ifndef|ifeval|endif|toc|image|video|audio)::([^\[\]]{0,500})\[([^\[\]]{0,500})\]"
-)
+_MACRO = re.compile(r"(include|toc|image|video|audio)::([^\[\]]{0,500})\[([^\[\]]{0,500})\]")
 _COLUMNS = re.compile(r"cols=\"?([^\"\]]{1,200})")
 _TIMES = re.compile(r"[ \t]{0,5}(\d{1,2})\*")
 _CELL = re.compile(r"(?:^|[ \t])(?:\d{1,2}[+*])?[<^>]?[aehlmdsv]?\|")
@@ -63,22 +68,23 @@ def extract_asciidoc(fetched: FetchedPage) -> ExtractedPage:
     Raises:
         EmptyPage: there is no text.
     """
-    markdown = as_markdown(clean_plain_text(fetched.text))
+    markdown = as_markdown(clean_plain_text(fetched.text), url=fetched.final_url)
     page = extract_markdown(replace(fetched, text=markdown, kind="markdown"))
     return replace(page, kind="asciidoc")
 
 
-def as_markdown(source: str) -> str:
-    """Return AsciiDoc as Markdown."""
-    reader = _Reader(source.split("\n"))
+def as_markdown(source: str, *, url: str) -> str:
+    """Return AsciiDoc as Markdown; links in HTML that it passes through are relative to `url`."""
+    reader = _Reader(lines_let_through(source.split("\n")), url)
     return "\n".join(reader.read())
 
 
 class _Reader:
     """Goes through a file line by line."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines: list[str], url: str) -> None:
         self._lines = lines
+        self._url = url
         self._place = 0
         self._attributes: dict[str, str] = {}
         self._style = ""
@@ -96,6 +102,9 @@ class _Reader:
     def _read_block(self, line: str) -> bool:
         """Read a block between delimiters or a table; return whether there is one."""
         if line in ("|===", ",===", "!==="):
+            if self._is_comment():
+                self._skip_comment(line)
+                return True
             self._write_table(self._take_until(line))
             return True
         mark = line[:4] if len(line) >= 4 and len(set(line)) == 1 else line
@@ -103,14 +112,32 @@ class _Reader:
             mark, self._style = "```", line[3:].strip() or self._style
         if mark not in _DELIMITERS:
             return False
+        if self._is_comment():
+            self._skip_comment("```" if mark == "```" else line)
+            return True
         if mark not in _VERBATIM:
             # The text inside is read as any other, under the label of its block.
             self._write_label()
             return True
         content = self._take_until("```" if mark == "```" else line)
-        if mark != "////":
+        if mark == "++++" and not _FORMULA.match(self._style):
+            self._write_html(content)
+        elif mark != "////":
             self._write_code(content)
         return True
+
+    def _is_comment(self) -> bool:
+        return self._style.partition(" ")[0] == "comment"
+
+    def _skip_comment(self, delimiter: str) -> None:
+        self._take_until(delimiter)
+        self._style = ""
+
+    def _write_html(self, content: list[str]) -> None:
+        writer = CanonicalWriter()
+        blocks = render_fragment("\n".join(content), writer, LinkResolver(self._url))
+        self._output += ["", *writer.finish(join_blocks(blocks)).text.split("\n"), ""]
+        self._style = ""
 
     def _take_until(self, delimiter: str) -> list[str]:
         start = self._place
@@ -185,7 +212,8 @@ class _Reader:
             return True
         style = _BLOCK_ATTRIBUTES.fullmatch(line)
         if style:
-            self._style = f"{self._style} {style.group(1)}".strip()
+            is_comment = _COMMENT_STYLE.match(style.group(1))
+            self._style = "comment" if is_comment else f"{self._style} {style.group(1)}".strip()
             return True
         title = _BLOCK_TITLE.fullmatch(line)
         if title:
@@ -194,6 +222,9 @@ class _Reader:
         return False
 
     def _read_text(self, line: str) -> None:
+        if line and self._is_comment():
+            self._skip_comment("")
+            return
         heading = _HEADING.fullmatch(line)
         if heading:
             text = self._inline(heading.group(2).rstrip("= "))
@@ -229,6 +260,7 @@ class _Reader:
     def _inline(self, text: str) -> str:
         """Return a line with its links, references and emphasis in Markdown."""
         if "{" in text:
+            text = _SILENT_USE.sub("", text)
             text = _USE.sub(lambda use: self._attributes.get(use.group(1), use.group()), text)
         if "[" in text:
             text = _LINK.sub(_markdown_link, text)

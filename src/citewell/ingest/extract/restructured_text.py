@@ -55,10 +55,11 @@ _SETTINGS = {
 _DIRECTIVE = re.compile(r"^[ \t]*\.\.[ \t]+([\w:+.-]{1,60})::", re.MULTILINE)
 _ROLE = re.compile(r":([\w:+.-]{1,60}):`")
 _TARGET = re.compile(r"([^<]{1,500}+)<[^<>]{1,500}+>")
-# Parts of the machinery of a site, which say nothing to a reader.
+# Parts of the machinery of a site, which say nothing to a reader, and what only some builds show.
 _SILENT = frozenset(
     "index currentmodule module py:module py:currentmodule highlight tabularcolumns only "
-    "sectionauthor codeauthor testsetup testcleanup default-domain toctree".split()
+    "sectionauthor codeauthor testsetup testcleanup default-domain toctree ifconfig todo "
+    "todolist".split()
 )
 _OWN = frozenset({"include", "raw", "csv-table"})
 _REFUSED = (".. include::", ".. raw::", ".. csv-table::")
@@ -184,7 +185,7 @@ class _AnyDirective(Directive):
         if ":" in self.name or self.name.startswith("auto"):
             # A signature, as Sphinx documents functions and classes.
             container += nodes.paragraph("", "", nodes.literal("", argument))
-        elif argument or self.name in ("todo", "seealso", "deprecated"):
+        elif argument or self.name in ("seealso", "deprecated"):
             label = {
                 "seealso": "See also",
                 "versionadded": "Added in",

@@ -15,6 +15,7 @@ from citewell.ingest.extract.characters import clean_plain_text
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.markdown.admonitions import AdmonitionReader
+from citewell.ingest.extract.markdown.comments import without_comments
 from citewell.ingest.extract.markdown.front_matter import split_front_matter
 from citewell.ingest.extract.markdown.inline import MarkdownInline, reference_key
 from citewell.ingest.extract.markdown.slug import SlugCounter
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from citewell.core.records import FetchedPage
 
 _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]++(.*)$")
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([^\s{}]++)[^{}]*+\}$")
 _ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+[.#][^{}]*+\}$")
@@ -39,8 +39,7 @@ _HTML_BLOCK = re.compile(
     r"|template|iframe|svg|noscript|picture|video|h[1-6]|pre|blockquote|span|form|button)\b",
     re.IGNORECASE,
 )
-
-
+_HIDING = re.compile(r"\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden")
 _WHOLE_ELEMENTS = frozenset(
     {"iframe", "math", "noscript", "pre", "script", "style", "svg", "table", "template"}
 )
@@ -186,19 +185,17 @@ def fence_end(lines: list[str], at: int, marks: str) -> int:
 
 
 def _reads_to_closing_tag(name: str, line: str) -> bool:
-    if name in _WHOLE_ELEMENTS:
-        return True
-    return bool(re.search(r"\bhidden\b|display\s*:\s*none|visibility\s*:\s*hidden", line))
+    return name in _WHOLE_ELEMENTS or bool(_HIDING.search(line))
 
 
 def _holds_markdown(source: str) -> bool:
     """Return whether an HTML block wraps Markdown, as centred badges and images often do."""
-    return bool(re.search(r"\]\(|^#{1,6} ", source, re.MULTILINE)) and "<table" not in source
+    if "<table" in source or _HIDING.search(source):
+        return False
+    return bool(re.search(r"\]\(|^#{1,6} ", source, re.MULTILINE))
 
 
 def _without_comments(body: str) -> str:
-    if "<!--" not in body:
-        return body
     # Comments inside code are code.
     kept: list[str] = []
     lines = body.split("\n")
@@ -209,9 +206,9 @@ def _without_comments(body: str) -> str:
             at += 1
             continue
         end = fence_end(lines, at + 1, fence.group(2))
-        kept.extend((_COMMENT.sub("", "\n".join(lines[start:at])), "\n".join(lines[at:end])))
+        kept.extend((without_comments("\n".join(lines[start:at])), "\n".join(lines[at:end])))
         at = start = end
-    kept.append(_COMMENT.sub("", "\n".join(lines[start:])))
+    kept.append(without_comments("\n".join(lines[start:])))
     return "\n".join(kept)
 
 
