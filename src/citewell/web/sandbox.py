@@ -34,9 +34,9 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# A page of the largest size that is fetched takes a few seconds, and some hundred megabytes. A
-# manual as PDF takes 3 to 5 seconds a megabyte, a table as HTML 2.
-CPU_SECONDS = 45
+# A manual as PDF takes 5 to 10 seconds a megabyte, one of 2,000 pages 45 seconds; a table as HTML
+# takes 2 seconds a megabyte.
+CPU_SECONDS = 90
 _BASE_CPU_SECONDS = 5.0
 _CPU_SECONDS_PER_MEGABYTE = 20.0
 # Of what is up to so large, nearly all is read in so short a time.
