@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import resource
 from collections.abc import Callable
 from io import BytesIO
 
@@ -13,6 +15,8 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 from tests.ingest.fetched import extracted
+
+from citewell.core.errors import EmptyPage
 
 WIDTH, HEIGHT = A4
 HABITS = (
@@ -390,6 +394,20 @@ def test_letters_of_a_font_that_is_not_embedded_are_kept_unless_painted_white() 
     paper.line("見えない言葉。", font="HeiseiMin-W3")
 
     assert extracted(paper.bytes(), "pdf").text == "## Page 1\n\nサギは魚を待つ。\n"
+
+
+@pytest.mark.parametrize("size", ["1000000000 1", "1 1000000000", "1000000 1000000", "9 0.001"])
+def test_a_page_of_absurd_size_is_read_within_bounds(size: str) -> None:
+    source = pdf_of("BT /F 12 Tf 1 0 Td (Seen.) Tj ET").replace(
+        b"0 0 612 792", f"0 0 {size}".encode()
+    )
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with contextlib.suppress(EmptyPage):
+        extracted(source, "pdf")
+
+    # In kilobytes on Linux.
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - used < 300_000
 
 
 def pdf_of(content: str, page_entries: str = "") -> bytes:

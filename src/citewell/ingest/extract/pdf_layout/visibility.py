@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SCALE = 1.0
 _MAX_PIXELS = 4_000_000
+_MAX_SIDE_PIXELS = 20_000
 _MAX_FORM_DEPTH = 8
 # Of 255; grey type of six points still differs from white paper by more.
 _LEAST_CONTRAST = 16
@@ -70,7 +71,7 @@ def seen_characters(
     seen = np.zeros(len(boxes) - 1, dtype=np.bool_)
     if not len(runs):
         return seen
-    scale = min(_SCALE, (_MAX_PIXELS / max(page.get_width() * page.get_height(), 1.0)) ** 0.5)
+    scale = _scale_of(page)
     whole = _render(page, scale)
     images: list[tuple[float, float, float, float]] = []
     for item in _objects(page):
@@ -97,6 +98,13 @@ def seen_characters(
     for start, end in runs[is_seen & ~is_tiny]:
         seen[start:end] = on_page[start:end]
     return seen
+
+
+def _scale_of(page: pypdfium2.PdfPage) -> float:
+    """Return how many pixels a point gets; a page of any size and form stays within bounds."""
+    width, height = max(page.get_width(), 1.0), max(page.get_height(), 1.0)
+    by_area = (_MAX_PIXELS / (width * height)) ** 0.5
+    return float(min(_SCALE, by_area, _MAX_SIDE_PIXELS / max(width, height)))
 
 
 def _objects(page: pypdfium2.PdfPage) -> Iterator[_Object]:
