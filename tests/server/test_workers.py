@@ -35,7 +35,8 @@ def command_in(folder: Path, *options: str, **settings: str) -> list[str]:
     """Return the command of a server of two processes with its settings in a file."""
     file = folder / "settings.env"
     values = {"EMBEDDER": "none", **settings}
-    file.write_text("".join(f"CITEWELL_{name}={value}\n" for name, value in values.items()))
+    lines = [f"CITEWELL_{name}={value}\n" for name, value in values.items()]
+    file.write_text("".join(lines), encoding="utf-8")
     return [
         *(sys.executable, "-m", "citewell", "serve", "--transport", "streamable-http"),
         *("--port", "0", "--workers", "2", "--env-file", str(file)),
@@ -47,11 +48,11 @@ def command_in(folder: Path, *options: str, **settings: str) -> list[str]:
 def served(folder: Path, **settings: str) -> Iterator[tuple[int, int]]:
     """Give the port and the process id of a server of two processes, which ends in good order."""
     log = folder / "log"
-    with log.open("w") as stderr:
+    with log.open("w", encoding="utf-8") as stderr:
         process = subprocess.Popen(command_in(folder, **settings), stderr=stderr)
     try:
-        until(lambda: len(_ADDRESS.findall(log.read_text())) == 2, process)
-        yield int(_ADDRESS.findall(log.read_text())[0]), process.pid
+        until(lambda: len(_ADDRESS.findall(log.read_text(encoding="utf-8"))) == 2, process)
+        yield int(_ADDRESS.findall(log.read_text(encoding="utf-8"))[0]), process.pid
         process.terminate()
         assert process.wait(_SECONDS) == 0
     finally:
@@ -101,7 +102,7 @@ def sessions_of_both(port: int) -> dict[str, str]:
 
 
 def processes_of(parent: int) -> list[int]:
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text()
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text(encoding="utf-8")
     return [int(process) for process in children.split()]
 
 
@@ -136,7 +137,7 @@ def test_a_process_that_dies_is_started_again_and_none_is_left_behind(tmp_path: 
         before = processes_of(parent)
         os.kill(before[0], signal.SIGKILL)
         until(lambda: len(set(processes_of(parent)) - set(before)) == 1)
-        until(lambda: len(_ADDRESS.findall((tmp_path / "log").read_text())) == 3)
+        until(lambda: len(_ADDRESS.findall((tmp_path / "log").read_text(encoding="utf-8"))) == 3)
         sessions = sessions_of_both(port)
         after = processes_of(parent)
 
