@@ -51,6 +51,8 @@ _PATIENCE_SECONDS = 4.0
 _PATIENCE_WHILE_AWAY_SECONDS = 1.0
 # How long a connection that has just been used is assumed to be alive.
 _TRUSTED_SECONDS = 0.5
+# To take back a connection; a broken one is closed by the pool.
+_RETURN_SECONDS = 5.0
 _CONNECTING: dict[str, Any] = {
     "autocommit": True,
     "row_factory": dict_row,
@@ -133,7 +135,9 @@ class Database:
             self._used_at[connection] = time.monotonic()
         finally:
             self._lent -= 1
-            await self._pool.putconn(connection)
+            # A cancelled caller would leave the connection open and lost on its way back.
+            with anyio.move_on_after(_RETURN_SECONDS, shield=True):
+                await self._pool.putconn(connection)
 
     async def _take(self) -> AsyncConnection[dict[str, Any]]:
         """Return a connection; only where others have them all is it waited for at length."""
