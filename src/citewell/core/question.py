@@ -73,7 +73,7 @@ class Query:
     text: str
     """On one line, cut to a length that a search can bear."""
     written: str
-    """The same with its lines, by which code is told from prose."""
+    """The same with its line breaks, which distinguish code from prose."""
     ask: str
     """What is asked, without pasted code and, in a long question, without the story around it."""
     kind: QueryKind

@@ -126,7 +126,7 @@ def _touch(words: PageWords, word: int) -> bool:
 def _name_above(words: PageWords, first: int, below: int, last: int, end: Span) -> str | None:
     """Return a directive from word `first` to `below`, of lines that others on the page are like.
 
-    They are told apart by what stands below them, or else by the heading; then up to `end`.
+    What follows them makes them unique, or else the heading; the match then runs to `end`.
     """
     if all(words.fenced[first : below + 1]):
         for count in _TERM_WORDS:

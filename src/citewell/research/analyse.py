@@ -135,7 +135,7 @@ def _split(query: str) -> tuple[str, ...]:
     parts = [piece for question in questions for piece in _split_question(question)]
     distinct = list(dict.fromkeys(parts))[:MAX_SUB_QUERIES]
     if len(distinct) < 2:
-        # With its lines, by which code is told from prose.
+        # Keep the line breaks: they distinguish code from prose.
         return (query.strip(),)
     return (distinct[0], *(_with_subject(part, distinct[0]) for part in distinct[1:]))
 

@@ -1,4 +1,4 @@
-"""How many calls a process works on; beyond a limit callers are told to come back."""
+"""Limits the calls that a process handles at a time; callers beyond the limit should retry."""
 
 from __future__ import annotations
 

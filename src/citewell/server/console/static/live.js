@@ -45,7 +45,7 @@
   const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const relative = new Intl.RelativeTimeFormat(document.documentElement.lang, { numeric: "auto" });
 
-  // How long ago, or ahead; what is over a month away is told by its date.
+  // Relative time, past or future; beyond a month, the date.
   const ageOf = (moment) => {
     const seconds = (moment - Date.now()) / 1000;
     if (Math.abs(seconds) > 31 * 86400) return moment.toISOString().slice(0, 10);

@@ -40,7 +40,7 @@ class McpClient {
     return items;
   }
 
-  // `signal` cancels the request: the server is told, and the wait ends.
+  // `signal` cancels the request: the server is notified and the wait ends.
   async request(method, params, { onProgress, signal } = {}) {
     const id = this.#nextId++;
     const message = { jsonrpc: "2.0", id, method, params: { ...params } };
