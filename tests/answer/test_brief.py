@@ -227,3 +227,12 @@ def test_the_nearest_quotes_of_an_unanswered_question_are_shown_as_what_they_are
     assert "Nothing in the specified URL clearly answers this query." in brief
     assert "The nearest text, which may be about something else:\n\nSource [1]" in brief
     assert "No relevant content was found" not in brief
+
+
+def test_a_brief_that_fits_by_its_bytes_is_not_counted() -> None:
+    found = result(block("Herons eat fish."))
+    before = count_tokens.cache_info()
+
+    format_brief(found, token_budget=30_000)
+
+    assert count_tokens.cache_info() == before

@@ -6,7 +6,6 @@ images, the pages that were followed and the statistics come with it.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from citewell.answer.disagreement_text import format_disagreements
@@ -19,12 +18,12 @@ from citewell.core.text import one_line
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from citewell.core.records import Block, Image, Quote
     from citewell.core.results import OrchestrationResult
 
-logger = logging.getLogger(__name__)
+    Cost = Callable[[str], int]
 
 # Headings of sections, and the note on what was left out.
 _FRAME_TOKENS = 40
@@ -43,6 +42,16 @@ def format_brief(
     best first; the expansion trace and images come in only where there is still room.
     """
     boundary = Boundary(nonce)
+    whole = _compose(result, boundary, token_budget, lambda _text: 0)
+    # No token is shorter than a byte, so most briefs fit uncounted: the first count loads the
+    # vocabulary, which takes the shell longer than the search.
+    if len(whole.encode("utf-8", "surrogatepass")) + _FRAME_TOKENS <= token_budget:
+        return whole
+    return _compose(result, boundary, token_budget, count_tokens)
+
+
+def _compose(result: OrchestrationResult, boundary: Boundary, token_budget: int, cost: Cost) -> str:
+    """Return the brief of what fits into the budget when each text has this cost."""
     numbers = number_sources(shown_of(result))
     is_full = bool(result.blocks)
     stats = (
@@ -52,29 +61,26 @@ def format_brief(
     )
     sources = _format_sources(result, numbers, boundary)
     disagreements = format_disagreements(result.disagreements, numbers, boundary)
-    frame = count_tokens("\n".join((boundary.note, *result.cautions, disagreements)))
-    frame += _FRAME_TOKENS
-    left = token_budget - count_tokens(sources) - count_tokens(stats) - frame
+    frame = cost("\n".join((boundary.note, *result.cautions, disagreements))) + _FRAME_TOKENS
+    left = token_budget - cost(sources) - cost(stats) - frame
     quotes = [
         _format_quote(quote, result, numbers, boundary, is_first=quote is result.quotes[0])
         for quote in result.quotes
     ]
     if not result.answered:
-        shown, _ = _fill(quotes, left)
+        shown, _ = _fill(quotes, left, cost)
         sections = [sources, format_nothing_found(result, boundary, nearest=shown), stats]
     elif is_full:
-        sections = _format_full(result, sources, stats, numbers, boundary, left)
+        sections = _format_full(result, sources, stats, numbers, boundary, left, cost)
     else:
-        evidence, _ = _fill(quotes, left)
+        evidence, _ = _fill(quotes, left, cost)
         sections = [
             sources,
             _format_evidence(evidence, len(quotes), "quotes", result, boundary),
             stats,
         ]
     sections.insert(len(sections) - 1, disagreements)
-    brief = boundary.explain("\n\n".join(section for section in sections if section))
-    logger.debug("brief: %d tokens of %d", count_tokens(brief), token_budget)
-    return brief
+    return boundary.explain("\n\n".join(section for section in sections if section))
 
 
 def _format_full(
@@ -84,38 +90,39 @@ def _format_full(
     numbers: dict[int, int],
     boundary: Boundary,
     left: int,
+    cost: Cost,
 ) -> list[str]:
     citations = [_format_citation(quote, numbers, boundary) for quote in result.quotes]
     cited = "\n\n".join(["[CITATIONS]\n" + citations[0], *citations[1:]]) if citations else ""
-    left -= count_tokens(cited)
+    left -= cost(cited)
     parts = [_format_block(block, block.text, result, numbers, boundary) for block in result.blocks]
-    if parts and count_tokens(parts[0]) > left:
-        room = max(left - count_tokens(parts[0]) + result.blocks[0].tokens, _LEAST_BLOCK_TOKENS)
+    if parts and cost(parts[0]) > left:
+        room = max(left - cost(parts[0]) + result.blocks[0].tokens, _LEAST_BLOCK_TOKENS)
         text = truncate_to_tokens(result.blocks[0].text, room)
         short = _format_block(result.blocks[0], text, result, numbers, boundary)
         parts[0] = f"{short}\n(cut to fit the response budget)"
-    shown, left = _fill(parts, left)
+    shown, left = _fill(parts, left, cost)
     sections = [sources, _format_evidence(shown, len(parts), "chunks", result, boundary)]
     images = _format_images(result.blocks[: len(shown)], numbers, boundary)
     trace = format_trace(result, boundary) if result.steps else ""
-    if trace and count_tokens(trace) <= left:
-        left -= count_tokens(trace)
+    if trace and cost(trace) <= left:
+        left -= cost(trace)
     elif trace:
         trace = f"[Expansion trace omitted — {result.iterations} iterations, see stats above]"
-    if images and count_tokens(images) <= left:
+    if images and cost(images) <= left:
         sections.append(images)
     return [*sections, trace, cited, stats]
 
 
-def _fill(parts: Sequence[str], left: int) -> tuple[list[str], int]:
+def _fill(parts: Sequence[str], left: int, cost: Cost) -> tuple[list[str], int]:
     """Return the first parts that fit, at least one, and what is left of the budget."""
     shown: list[str] = []
     for part in parts:
-        cost = count_tokens(part) + 1
-        if shown and cost > left:
+        taken = cost(part) + 1
+        if shown and taken > left:
             break
         shown.append(part)
-        left -= cost
+        left -= taken
     return shown, left
 
 
