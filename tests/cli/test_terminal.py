@@ -103,6 +103,12 @@ def test_progress_is_shown_and_leaves_nothing_behind(shell: Shell) -> None:
     assert "\x1b[2K" in shown, "the lines are erased"
 
 
+def test_bars_say_how_many_bytes_were_read(shell: Shell) -> None:
+    shown = run_in_terminal("ingest", shell.site.url("/storage"), *shell.options)
+
+    assert re.search(r"[\d.]+ (?:bytes|kB)\b", shown)
+
+
 def test_no_color_is_obeyed(shell: Shell) -> None:
     question = ["ask", shell.site.url("/storage"), "What happens when the memory is full?"]
 

@@ -126,6 +126,7 @@ async def test_the_pages_of_a_sitemap_are_read_and_counted_from_the_start() -> N
     assert totals - {None} == {11}
     percents = [each.percent for each in progress if each.percent is not None]
     assert percents == sorted(percents)
+    assert progress[-1].bytes_read == sum(len(prose(f"Page {n}")) for n in range(10))
 
 
 async def test_an_llms_txt_names_the_pages() -> None:

@@ -95,19 +95,28 @@ async def sync_pages(
     changed = [page for page in pages if force or not _is_as(stored.get(page.url), page, tags)]
     written: list[PageInfo] = []
     failed: dict[str, str] = {}
+    bytes_read = 0
     limit = anyio.Semaphore(PARALLEL_PAGES)
 
     async def store(page: OwnPage) -> None:
+        nonlocal bytes_read
         async with limit:
             try:
-                info = await _store_page(corpus, page, tags=tags)
+                outcome = await _store_page(corpus, page, tags=tags)
             except CitewellError as error:
                 logger.warning("%s is not in the corpus: %s", page.url, error.message)
                 failed[page.url] = error.message
             else:
-                written.extend([info] if info is not None else [])
-        done = len(written) + len(failed)
-        progress = Progress(phase="ingest", message="Reading files", done=done, total=len(changed))
+                if outcome is not None and outcome.page is not None:
+                    written.append(outcome.page)
+                    bytes_read += outcome.bytes_read
+        progress = Progress(
+            phase="ingest",
+            message="Reading files",
+            done=len(written) + len(failed),
+            total=len(changed),
+            bytes_done=bytes_read,
+        )
         await on_progress(progress)
 
     async with anyio.create_task_group() as tasks:
@@ -144,14 +153,13 @@ async def _stored_pages(
     return stored
 
 
-async def _store_page(corpus: Corpus, page: OwnPage, *, tags: tuple[str, ...]) -> PageInfo | None:
+async def _store_page(
+    corpus: Corpus, page: OwnPage, *, tags: tuple[str, ...]
+) -> IngestOutcome | None:
     fetched = await anyio.to_thread.run_sync(page.load)
     if fetched is None:
         return None
-    outcome = await corpus.ingester.ingest_fetched(
-        fetched, project=corpus.settings.project, tags=tags
-    )
-    return outcome.page
+    return await corpus.ingester.ingest_fetched(fetched, project=corpus.settings.project, tags=tags)
 
 
 def _is_as(stored: PageInfo | None, page: OwnPage, tags: tuple[str, ...]) -> bool:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -90,6 +91,7 @@ def showing_lines() -> Iterator[OnProgress]:
     ]
     if console.width >= _WIDE:
         columns += [_IfCounted(_RateColumn()), _IfCounted(TimeRemainingColumn(compact=True))]
+    columns.append(_BytesColumn())
     bars = ProgressBars(*columns, TimeElapsedColumn(), console=console, transient=True)
     try:
         yield _Lines(bars).show
@@ -111,9 +113,12 @@ class _Lines:
         self._bars.start()
         if progress.phase not in self._tasks:
             self._hide_uncounted()
-            self._tasks[progress.phase] = self._bars.add_task(message, total=None)
+            self._tasks[progress.phase] = self._bars.add_task(message, total=None, bytes_done=0)
         task = self._tasks[progress.phase]
         self._bars.update(task, description=message, completed=progress.done, total=progress.total)
+        # A step that counts none does not undo what was counted before.
+        if progress.bytes_done:
+            self._bars.update(task, bytes_done=progress.bytes_done)
 
     def _hide_uncounted(self) -> None:
         # A phase that counts nothing never says that it is done: the next one says it.
@@ -131,6 +136,15 @@ class _RateColumn(ProgressColumn):
         if not rate:
             return Text()
         return Text(f"{rate:.0f}/s" if rate >= 2 else f"{60 * rate:.0f}/min", style="dim")
+
+
+class _BytesColumn(ProgressColumn):
+    """How many bytes were read or embedded."""
+
+    @override
+    def render(self, task: Task) -> RenderableType:
+        count = task.fields["bytes_done"]
+        return Text(decimal(count) if count else "", style="dim")
 
 
 class _IfCounted(ProgressColumn):

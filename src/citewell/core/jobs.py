@@ -37,6 +37,11 @@ class JobProgress:
     pages_done: int = 0
     pages_total: int | None = None
     chunks: int = 0
+    chunks_done: int = 0
+    """How many of `chunks` were embedded."""
+    bytes_read: int = 0
+    """What the site has sent."""
+    bytes_embedded: int = 0
     percent: int | None = None
     """0 to 100; None while nobody knows."""
     message: str = ""

@@ -29,6 +29,8 @@ class Progress:
     message: str
     done: int | None = None
     total: int | None = None
+    bytes_done: int = 0
+    """Bytes of pages or chunks so far; 0 where nobody counts them."""
     own_address: str = ""
     """An address of this server that the message names; any other is taken for a page's words."""
 

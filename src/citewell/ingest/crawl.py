@@ -68,6 +68,8 @@ class SiteCrawler:
         """What stops the whole crawl, not one page of it."""
         self._texts: dict[str, str] = {}
         """Hash of the text, and the URL that stores it, of what is being read right now."""
+        self.bytes_read = 0
+        """What the site has sent to this crawler."""
 
     async def start(self) -> bool:
         """Find the URLs to begin with, unless this job has done so; return whether it did now.
@@ -180,6 +182,7 @@ class SiteCrawler:
             content_type=self._content_type,
             admit=admit,
         )
+        self.bytes_read += result.bytes_read
         if result.error is not None:
             return await self._keep(at, result)
         if refusals:

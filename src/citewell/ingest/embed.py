@@ -64,18 +64,21 @@ class EmbeddingQueue:
         if source_ids is not None and not await self._lack_vectors(source_ids):
             # Pages that did not change have theirs, and need not wait for the others' turn.
             return 0
-        done = 0
-        while count := await self._embed_batch(source_ids):
-            done += count
+        done = bytes_done = 0
+        while texts := await self._embed_batch(source_ids):
+            done += len(texts)
+            bytes_done += sum(len(text.encode("utf-8", "replace")) for text in texts)
             message = f"Embedded {done} chunks"
-            await on_progress(Progress(phase="embed", message=message, done=done))
+            progress = Progress(phase="embed", message=message, done=done, bytes_done=bytes_done)
+            await on_progress(progress)
         return done
 
     async def _lack_vectors(self, source_ids: Sequence[int]) -> bool:
         model = self._embedder.name
         return bool(await self._store.chunks_to_embed(model=model, limit=1, source_ids=source_ids))
 
-    async def _embed_batch(self, source_ids: Sequence[int] | None) -> int:
+    async def _embed_batch(self, source_ids: Sequence[int] | None) -> list[str]:
+        """Embed some chunks and return their texts; none when no chunk lacks a vector."""
         model = self._embedder.name
         async with self._turn:
             waiting = await self._store.chunks_to_embed(
@@ -88,4 +91,4 @@ class EmbeddingQueue:
             passed = [at for at, _ in waiting if at not in known]
             if passed:
                 await self._store.pass_over(passed, model=model)
-        return len(waiting)
+        return [text for _, text in waiting]

@@ -35,6 +35,11 @@ class IngestOutcome:
     was_admitted: bool = True
     """False: it was read, and left as it was stored before, or unstored."""
 
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes the site sent for it just now."""
+        return 0 if self.read is None else len(self.read[0].body)
+
 
 def is_stale(page: PageInfo, *, after_days: float) -> bool:
     """Return whether the page was fetched more than `after_days` ago."""

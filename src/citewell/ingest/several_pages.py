@@ -31,9 +31,11 @@ async def ingest_all(
     What was `read` of them is left out of the outcomes.
     """
     outcomes: dict[int, IngestOutcome] = {}
+    bytes_read = 0
     limit = anyio.Semaphore(PARALLEL_PAGES)
 
     async def ingest_one(place: int, url: str) -> None:
+        nonlocal bytes_read
         async with limit:
             try:
                 outcome = await ingester.ingest(
@@ -41,11 +43,19 @@ async def ingest_all(
                 )
                 # A thousand pages would be held in memory until the last of them is read.
                 outcomes[place] = replace(outcome, read=None)
+                bytes_read += outcome.bytes_read
             except CitewellError as error:
                 outcomes[place] = IngestOutcome(url=url, page=None, error=error)
         message = f"Read {len(outcomes)} of {len(urls)} pages"
-        done, total = len(outcomes), len(urls)
-        await on_progress(Progress(phase="ingest", message=message, done=done, total=total))
+        await on_progress(
+            Progress(
+                phase="ingest",
+                message=message,
+                done=len(outcomes),
+                total=len(urls),
+                bytes_done=bytes_read,
+            )
+        )
 
     async with anyio.create_task_group() as tasks:
         for place, url in enumerate(urls):

@@ -21,19 +21,24 @@ async def embed_pages(work: Work, ingester: Ingester, source_ids: Sequence[int])
     Raises:
         InferenceError: some have none; those that were made are kept.
     """
-    begun = work.progress
+    begun = before = work.progress
     share = 99 - (begun.percent or 0)
-    before = 0
 
     async def report(progress: Progress) -> None:
-        done = before + (progress.done or 0)
+        done = before.chunks_done + (progress.done or 0)
         percent = None
         if begun.percent is not None:
             percent = begun.percent + round(share * min(1.0, done / max(1, begun.chunks)))
-        message = f"{done} of {begun.chunks} chunks"
-        await work.report(replace(begun, percent=percent, message=message))
+        await work.report(
+            replace(
+                begun,
+                chunks_done=done,
+                bytes_embedded=before.bytes_embedded + progress.bytes_done,
+                percent=percent,
+                message=f"{done} of {begun.chunks} chunks",
+            )
+        )
 
     for start in range(0, len(source_ids), _PAGES_AT_ONCE):
-        before += await ingester.embed_now(
-            source_ids[start : start + _PAGES_AT_ONCE], on_progress=report
-        )
+        before = work.progress
+        await ingester.embed_now(source_ids[start : start + _PAGES_AT_ONCE], on_progress=report)

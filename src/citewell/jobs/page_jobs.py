@@ -34,7 +34,7 @@ async def process_page(work: Work, parts: LibraryParts, website: Website) -> str
     if result.error is not None:
         raise result.error
     assert result.page is not None, "a page without an error is stored"
-    await _embed(work, parts, result.page.source_id, chunks=result.page.chunks)
+    await _embed(work, parts, result)
     await work.confirm()
     await parts.store.library.finish_website(website.source_id, "completed", now=parts.clock())
     return json.dumps({"chunks": result.page.chunks, "changed": result.changed})
@@ -57,7 +57,7 @@ async def refresh_page(work: Work, parts: LibraryParts, website: Website) -> str
     if result.error is not None:
         raise result.error
     assert result.page is not None, "a page without an error is stored"
-    await _embed(work, parts, result.page.source_id, chunks=result.page.chunks)
+    await _embed(work, parts, result)
     after = await parts.store.get_page(result.page.source_id)
     if after is None:
         raise NotFound(f"{website.url} was deleted meanwhile")
@@ -82,13 +82,19 @@ async def _ingest(parts: LibraryParts, website: Website, *, force: bool) -> Inge
     return result
 
 
-async def _embed(work: Work, parts: LibraryParts, source_id: int, *, chunks: int) -> None:
+async def _embed(work: Work, parts: LibraryParts, result: IngestOutcome) -> None:
+    assert result.page is not None, "a page without an error is stored"
     progress = JobProgress(
-        stage="embedding", pages_done=1, pages_total=1, chunks=chunks, percent=50
+        stage="embedding",
+        pages_done=1,
+        pages_total=1,
+        chunks=result.page.chunks,
+        bytes_read=result.bytes_read,
+        percent=50,
     )
     await work.report(progress)
     try:
-        await embed_pages(work, parts.ingester, [source_id])
+        await embed_pages(work, parts.ingester, [result.page.source_id])
     except InferenceError as error:
         raise InferenceError(
             f"the page is stored and found by its words, but has no vectors: {error.message}"

@@ -384,8 +384,16 @@ async def _report(on_progress: OnProgress, progress: JobProgress) -> None:
             message=message or "Reading pages",
             done=progress.pages_done,
             total=progress.pages_total,
+            bytes_done=progress.bytes_read,
         )
     )
     if is_embedding:
-        message = f"Embedding {progress.message}".rstrip()
-        await on_progress(Progress(phase="embed", message=message))
+        await on_progress(
+            Progress(
+                phase="embed",
+                message="Embedding chunks",
+                done=progress.chunks_done,
+                total=progress.chunks or None,
+                bytes_done=progress.bytes_embedded,
+            )
+        )

@@ -40,10 +40,10 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
     await crawler.start()
     with nobody_waits():
         while True:
-            await work.report(await _reading(parts, website))
+            await work.report(await _reading(parts, website, bytes_read=crawler.bytes_read))
             if not await crawler.read_some(_URLS_AT_ONCE):
                 break
-    await _embed(work, parts, website)
+    await _embed(work, parts, website, bytes_read=crawler.bytes_read)
     await work.confirm()
     report = await _report(parts, website)
     status, message = await _summary(parts, website)
@@ -58,7 +58,7 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
     return report_to_json(report)
 
 
-async def _reading(parts: LibraryParts, website: Website) -> JobProgress:
+async def _reading(parts: LibraryParts, website: Website, *, bytes_read: int) -> JobProgress:
     counts = await parts.store.crawls.count_urls(website.source_id)
     crawl = await parts.store.crawls.get_crawl(website.source_id)
     waiting, known = counts.get("waiting", 0), sum(counts.values())
@@ -73,18 +73,20 @@ async def _reading(parts: LibraryParts, website: Website) -> JobProgress:
         pages_done=done,
         pages_total=total,
         chunks=0 if now is None else now.chunks,
+        bytes_read=bytes_read,
         percent=None if not total else _READING_PERCENT * done // total,
         message=f"Read {done} pages, {waiting} more known" if total is None else "",
     )
 
 
-async def _embed(work: Work, parts: LibraryParts, website: Website) -> None:
+async def _embed(work: Work, parts: LibraryParts, website: Website, *, bytes_read: int) -> None:
     members = await _member_ids(parts, website)
     now = await parts.store.library.get_website(website.source_id, project=website.project)
     progress = JobProgress(
         stage="embedding",
         pages_done=len(members),
         pages_total=len(members),
+        bytes_read=bytes_read,
         chunks=0 if now is None else now.chunks,
         percent=_READING_PERCENT,
     )
