@@ -13,6 +13,7 @@ from tests.ingest.extract.test_other_kinds import pdf
 from tests.ingest.fetched import extracted, fetched
 
 from citewell.core.errors import ExtractionError
+from citewell.core.fair_turns import working_for
 from citewell.ingest.reading import PageReader
 from citewell.web.sandbox import Sandbox
 
@@ -43,7 +44,7 @@ def nested_forms(depth: int = 20, width: int = 10) -> bytes:
     return f"%PDF-1.4\n{body}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\n%%EOF".encode()
 
 
-def spin_for_ever() -> None:
+def spin_for_ever(_text: str = "") -> None:
     while True:
         pass
 
@@ -84,6 +85,23 @@ async def test_slow_documents_do_not_hold_up_small_ones(sandbox: Sandbox) -> Non
     assert page.text == "Egrets wade too.\n"
     # Behind four in two places, at least three would have ended.
     assert ended_before < 3
+
+
+async def test_one_caller_cannot_hold_all_places_of_another(sandbox: Sandbox) -> None:
+    async def spin() -> None:
+        with working_for("one"):
+            await sandbox.run(len, " " * 200_000)
+            await sandbox.run(spin_for_ever, " " * 200_000)
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(8):
+            tasks.start_soon(spin)
+        await anyio.wait_all_tasks_blocked()
+        with working_for("another"):
+            lengths = [await sandbox.run(len, " " * size) for size in (10, 200_000)]
+        tasks.cancel_scope.cancel()
+
+    assert lengths == [10, 200_000]
 
 
 async def test_a_small_document_may_take_less_time_than_a_large_one(sandbox: Sandbox) -> None:

@@ -14,6 +14,7 @@ import anyio
 
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import CitewellError, NotFound, StoreError
+from citewell.core.fair_turns import working_for
 from citewell.core.ids import new_nonce
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.library_pages import Clock, utc_now
@@ -292,7 +293,7 @@ class JobRunner:
     async def _attempt(self, work: Work) -> None:
         job = work.job
         try:
-            with work.scope:
+            with work.scope, working_for(f"jobs of {job.project}"):
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(work.keep_lease)
                     await self._do(work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 # The share that the latest call has in what a call usually takes.
 _LATEST = 0.1
+# Others are let in while one caller has as many calls as it can.
+_SHARE_OF_ONE = 0.75
 _LONGEST_WAIT_SECONDS = 60
 
 
@@ -21,27 +24,31 @@ class Load:
     """Counts the calls under way."""
 
     def __init__(self) -> None:
-        self._running = 0
+        self._running: Counter[str] = Counter()
         self._usual_seconds = 1.0
 
     @contextmanager
-    def working(self, *, max_calls: int) -> Iterator[None]:
-        """Count a call while inside; 0 lets any number in.
+    def working(self, owner: str, *, max_calls: int) -> Iterator[None]:
+        """Count a call of `owner` while inside; 0 lets any number in.
 
         Raises:
-            Overloaded: there are `max_calls` already; `retry_after` is what one usually takes.
+            Overloaded: there are `max_calls` already, or this owner has its share of them;
+                `retry_after` is what one usually takes.
         """
-        if max_calls and self._running >= max_calls:
+        running, own = self._running.total(), self._running[owner]
+        if max_calls and (running >= max_calls or own >= math.ceil(_SHARE_OF_ONE * max_calls)):
             seconds = min(_LONGEST_WAIT_SECONDS, math.ceil(self._usual_seconds))
+            whose = f"{running}" if running >= max_calls else f"{own} of your own"
             raise Overloaded(
-                f"The server is busy with {self._running} calls; wait {seconds} seconds.",
+                f"The server is busy with {whose} calls; wait {seconds} seconds.",
                 retry_after=seconds,
             )
-        self._running += 1
+        self._running[owner] += 1
         started = time.monotonic()
         try:
             yield
         finally:
-            self._running -= 1
+            self._running[owner] -= 1
+            self._running += Counter()  # drops owners without calls
             spent = time.monotonic() - started
             self._usual_seconds += _LATEST * (spent - self._usual_seconds)

@@ -24,6 +24,7 @@ from citewell.core.errors import (
     ScopeViolation,
     ToolTimeout,
 )
+from citewell.core.fair_turns import working_for
 from citewell.core.progress import OnProgress, no_progress
 from citewell.core.redaction import summarise_arguments
 from citewell.core.tokens import count_tokens
@@ -249,7 +250,10 @@ class Registry:
             result = await self._answer(name, arguments, call, meter=meter)
         else:
             try:
-                with self._load.working(max_calls=app.settings.mcp_max_calls):
+                with (
+                    self._load.working(caller.takes_turns_as, max_calls=app.settings.mcp_max_calls),
+                    working_for(caller.takes_turns_as),
+                ):
                     result = await self._answer(name, arguments, call, meter=meter)
             except Overloaded as error:
                 return error_result(error, tool=name)

@@ -20,6 +20,7 @@ from citewell.core.errors import (
     QuestionClosed,
     ScopeViolation,
 )
+from citewell.core.fair_turns import working_for
 from citewell.server.auth import allowed_names, identify
 from citewell.server.console.pages import guard_headers
 from citewell.tools.people.console import DESK_NEEDS
@@ -94,7 +95,8 @@ class Door:
         async def identify_first(request: Request, parts: Parts) -> Response:
             caller = replace(await _identify_person(request, self._app), session="console")
             await self._check_meant(request)
-            return await handler(request, Call(parts=parts, caller=caller))
+            with working_for(caller.takes_turns_as):
+                return await handler(request, Call(parts=parts, caller=caller))
 
         return self.greet(identify_first, refuse=refuse)
 

@@ -1,0 +1,140 @@
+"""The workers of a sandbox as seen by the process that gives them work."""
+
+from __future__ import annotations
+
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from citewell.web import sandbox_process as process
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Answer(NamedTuple):
+    """What a worker answered."""
+
+    is_last: bool
+    """The worker has ended after it."""
+    status: str
+    values: tuple[Any, ...]
+
+
+class Nursery:
+    """The process that forks workers; started on first use, and again if it has ended."""
+
+    def __init__(self, preload: Sequence[str], memory_bytes: int) -> None:
+        self._greeting = marshal.dumps((sys.path, tuple(preload), memory_bytes))
+        self._starting = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+
+    def fork(self, niceness: int) -> Worker:
+        """Return a worker; returns before it is ready."""
+        ours, theirs = socket.socketpair()
+        with self._starting, theirs:
+            socket.send_fds(self._open_control(), [bytes([niceness])], [theirs.fileno()])
+        return Worker(ours)
+
+    def close(self) -> None:
+        """Kill the process and its workers."""
+        with self._starting:
+            ended, self._process = self._process, None
+            if self._control is not None:
+                self._control.close()
+        if ended is not None:
+            os.killpg(ended.pid, signal.SIGKILL)
+            # The system takes its time to give a gigabyte back: nobody waits for that.
+            threading.Thread(target=ended.wait, name="sandbox-clear-up").start()
+
+    def _open_control(self) -> socket.socket:
+        if self._process is not None and self._process.poll() is None:
+            assert self._control is not None
+            return self._control
+        if self._control is not None:
+            self._control.close()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", process.__file__],
+                stdin=theirs.fileno(),
+                # Without our environment: a page that takes a parser over finds no keys there. A
+                # process with threads of its own should not fork.
+                env={"OPENBLAS_NUM_THREADS": "1"},
+                # So that one signal ends it with its workers.
+                process_group=0,
+            )
+        process.send_frame(self._control, self._greeting)
+        return self._control
+
+    def __del__(self) -> None:
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        if self._control is not None:
+            self._control.close()
+
+
+class Worker:
+    """The connection to one worker."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.idle_since = time.monotonic()
+        self.exit_code: int | None = None
+        """Negative for the signal that ended it; None while it runs."""
+        self._connection = connection
+        self._exchanging = threading.Lock()
+        self._is_killed = False
+
+    def exchange(self, request: bytes, cpu_seconds: float) -> Answer | None:
+        """Return the answer to a request; None where the worker has ended."""
+        try:
+            with self._exchanging:
+                answer = self._exchange(request, cpu_seconds)
+        finally:
+            if self._is_killed:
+                self._connection.close()
+        if answer is None:
+            return None
+        # Millions of values may be made of it, so it is done in this thread.
+        status, *values = marshal.loads(memoryview(answer)[1:])
+        return Answer(answer[:1] == process.LAST, status, tuple(values))
+
+    def kill(self) -> None:
+        """End the worker; whoever waits for its answer gets None."""
+        self._is_killed = True
+        if self._exchanging.acquire(blocking=False):
+            self._connection.close()
+            self._exchanging.release()
+            return
+        # Wakes the thread that waits for the answer, which then closes the connection; unless the
+        # worker has ended before.
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+
+    def _exchange(self, request: bytes, cpu_seconds: float) -> bytes | None:
+        # A worker that has ended takes nothing, but how it ended can still be received.
+        with suppress(OSError):
+            process.send_frame(self._connection, marshal.dumps(cpu_seconds))
+            process.send_frame(self._connection, request)
+        received = process.receive(self._connection, process.LENGTH.size)
+        if len(received) == process.LENGTH.size:
+            length = process.LENGTH.unpack(received)[0]
+            received = process.receive(self._connection, length)
+            if len(received) == length:
+                return received
+        last = received[-process.EXIT_CODE.size :]
+        is_whole = len(last) == process.EXIT_CODE.size
+        self.exit_code = process.EXIT_CODE.unpack(last)[0] if is_whole else -signal.SIGKILL
+        return None
+
+    def __del__(self) -> None:
+        self._connection.close()
