@@ -1,6 +1,6 @@
 """Pages that one key has read at once, made to be slow: another key's small page is not delayed.
 
-Each attack is compared with the same calls on the same server just before it. On a busy machine, the
+Each attack is compared with the same calls on the same server just before it; on a busy machine the
 slowest calls measure the load.
 """
 
