@@ -398,8 +398,3 @@ class Caller:
     def owner(self) -> str:
         """Whom questions, directives and materials belong to: the key, or this machine's user."""
         return self.key_hash or ("local" if self.is_local else "anonymous")
-
-    @property
-    def takes_turns_as(self) -> str:
-        """Whom its calls count for where callers share something: the key, or the session."""
-        return self.key_hash or self.session

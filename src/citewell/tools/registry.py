@@ -250,10 +250,9 @@ class Registry:
             result = await self._answer(name, arguments, call, meter=meter)
         else:
             try:
-                with (
-                    self._load.working(caller.takes_turns_as, max_calls=app.settings.mcp_max_calls),
-                    working_for(caller.takes_turns_as),
-                ):
+                who = caller.key_hash or caller.session
+                max_calls = app.settings.mcp_max_calls
+                with self._load.working(who, max_calls=max_calls), working_for(who):
                     result = await self._answer(name, arguments, call, meter=meter)
             except Overloaded as error:
                 return error_result(error, tool=name)

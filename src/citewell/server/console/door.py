@@ -95,7 +95,7 @@ class Door:
         async def identify_first(request: Request, parts: Parts) -> Response:
             caller = replace(await _identify_person(request, self._app), session="console")
             await self._check_meant(request)
-            with working_for(caller.takes_turns_as):
+            with working_for(caller.key_hash or caller.session):
                 return await handler(request, Call(parts=parts, caller=caller))
 
         return self.greet(identify_first, refuse=refuse)
