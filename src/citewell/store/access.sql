@@ -45,6 +45,13 @@ INSERT INTO call (
 SELECT CAST(coalesce(sum(units), 0) AS bigint) AS units FROM call
 WHERE owner = :owner AND month = :month;
 
+-- part: asked_calls
+FROM call
+WHERE (CAST(:month AS text) IS NULL OR month = :month)
+    AND (CAST(:owner AS text) IS NULL OR owner = :owner)
+    AND (CAST(:project AS text) IS NULL
+        OR owner IN (SELECT owner FROM access_key WHERE project = :project))
+
 -- name: usage_totals
 -- The hint is that of the token which called last.
 WITH total AS (
@@ -57,11 +64,7 @@ WITH total AS (
         CAST(sum(milliseconds) AS bigint) AS milliseconds,
         max(price) AS price,
         CAST(sum(refunded) AS bigint) AS refunded
-    FROM call
-    WHERE (CAST(:month AS text) IS NULL OR month = :month)
-        AND (CAST(:owner AS text) IS NULL OR owner = :owner)
-        AND (CAST(:project AS text) IS NULL
-            OR owner IN (SELECT owner FROM access_key WHERE project = :project))
+    -- use: asked_calls
     GROUP BY month, owner, tool, outcome
 )
 SELECT
@@ -83,11 +86,7 @@ SELECT
     CAST(sum(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS bigint) AS failed,
     CAST(sum(units) AS bigint) AS units,
     CAST(sum(tokens) AS bigint) AS tokens
-FROM call
-WHERE (CAST(:month AS text) IS NULL OR month = :month)
-    AND (CAST(:owner AS text) IS NULL OR owner = :owner)
-    AND (CAST(:project AS text) IS NULL
-        OR owner IN (SELECT owner FROM access_key WHERE project = :project))
+-- use: asked_calls
 GROUP BY day, owner, user_name, tool
 ORDER BY day, owner, user_name, tool;
 
@@ -95,11 +94,7 @@ ORDER BY day, owner, user_name, tool;
 SELECT
     call.*,
     (SELECT max(name) FROM access_key WHERE access_key.owner = call.owner) AS name
-FROM call
-WHERE (CAST(:month AS text) IS NULL OR month = :month)
-    AND (CAST(:owner AS text) IS NULL OR owner = :owner)
-    AND (CAST(:project AS text) IS NULL
-        OR owner IN (SELECT owner FROM access_key WHERE project = :project))
+-- use: asked_calls
     AND (CAST(:before AS bigint) IS NULL OR call_id < :before)
     AND (:only_failed = 0 OR outcome <> 'ok')
 ORDER BY call_id DESC LIMIT :limit;

@@ -1,5 +1,65 @@
 -- Pages and their chunks. PostgreSQL finds a URL by its hash, which is what it indexes.
 
+-- part: page_row
+-- A page as `rows.py` reads it.
+page.*,
+-- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+(
+    SELECT count(*) FROM chunk
+    WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+        AND (
+            CAST(:model AS text) IS NULL
+            OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
+        )
+) AS embedded_chunks
+
+-- part: chunk_row
+-- A chunk and its page as `rows.py` reads them; the words of the chunk come last.
+chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
+page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
+page.content_type, page.chunks AS page_chunks,
+-- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
+-- postgres: page.tags,
+page.origin, page.product, page.version
+
+-- part: changed_columns
+final_url = excluded.final_url,
+title = excluded.title,
+kind = excluded.kind,
+language = excluded.language,
+content_type = excluded.content_type,
+-- postgres: tags = excluded.tags,
+text_hash = excluded.text_hash,
+chunks = excluded.chunks,
+tokens = excluded.tokens,
+fetched_at = excluded.fetched_at,
+etag = excluded.etag,
+last_modified = excluded.last_modified,
+published_at = excluded.published_at,
+modified_at = excluded.modified_at,
+canonical_url = excluded.canonical_url,
+origin = excluded.origin,
+supplied_by = excluded.supplied_by,
+incomplete = excluded.incomplete,
+extractor = excluded.extractor,
+product = excluded.product,
+version = excluded.version,
+place = excluded.place
+
+-- part: section_node
+section.source_id AS number, section.ordinal AS section,
+coalesce(nullif(section.heading, ''), above.heading, '') AS name,
+page.title, page.url, section.anchor, NULL AS entity_kind, page.origin,
+(
+    SELECT count(*) FROM section AS below
+    WHERE below.source_id = section.source_id AND below.parent = section.ordinal
+) AS sections,
+(
+    SELECT count(*) FROM mention
+    WHERE mention.source_id = section.source_id AND mention.section = section.ordinal
+) AS entities
+
 -- name: touch_page
 UPDATE page SET
     fetched_at = :fetched_at,
@@ -15,16 +75,7 @@ DELETE FROM page WHERE source_id = :source_id;
 -- Supplied text comes last. The URL as put comes before a page that was only redirected to it. Two
 -- seeks; with OR, SQLite may go through the whole project.
 SELECT
-    page.*,
-    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                CAST(:model AS text) IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
+    -- use: page_row
 FROM page
 WHERE source_id = (
     SELECT source_id FROM (
@@ -47,16 +98,7 @@ WHERE TRUE
 
 -- name: list_pages
 SELECT
-    page.*,
-    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                CAST(:model AS text) IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
+    -- use: page_row
 FROM page
 WHERE source_id > :after_source_id
     -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
@@ -66,16 +108,7 @@ LIMIT :limit;
 
 -- name: browse_pages
 SELECT
-    page.*,
-    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                CAST(:model AS text) IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
+    -- use: page_row
 FROM page
 WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')
     -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
@@ -100,16 +133,7 @@ WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' ||
 
 -- name: list_outdated_pages
 SELECT
-    page.*,
-    -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                CAST(:model AS text) IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks
+    -- use: page_row
 FROM page
 WHERE extractor < :extractor AND source_id > :after_source_id AND origin <> 'supplied'
     AND (

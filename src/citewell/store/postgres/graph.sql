@@ -75,17 +75,7 @@ WHERE page.source_id = ANY (:numbers::bigint[])
 -- name: section_nodes
 -- What goes on after a symbol's entry has no heading of its own; it has that of its parent.
 SELECT
-    section.source_id AS number, section.ordinal AS section,
-    coalesce(nullif(section.heading, ''), above.heading, '') AS name,
-    page.title, page.url, section.anchor, NULL AS entity_kind, page.origin,
-    (
-        SELECT count(*) FROM section AS below
-        WHERE below.source_id = section.source_id AND below.parent = section.ordinal
-    ) AS sections,
-    (
-        SELECT count(*) FROM mention
-        WHERE mention.source_id = section.source_id AND mention.section = section.ordinal
-    ) AS entities
+    -- use: section_node
 FROM unnest(:numbers::bigint[], :ordinals::integer[]) AS asked (source_id, ordinal)
 JOIN page ON page.source_id = asked.source_id
 JOIN section ON section.source_id = page.source_id AND section.ordinal = asked.ordinal
@@ -163,11 +153,7 @@ SELECT
 
 -- name: chunks_of_sections
 SELECT
-    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
-    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
-    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
-    page.product, page.version,
+    -- use: chunk_row,
     NULL AS words
 FROM unnest(:numbers::bigint[], :ordinals::integer[])
     WITH ORDINALITY AS asked (source_id, section, place)
@@ -237,6 +223,21 @@ JOIN section ON section.source_id = asked.source_id
     AND section.ordinal = asked.ordinal + :step
 LIMIT :limit;
 
+-- part: linked_pages
+JOIN page AS origin ON origin.source_id = named.source_id
+JOIN page AS target ON target.source_id = coalesce(
+    (
+        SELECT source_id FROM page
+        WHERE project = origin.project AND md5(url) = md5(named.url)
+    ),
+    (
+        SELECT min(source_id) FROM page
+        WHERE project = origin.project AND md5(final_url) = md5(named.url)
+    )
+)
+WHERE target.source_id <> named.source_id
+    AND (:visible::bigint[] IS NULL OR target.source_id = ANY (:visible))
+
 -- name: links_of_sections
 -- A hub is known as one after a hundred links; counting further would add nothing.
 SELECT
@@ -258,19 +259,7 @@ FROM (
         WHERE link.kind = 'content'
         GROUP BY link.source_id, link.section, link.url
     ) AS named
-    JOIN page AS origin ON origin.source_id = named.source_id
-    JOIN page AS target ON target.source_id = coalesce(
-        (
-            SELECT source_id FROM page
-            WHERE project = origin.project AND md5(url) = md5(named.url)
-        ),
-        (
-            SELECT min(source_id) FROM page
-            WHERE project = origin.project AND md5(final_url) = md5(named.url)
-        )
-    )
-    WHERE target.source_id <> named.source_id
-        AND (:visible::bigint[] IS NULL OR target.source_id = ANY (:visible))
+    -- use: linked_pages
     GROUP BY named.source_id, named.section, target.source_id
     ORDER BY links DESC, target.source_id
     LIMIT :limit
@@ -294,19 +283,7 @@ FROM (
         WHERE link.source_id = ANY (:pages::bigint[]) AND link.kind = 'content'
         GROUP BY link.source_id, link.url
     ) AS named
-    JOIN page AS origin ON origin.source_id = named.source_id
-    JOIN page AS target ON target.source_id = coalesce(
-        (
-            SELECT source_id FROM page
-            WHERE project = origin.project AND md5(url) = md5(named.url)
-        ),
-        (
-            SELECT min(source_id) FROM page
-            WHERE project = origin.project AND md5(final_url) = md5(named.url)
-        )
-    )
-    WHERE target.source_id <> named.source_id
-        AND (:visible::bigint[] IS NULL OR target.source_id = ANY (:visible))
+    -- use: linked_pages
     GROUP BY named.source_id, target.source_id
     ORDER BY links DESC, target.source_id
     LIMIT :limit

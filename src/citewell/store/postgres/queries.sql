@@ -36,10 +36,7 @@ SELECT
     (SELECT min(project) FROM page) IS NOT DISTINCT FROM :project
     AND (SELECT max(project) FROM page) IS NOT DISTINCT FROM :project AS is_only;
 
--- name: pages_passing
-SELECT
-    coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
-FROM page
+-- part: page_filter
 WHERE (:project::text IS NULL OR project = :project)
     AND (:content_type::text IS NULL OR content_type = :content_type)
     AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
@@ -59,58 +56,26 @@ WHERE (:project::text IS NULL OR project = :project)
                 AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
                 AND newer.product || '@' || newer.version = ANY (:superseding)
         )
-    );
+    )
+
+-- name: pages_passing
+SELECT
+    coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
+FROM page
+-- use: page_filter;
 
 -- name: pages_passing_among
 SELECT
     coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
 FROM page
-WHERE (:project::text IS NULL OR project = :project)
-    AND (:content_type::text IS NULL OR content_type = :content_type)
-    AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
-    AND (
-        :url_prefix::text IS NULL
-        OR starts_with(url, :url_prefix)
-        OR starts_with(final_url, :url_prefix)
-    )
-    AND (:tags::text[] IS NULL OR tags @> :tags)
-    AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
-    AND (
-        :superseding::text[] IS NULL
-        OR product = ''
-        OR NOT EXISTS (
-            SELECT 1 FROM page AS newer
-            WHERE newer.project = page.project AND newer.product = page.product
-                AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
-                AND newer.product || '@' || newer.version = ANY (:superseding)
-        )
-    )
+-- use: page_filter
     AND source_id = ANY (:source_ids);
 
 -- name: count_pages
--- The filter is that of pages_passing; every search asks.
+-- Every search asks.
 SELECT count(*) AS pages
 FROM page
-WHERE (:project::text IS NULL OR project = :project)
-    AND (:content_type::text IS NULL OR content_type = :content_type)
-    AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
-    AND (
-        :url_prefix::text IS NULL
-        OR starts_with(url, :url_prefix)
-        OR starts_with(final_url, :url_prefix)
-    )
-    AND (:tags::text[] IS NULL OR tags @> :tags)
-    AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
-    AND (
-        :superseding::text[] IS NULL
-        OR product = ''
-        OR NOT EXISTS (
-            SELECT 1 FROM page AS newer
-            WHERE newer.project = page.project AND newer.product = page.product
-                AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
-                AND newer.product || '@' || newer.version = ANY (:superseding)
-        )
-    )
+-- use: page_filter
     AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids));
 
 -- ── pages ────────────────────────────────────────────────────────────────────
@@ -151,28 +116,7 @@ WITH put AS (
             AND url <> :url AND origin <> 'supplied'
     )
     ON CONFLICT (project, md5(url)) DO UPDATE SET
-        final_url = excluded.final_url,
-        title = excluded.title,
-        kind = excluded.kind,
-        language = excluded.language,
-        content_type = excluded.content_type,
-        tags = excluded.tags,
-        text_hash = excluded.text_hash,
-        chunks = excluded.chunks,
-        tokens = excluded.tokens,
-        fetched_at = excluded.fetched_at,
-        etag = excluded.etag,
-        last_modified = excluded.last_modified,
-        published_at = excluded.published_at,
-        modified_at = excluded.modified_at,
-        canonical_url = excluded.canonical_url,
-        origin = excluded.origin,
-        supplied_by = excluded.supplied_by,
-        incomplete = excluded.incomplete,
-        extractor = excluded.extractor,
-        product = excluded.product,
-        version = excluded.version,
-        place = excluded.place
+        -- use: changed_columns
     WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
     -- A row that was there has been locked by this transaction before it was changed.
     RETURNING source_id, xmax = 0 AS created
@@ -230,18 +174,18 @@ VALUES (:source_id, :description, :structured_data, :text);
 -- name: lock_page
 SELECT 1 FROM page WHERE source_id = :source_id FOR UPDATE;
 
+-- part: all_images
+(
+    SELECT json_agg(each ORDER BY ordinal) FROM (
+        SELECT ordinal, url, alt, caption, section, start_offset
+        FROM image WHERE image.source_id = page.source_id
+    ) AS each
+) AS all_images
+
 -- name: whole_page
 -- One statement, and so one view and one journey.
 SELECT
-    page.*,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                :model::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks,
+    -- use: page_row,
     page_body.text AS whole_text, page_body.description, page_body.structured_data,
     (
         SELECT json_agg(each ORDER BY ordinal) FROM (
@@ -255,61 +199,23 @@ SELECT
             FROM link WHERE link.source_id = page.source_id
         ) AS each
     ) AS all_links,
-    (
-        SELECT json_agg(each ORDER BY ordinal) FROM (
-            SELECT ordinal, url, alt, caption, section, start_offset
-            FROM image WHERE image.source_id = page.source_id
-        ) AS each
-    ) AS all_images
+    -- use: all_images
 FROM page JOIN page_body USING (source_id)
 WHERE source_id = :source_id;
 
 -- name: page_texts
 SELECT
-    page.*,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                :model::text IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks,
+    -- use: page_row,
     (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
-    (
-        SELECT json_agg(each ORDER BY ordinal) FROM (
-            SELECT ordinal, url, alt, caption, section, start_offset
-            FROM image WHERE image.source_id = page.source_id
-        ) AS each
-    ) AS all_images
+    -- use: all_images
 FROM page
 WHERE source_id = ANY (:source_ids);
 
 -- name: corpus_stats
 -- What waits for a vector is counted, by the index on the model: it is little where much is stored.
--- The filter is that of pages_passing.
 WITH passing AS (
     SELECT source_id, chunks, tokens FROM page
-    WHERE (:project::text IS NULL OR project = :project)
-        AND (:content_type::text IS NULL OR content_type = :content_type)
-        AND (:updated_after::timestamptz IS NULL OR fetched_at > :updated_after)
-        AND (
-            :url_prefix::text IS NULL
-            OR starts_with(url, :url_prefix)
-            OR starts_with(final_url, :url_prefix)
-        )
-        AND (:tags::text[] IS NULL OR tags @> :tags)
-        AND (:releases::text[] IS NULL OR product || '@' || version = ANY (:releases))
-        AND (
-            :superseding::text[] IS NULL
-            OR product = ''
-            OR NOT EXISTS (
-                SELECT 1 FROM page AS newer
-                WHERE newer.project = page.project AND newer.product = page.product
-                    AND md5(newer.place) = md5(page.place) AND newer.version <> page.version
-                    AND newer.product || '@' || newer.version = ANY (:superseding)
-            )
-        )
+    -- use: page_filter
         AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
 )
 SELECT
@@ -377,11 +283,7 @@ DELETE FROM chunk WHERE chunk_id = ANY (:chunk_ids);
 
 -- name: load_chunks
 SELECT
-    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
-    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
-    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
-    page.product, page.version,
+    -- use: chunk_row,
     chunk_words.body AS words
 FROM unnest(:chunk_ids::bigint[]) WITH ORDINALITY AS asked (chunk_id, place)
 JOIN chunk ON chunk.chunk_id = asked.chunk_id
@@ -391,11 +293,7 @@ ORDER BY asked.place;
 
 -- name: chunks_of_page
 SELECT
-    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
-    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
-    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks, page.tags, page.origin,
-    page.product, page.version,
+    -- use: chunk_row,
     NULL AS words
 FROM page
 JOIN chunk ON chunk.source_id = page.source_id

@@ -55,8 +55,7 @@ SELECT
     (SELECT min(project) FROM page) IS :project
     AND (SELECT max(project) FROM page) IS :project AS is_only;
 
--- name: pages_passing
-SELECT json_group_array(source_id) AS source_ids, coalesce(sum(chunks), 0) AS chunks FROM page
+-- part: page_filter
 WHERE (:project IS NULL OR project = :project)
     AND (:content_type IS NULL OR content_type = :content_type)
     AND (:updated_after IS NULL OR fetched_at > :updated_after)
@@ -88,45 +87,18 @@ WHERE (:project IS NULL OR project = :project)
                 AND newer.place = page.place AND newer.version <> page.version
                 AND newer.product || '@' || newer.version IN (SELECT value FROM json_each(:superseding))
         )
-    );
+    )
+
+-- name: pages_passing
+SELECT json_group_array(source_id) AS source_ids, coalesce(sum(chunks), 0) AS chunks FROM page
+-- use: page_filter;
 
 -- name: pages_passing_among
 -- The same for a list of pages: CROSS JOIN keeps the list outermost, so no other page is read.
 SELECT json_group_array(page.source_id) AS source_ids, coalesce(sum(page.chunks), 0) AS chunks
 FROM (SELECT DISTINCT value FROM json_each(:source_ids)) AS asked
 CROSS JOIN page ON page.source_id = asked.value
-WHERE (:project IS NULL OR project = :project)
-    AND (:content_type IS NULL OR content_type = :content_type)
-    AND (:updated_after IS NULL OR fetched_at > :updated_after)
-    AND (
-        :url_prefix IS NULL
-        OR substr(url, 1, length(:url_prefix)) = :url_prefix
-        OR substr(final_url, 1, length(:url_prefix)) = :url_prefix
-    )
-    AND (
-        :tags IS NULL
-        OR NOT EXISTS (
-            SELECT 1 FROM json_each(:tags) AS wanted
-            WHERE NOT EXISTS (
-                SELECT 1 FROM page_tag
-                WHERE page_tag.source_id = page.source_id AND page_tag.tag = wanted.value
-            )
-        )
-    )
-    AND (
-        :releases IS NULL
-        OR page.product || '@' || page.version IN (SELECT value FROM json_each(:releases))
-    )
-    AND (
-        :superseding IS NULL
-        OR page.product = ''
-        OR NOT EXISTS (
-            SELECT 1 FROM page AS newer
-            WHERE newer.project = page.project AND newer.product = page.product
-                AND newer.place = page.place AND newer.version <> page.version
-                AND newer.product || '@' || newer.version IN (SELECT value FROM json_each(:superseding))
-        )
-    );
+-- use: page_filter;
 
 -- ── pages ────────────────────────────────────────────────────────────────────
 
@@ -155,27 +127,7 @@ WHERE :origin <> 'supplied' OR NOT EXISTS (
     WHERE project = :project AND final_url = :url AND url <> :url AND origin <> 'supplied'
 )
 ON CONFLICT (project, url) DO UPDATE SET
-    final_url = excluded.final_url,
-    title = excluded.title,
-    kind = excluded.kind,
-    language = excluded.language,
-    content_type = excluded.content_type,
-    text_hash = excluded.text_hash,
-    chunks = excluded.chunks,
-    tokens = excluded.tokens,
-    fetched_at = excluded.fetched_at,
-    etag = excluded.etag,
-    last_modified = excluded.last_modified,
-    published_at = excluded.published_at,
-    modified_at = excluded.modified_at,
-    canonical_url = excluded.canonical_url,
-    origin = excluded.origin,
-    supplied_by = excluded.supplied_by,
-    incomplete = excluded.incomplete,
-    extractor = excluded.extractor,
-    product = excluded.product,
-    version = excluded.version,
-    place = excluded.place
+    -- use: changed_columns
 WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
@@ -214,18 +166,19 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
+-- part: all_images
+(
+    SELECT json_group_array(json_object(
+        'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
+    )) FROM (
+        SELECT url, alt, caption, section, start_offset FROM image
+        WHERE image.source_id = page.source_id ORDER BY ordinal
+    )
+) AS all_images
+
 -- name: whole_page
 SELECT
-    page.*,
-    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                CAST(:model AS text) IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks,
+    -- use: page_row,
     page_body.text AS whole_text, page_body.description, page_body.structured_data,
     (
         SELECT json_group_array(json_object(
@@ -243,38 +196,15 @@ SELECT
             WHERE link.source_id = page.source_id ORDER BY ordinal
         )
     ) AS all_links,
-    (
-        SELECT json_group_array(json_object(
-            'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
-        )) FROM (
-            SELECT url, alt, caption, section, start_offset FROM image
-            WHERE image.source_id = page.source_id ORDER BY ordinal
-        )
-    ) AS all_images
+    -- use: all_images
 FROM page JOIN page_body USING (source_id)
 WHERE source_id = :source_id;
 
 -- name: page_texts
 SELECT
-    page.*,
-    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    (
-        SELECT count(*) FROM chunk
-        WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
-            AND (
-                CAST(:model AS text) IS NULL
-                OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-            )
-    ) AS embedded_chunks,
+    -- use: page_row,
     (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
-    (
-        SELECT json_group_array(json_object(
-            'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
-        )) FROM (
-            SELECT url, alt, caption, section, start_offset FROM image
-            WHERE image.source_id = page.source_id ORDER BY ordinal
-        )
-    ) AS all_images
+    -- use: all_images
 FROM page
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
@@ -338,12 +268,8 @@ DELETE FROM chunk_words WHERE rowid = :chunk_id;
 
 -- name: load_chunks
 SELECT
-    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
-    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
-    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks,
-    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    page.origin, page.product, page.version, chunk_words.body AS words
+    -- use: chunk_row,
+    chunk_words.body AS words
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
 CROSS JOIN page ON page.source_id = chunk.source_id
@@ -351,12 +277,8 @@ CROSS JOIN chunk_words ON chunk_words.rowid = chunk.chunk_id;
 
 -- name: chunks_of_page
 SELECT
-    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
-    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
-    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks,
-    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    page.origin, page.product, page.version, NULL AS words
+    -- use: chunk_row,
+    NULL AS words
 FROM page
 CROSS JOIN chunk ON chunk.source_id = page.source_id
 WHERE page.source_id = :source_id
@@ -530,17 +452,7 @@ WHERE (:project IS NULL OR page.project = :project)
 -- name: section_nodes
 -- What goes on after a symbol's entry has no heading of its own; it has that of its parent.
 SELECT
-    section.source_id AS number, section.ordinal AS section,
-    coalesce(nullif(section.heading, ''), above.heading, '') AS name,
-    page.title, page.url, section.anchor, NULL AS entity_kind, page.origin,
-    (
-        SELECT count(*) FROM section AS below
-        WHERE below.source_id = section.source_id AND below.parent = section.ordinal
-    ) AS sections,
-    (
-        SELECT count(*) FROM mention
-        WHERE mention.source_id = section.source_id AND mention.section = section.ordinal
-    ) AS entities
+    -- use: section_node
 FROM (
     SELECT json_extract(value, '$[0]') AS source_id, json_extract(value, '$[1]') AS ordinal
     FROM json_each(:sections)
@@ -625,12 +537,8 @@ SELECT
 
 -- name: chunks_of_sections
 SELECT
-    chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
-    chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
-    page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-    page.content_type, page.chunks AS page_chunks,
-    (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
-    page.origin, page.product, page.version, NULL AS words
+    -- use: chunk_row,
+    NULL AS words
 FROM (
     SELECT
         key AS place, json_extract(value, '$[0]') AS source_id,
@@ -709,6 +617,15 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, beside, 1, 0, 
     LIMIT :limit
 );
 
+-- part: linked_pages
+CROSS JOIN page AS origin ON origin.source_id = named.source_id
+CROSS JOIN page AS target ON target.source_id = coalesce(
+    (SELECT source_id FROM page WHERE project = origin.project AND url = named.url),
+    (SELECT min(source_id) FROM page WHERE project = origin.project AND final_url = named.url)
+)
+WHERE target.source_id <> named.source_id
+    AND (:visible IS NULL OR target.source_id IN (SELECT value FROM json_each(:visible)))
+
 -- name: links_of_sections
 -- A hub is known as one after a hundred links; counting further would add nothing.
 SELECT json_group_array(
@@ -729,13 +646,7 @@ SELECT json_group_array(
         WHERE link.kind = 'content'
         GROUP BY link.source_id, link.section, link.url
     ) AS named
-    CROSS JOIN page AS origin ON origin.source_id = named.source_id
-    CROSS JOIN page AS target ON target.source_id = coalesce(
-        (SELECT source_id FROM page WHERE project = origin.project AND url = named.url),
-        (SELECT min(source_id) FROM page WHERE project = origin.project AND final_url = named.url)
-    )
-    WHERE target.source_id <> named.source_id
-        AND (:visible IS NULL OR target.source_id IN (SELECT value FROM json_each(:visible)))
+    -- use: linked_pages
     GROUP BY named.source_id, named.section, target.source_id
     ORDER BY links DESC, target.source_id
     LIMIT :limit
@@ -758,13 +669,7 @@ SELECT json_group_array(
         WHERE link.kind = 'content'
         GROUP BY link.source_id, link.url
     ) AS named
-    CROSS JOIN page AS origin ON origin.source_id = named.source_id
-    CROSS JOIN page AS target ON target.source_id = coalesce(
-        (SELECT source_id FROM page WHERE project = origin.project AND url = named.url),
-        (SELECT min(source_id) FROM page WHERE project = origin.project AND final_url = named.url)
-    )
-    WHERE target.source_id <> named.source_id
-        AND (:visible IS NULL OR target.source_id IN (SELECT value FROM json_each(:visible)))
+    -- use: linked_pages
     GROUP BY named.source_id, target.source_id
     ORDER BY links DESC, target.source_id
     LIMIT :limit
