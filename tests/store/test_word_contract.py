@@ -187,3 +187,14 @@ async def test_a_filter_applies_before_the_limit(store: Store) -> None:
     assert {hit.chunk_id for hit in by_words} <= set(ids[700:])
     assert [hit.chunk_id for hit in by_vectors] == ids[700:705]
     assert len(by_words) == 5
+
+
+async def test_a_page_of_many_chunks_is_stored_whole_and_keeps_them(store: Store) -> None:
+    paragraphs = [f"Heron{number} wades." for number in range(1_201)]
+    page = draft("https://a.org/", *paragraphs)
+
+    first = await store.put_page(page)
+    again = await store.put_page(page)
+
+    assert (first.chunks, again.chunks_kept) == (1_201, 1_201)
+    assert await found(store, "heron1200") == ["Heron1200 wades."]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 _EDGE_LINES = 12
+_EDGE_CHARACTERS = 20_000
 _LEAST_PAGES = 4
 _LEAST_SHARE = 0.5
 _LEAST_LETTERS = 3
@@ -62,8 +63,8 @@ class SiteLines:
         if not self.repeated(site):
             known.early.append(url)
         known.seen.add(url)
-        lines = text.split("\n")
-        known.counts.update({*_edge(lines), *_edge(lines[::-1])})
+        first, last = text[:_EDGE_CHARACTERS], text[-_EDGE_CHARACTERS:]
+        known.counts.update({*_edge(first.split("\n")), *_edge(last.split("\n")[::-1])})
 
     def repeated(self, site: str) -> frozenset[int]:
         """Return the fingerprints of lines that most pages of a site begin or end with."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
+from citewell.core.off_loop import in_thread
 from citewell.core.storage import PutResult
 from citewell.store.postgres.mentions import put_mentions
 from citewell.store.postgres.statements import SQL
 from citewell.store.releases import release_values
 from citewell.store.symbols import symbol_rows
-from citewell.store.word_index import WordIndex, check_slices
+from citewell.store.word_index import MANY_CHUNKS, check_slices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,12 +22,20 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
     from citewell.core.records import Chunk, PageDraft
+    from citewell.store.word_index import WordIndex
 
     Session = AsyncConnection[dict[str, Any]]
 
+# So many rows are written as JSON in a few milliseconds.
+_CHUNKS_AT_ONCE = 1_000
+
 
 async def put_page(
-    connection: Session, draft: PageDraft, *, response: dict[str, object] | None
+    connection: Session,
+    draft: PageDraft,
+    *,
+    response: dict[str, object] | None,
+    index: WordIndex,
 ) -> PutResult:
     """Write the page, replacing what its URL held in its project; `response` is packed.
 
@@ -45,7 +54,6 @@ async def put_page(
     await _put_symbols(connection, draft, put=put)
     if response is not None:
         await connection.execute(SQL["put_response"], response | {"source_id": put.source_id})
-    index = WordIndex(draft.extracted.title)
     new, kept = list(draft.chunks), 0
     if not put.created:
         same_title = before is not None and before["title"] == draft.extracted.title
@@ -109,9 +117,15 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
 
 async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> None:
     """Replace what hangs on the page and has no identity of its own."""
-    extracted = draft.extracted
     if not put.created:
         await connection.execute(SQL["remove_parts"], {"source_id": put.source_id})
+    many = len(draft.chunks) > MANY_CHUNKS
+    parts = await in_thread(_part_values, draft) if many else _part_values(draft)
+    await connection.execute(SQL["add_parts"], {"source_id": put.source_id, **parts})
+
+
+def _part_values(draft: PageDraft) -> dict[str, object]:
+    extracted = draft.extracted
     sections = [
         {
             "ordinal": section.ordinal,
@@ -147,8 +161,7 @@ async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> 
         }
         for ordinal, image in enumerate(extracted.images)
     ]
-    values = {
-        "source_id": put.source_id,
+    return {
         "sections": _rows(sections),
         "links": _rows(links),
         "images": _rows(images),
@@ -156,7 +169,6 @@ async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> 
         "structured_data": extracted.structured_data,
         "text": extracted.text,
     }
-    await connection.execute(SQL["add_parts"], values)
 
 
 async def _put_symbols(connection: Session, draft: PageDraft, *, put: _PutRow) -> None:
@@ -201,18 +213,26 @@ async def _add_chunks(
 ) -> None:
     if not chunks:
         return
-    given = [
-        _place(chunk)
-        | {
-            "heading_path": chunk.heading_path,
-            "text": chunk.text,
-            "embedded_text": chunk.embedded_text,
-        }
-        | index.words_of(chunk)._asdict()
-        for chunk in chunks
-    ]
-    values = {"source_id": source_id, "chunks": _rows(given)}
-    await connection.execute(SQL["add_chunks"], values)
+    for start in range(0, len(chunks), _CHUNKS_AT_ONCE):
+        batch = chunks[start : start + _CHUNKS_AT_ONCE]
+        many = len(batch) > MANY_CHUNKS
+        rows = await in_thread(_chunk_rows, batch, index) if many else _chunk_rows(batch, index)
+        await connection.execute(SQL["add_chunks"], {"source_id": source_id, "chunks": rows})
+
+
+def _chunk_rows(chunks: Sequence[Chunk], index: WordIndex) -> str:
+    return _rows(
+        [
+            _place(chunk)
+            | {
+                "heading_path": chunk.heading_path,
+                "text": chunk.text,
+                "embedded_text": chunk.embedded_text,
+            }
+            | index.words_of(chunk)._asdict()
+            for chunk in chunks
+        ]
+    )
 
 
 async def _reword_chunk(

@@ -20,6 +20,7 @@ from citewell.store.postgres.word_search import (
     have_common_words_counted,
 )
 from citewell.store.responses import pack_response
+from citewell.store.word_index import index_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +67,10 @@ class PostgresStore(StoredPages):
     @override
     async def put_page(self, draft: PageDraft) -> PutResult:
         response = await pack_response(draft.response) if draft.response is not None else None
-        result = await self._database.write(partial(put.put_page, draft=draft, response=response))
+        index = await index_words(draft)
+        result = await self._database.write(
+            partial(put.put_page, draft=draft, response=response, index=index)
+        )
         self._chunks_written += result.chunks
         if self._chunks_written >= MANY_CHUNKS:
             self._chunks_written = 0

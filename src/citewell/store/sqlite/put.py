@@ -13,17 +13,22 @@ from citewell.store.releases import release_values
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.session import SQL, adapt_values, timestamp
 from citewell.store.symbols import symbol_rows
-from citewell.store.word_index import WordIndex, check_slices
+from citewell.store.word_index import check_slices
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
     from citewell.core.records import Chunk, PageDraft
+    from citewell.store.word_index import WordIndex
 
 
 def put_page(
-    connection: sqlite3.Connection, draft: PageDraft, *, response: dict[str, object] | None
+    connection: sqlite3.Connection,
+    draft: PageDraft,
+    *,
+    response: dict[str, object] | None,
+    index: WordIndex,
 ) -> PutResult:
     """Write the page, replacing what its URL held in its project; `response` is packed.
 
@@ -43,7 +48,7 @@ def put_page(
     connection.executemany(SQL["add_symbol"], symbol_rows(draft, source_id))
     put_mentions(connection, draft, source_id=source_id)
     same_title = before is not None and before["title"] == draft.extracted.title
-    kept = _put_chunks(connection, draft, source_id=source_id, same_title=same_title)
+    kept = _put_chunks(connection, draft, source_id=source_id, index=index, same_title=same_title)
     return PutResult(
         source_id=source_id,
         created=before is None,
@@ -141,7 +146,12 @@ def _put_response(
 
 
 def _put_chunks(
-    connection: sqlite3.Connection, draft: PageDraft, *, source_id: int, same_title: bool
+    connection: sqlite3.Connection,
+    draft: PageDraft,
+    *,
+    source_id: int,
+    index: WordIndex,
+    same_title: bool,
 ) -> int:
     """Write the chunks and return how many existed before.
 
@@ -150,7 +160,6 @@ def _put_chunks(
     before: defaultdict[str, list[sqlite3.Row]] = defaultdict(list)
     for row in connection.execute(SQL["chunks_before"], {"source_id": source_id}).fetchall():
         before[row["embedded_text"]].append(row)
-    index = WordIndex(draft.extracted.title)
     new: list[Chunk] = []
     kept: list[tuple[Chunk, sqlite3.Row]] = []
     for chunk in draft.chunks:

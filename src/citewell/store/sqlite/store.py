@@ -65,9 +65,14 @@ class SqliteStore(StoredPages):
     async def put_page(self, draft: PageDraft) -> PutResult:
         from citewell.store.responses import pack_response
         from citewell.store.sqlite import put
+        from citewell.store.word_index import index_words
 
         response = await pack_response(draft.response) if draft.response is not None else None
-        return await self._database.write(partial(put.put_page, draft=draft, response=response))
+        # Before the transaction: no other writer waits for it.
+        index = await index_words(draft)
+        return await self._database.write(
+            partial(put.put_page, draft=draft, response=response, index=index)
+        )
 
     @override
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
