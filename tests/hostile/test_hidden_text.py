@@ -72,6 +72,22 @@ HOSTILE_SHEETS = {
 }
 
 
+@pytest.mark.parametrize(
+    "deep",
+    [
+        f".x{{margin:{'(' * 2_000}{')' * 2_000}}}",
+        f"{':not(' * 900}p{')' * 900}{{color:red}}",
+        f"@media {'(' * 2_000}color{')' * 2_000}{{p{{color:red}}}}",
+        f"@supports {'(' * 2_000}a:b{')' * 2_000}{{p{{color:red}}}}",
+    ],
+    ids=["value", "selector", "media", "supports"],
+)
+def test_what_is_nested_too_deeply_keeps_no_other_rule_from_hiding(deep: str) -> None:
+    page = extracted(f"<style>{deep} .x{{display:none}}</style><p>Herons wade.</p><p class=x>No.")
+
+    assert page.text == "Herons wade.\n"
+
+
 @pytest.mark.parametrize("sheet", HOSTILE_SHEETS.values(), ids=HOSTILE_SHEETS.keys())
 def test_a_hostile_sheet_takes_bounded_time(sheet: str) -> None:
     started = time.process_time()

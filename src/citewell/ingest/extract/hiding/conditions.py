@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import tinycss2
-
 from citewell.ingest.extract.hiding.declarations import is_valid
 from citewell.ingest.extract.hiding.values import (
     WINDOW_HEIGHT,
     WINDOW_WIDTH,
     Scale,
+    as_css,
     as_pixels,
     components,
     node_pixels,
@@ -105,12 +104,12 @@ def _term(node: Node, feature: Callable[[Node], bool], depth: int) -> bool:
 
 
 def _supports_feature(block: Node) -> bool:
-    name, _, value = str(tinycss2.serialize(block.content)).lower().partition(":")
+    name, _, value = as_css(block.content).lower().partition(":")
     return bool(value) and is_valid(name.strip(), value.strip())
 
 
 def _media_feature(block: Node) -> bool:
-    text = str(tinycss2.serialize(block.content)).lower()
+    text = as_css(block.content).lower()
     name, colon, value = (part.strip() for part in text.partition(":"))
     if not colon:
         return _range(block) if any(sign in text for sign in "<>=") else name in ("color", "hover")

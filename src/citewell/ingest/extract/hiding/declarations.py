@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import tinycss2
 
 from citewell.ingest.extract.hiding.colours import as_colour, node_colour
-from citewell.ingest.extract.hiding.values import Scale, as_pixels, components, node_pixels
+from citewell.ingest.extract.hiding.values import (
+    Scale,
+    as_css,
+    as_pixels,
+    components,
+    node_pixels,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -140,20 +146,20 @@ def is_valid(name: str, value: str) -> bool:
 
 def _text(nodes: Iterable[Node]) -> str:
     kept = [node for node in nodes if node.type != "comment"]
-    return " ".join(str(tinycss2.serialize(kept)).lower().split())
+    return " ".join(as_css(kept).lower().split())
 
 
 def _background(value: str) -> Iterator[tuple[str, str]]:
     colour, image, clip = "transparent", "none", ""
     for node in components(value):
         if node.type == "url" or (node.type == "function" and _is_image(node.lower_name)):
-            image = str(tinycss2.serialize([node])).lower()
+            image = as_css([node]).lower()
         elif node.type == "ident" and node.lower_value in ("currentcolor", *_EVERYWHERE):
             colour = node.lower_value
         elif node.type == "ident" and node.lower_value == "text":
             clip = "text"
         elif node_colour(node) is not None:
-            colour = str(tinycss2.serialize([node])).lower()
+            colour = as_css([node]).lower()
     yield "background-color", colour
     yield "background-image", image
     if clip:
@@ -171,15 +177,15 @@ def _font(value: str) -> Iterator[tuple[str, str]]:
         is_weight = node.type == "number" and node.value >= 100
         if is_weight or node_pixels(node, Scale()) is None:
             continue
-        yield "font-size", str(tinycss2.serialize([node])).lower()
+        yield "font-size", as_css([node]).lower()
         rest = nodes[place + 1 : place + 3]
         if len(rest) == 2 and rest[0].type == "literal" and rest[0].value == "/":
-            yield "line-height", str(tinycss2.serialize([rest[1]])).lower()
+            yield "line-height", as_css([rest[1]]).lower()
         return
 
 
 def _sides(value: str) -> tuple[str, str, str, str] | None:
-    parts = [str(tinycss2.serialize([node])) for node in components(value)]
+    parts = [as_css([node]) for node in components(value)]
     if not 1 <= len(parts) <= 4:
         return None
     top = parts[0]

@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import tinycss2
 from selectolax.lexbor import SelectolaxError
+
+from citewell.ingest.extract.hiding.values import as_css
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,7 +115,10 @@ def _parse(nodes: Sequence[Node], parent: Selector | None, *, is_relative: bool)
         is_list = node.type == "function" and not node.lower_name.startswith("nth")
         if is_list and _has_combinator(node.arguments):
             return None
-        current += str(tinycss2.serialize([node]))
+        written = as_css([node])
+        if not written:
+            return None
+        current += written
     if current:
         compounds.append(current)
     return _selector(compounds, combinators)

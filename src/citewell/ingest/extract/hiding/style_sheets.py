@@ -14,6 +14,7 @@ import tinycss2
 from citewell.ingest.extract.hiding.conditions import holds_on_screen, is_supported
 from citewell.ingest.extract.hiding.declarations import Declaration, expand
 from citewell.ingest.extract.hiding.selectors import Selector, parse_selectors, within
+from citewell.ingest.extract.hiding.values import as_css
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +138,7 @@ class _SheetReader:
     def _read_at_rule(
         self, node: Node, *, around: tuple[Selector, ...], layer: str, depth: int
     ) -> None:
-        prelude = str(tinycss2.serialize(node.prelude)).strip()
+        prelude = as_css(node.prelude).strip()
         match node.lower_at_keyword:
             case "media" if not holds_on_screen(prelude):
                 return

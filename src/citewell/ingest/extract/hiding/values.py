@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import tinycss2
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tinycss2.ast import Node
 
@@ -59,6 +59,14 @@ def components(value: str) -> tuple[Node, ...]:
         for node in tinycss2.parse_component_value_list(value, skip_comments=True)
         if node.type != "whitespace"
     )
+
+
+def as_css(nodes: Iterable[Node]) -> str:
+    """Return nodes as they are written; empty where they are nested deeper than anyone writes."""
+    try:
+        return str(tinycss2.serialize(nodes))
+    except RecursionError:
+        return ""
 
 
 def as_pixels(value: str, scale: Scale) -> float | None:
