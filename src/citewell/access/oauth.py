@@ -75,13 +75,15 @@ class TokenVerifier:
             claims = await self._decode(token)
         else:
             claims = await self._introspect(token)
+        if not isinstance(claims["sub"], str) or not claims["sub"]:
+            raise AccessRefused("The access token names no subject.")
         held = _words(claims, "scope", "scp")
         missing = [name for name in self._terms.required_scopes if not _holds(held, name)]
         if missing:
             raise GrantTooNarrow(f"The token lacks the scope {' '.join(missing)}.")
         return Grant(
             issuer=self.server.issuer,
-            subject=str(claims["sub"]),
+            subject=claims["sub"],
             user=_first(claims, "preferred_username", "username", "email", "name", "sub"),
             client=_first(claims, "client_id", "azp", "sub"),
             scopes=self._granted(claims),
@@ -101,7 +103,7 @@ class TokenVerifier:
                 leeway=_CLOCK_SKEW_SECONDS,
                 options={"require": ["exp", "iss", "sub", "aud"]},
             )
-        except (jwt.PyJWTError, ValueError, TypeError) as error:
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError) as error:
             raise AccessRefused(f"The access token is not valid: {error}.") from error
 
     async def _find_key(self, key_id: object) -> jwt.PyJWK:
