@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 from tests.access.billing_server import billing_server
 
@@ -185,6 +186,20 @@ async def test_a_failed_call_gives_its_units_back(store: AccessStore) -> None:
         await make_call(meter, who)
         with pytest.raises(BudgetExceeded):
             await make_call(meter, who)
+
+
+async def test_a_call_that_is_being_settled_on_leaving_is_recorded(store: AccessStore) -> None:
+    with billing_server() as service:
+        service.quotas["sk-paid"], service.reserves = 10, True
+        billing = BillingService(service.url, timeout_seconds=5)
+        async with open_meter(store, prices=PRICES, billing=billing) as meter:
+            await make_call(meter, caller(pays=True), "web_search")
+            # So long that the settlement begins, and not so long that it ends.
+            for _ in range(3):
+                await anyio.lowlevel.checkpoint()
+        await billing.aclose()
+
+    assert [total.units for total in await store.usage()] == [5]
 
 
 @pytest.mark.parametrize("reserves", [True, False], ids=["reserves", "charges at once"])

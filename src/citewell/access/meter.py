@@ -17,6 +17,7 @@ from citewell.access.settlement import HOLD_SECONDS, Reservation, settle
 from citewell.core.errors import BillingDown, BudgetExceeded, StoreError
 from citewell.core.identity import CallRecord
 from citewell.core.tokens import count_tokens
+from citewell.core.write_behind import WriteBehind
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_GATHER_SECONDS = 0.5
-_RETRY_SECONDS = 5.0
 # What other processes spent is seen after this time.
 _RECOUNT_SECONDS = 5.0
 # Only reached when the store has failed for long; then the oldest are given up.
@@ -59,17 +58,20 @@ async def open_meter(
         allow_when_billing_is_down=allow_when_billing_is_down,
         clock=clock,
     )
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(meter.keep_writing)
-        tasks.start_soon(meter.keep_settling)
-        tasks.start_soon(_keep_forgetting, store, keep_days)
-        try:
-            yield meter
-        finally:
-            tasks.cancel_scope.cancel()
-            with anyio.CancelScope(shield=True):
-                await meter.settle_all()
-                await meter.write_out()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(meter.keep_writing)
+            tasks.start_soon(meter.keep_settling)
+            tasks.start_soon(_keep_forgetting, store, keep_days)
+            try:
+                yield meter
+            finally:
+                tasks.cancel_scope.cancel()
+    finally:
+        # Only now is a settlement that had begun at its end.
+        with anyio.CancelScope(shield=True):
+            await meter.settle_all()
+            await meter.write_out()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +110,9 @@ class Meter:
         self._prices = prices
         self._billing = billing
         self._allow_when_billing_is_down = allow_when_billing_is_down
-        self._waiting: deque[_Ended] = deque(maxlen=_MOST_WAITING)
+        self._waiting = WriteBehind(self._write, what="call records", most=_MOST_WAITING)
         self._unsettled: deque[_Ended] = deque(maxlen=_MOST_WAITING)
         self._something_is_unsettled = anyio.Event()
-        self._something_waits = anyio.Event()
-        self._writing = anyio.Lock()
         self._months: dict[str, _Month] = {}
         self._unwritten: Counter[tuple[str, str]] = Counter()
         """Units by owner and month: of calls that are running, or ended and not yet written."""
@@ -128,11 +128,7 @@ class Meter:
 
     async def keep_writing(self) -> None:
         """Write what has gathered, again and again, until cancelled."""
-        while True:
-            await self._something_waits.wait()
-            await anyio.sleep(_GATHER_SECONDS)
-            if not await self.write_out():
-                await anyio.sleep(_RETRY_SECONDS)
+        await self._waiting.keep_writing()
 
     async def keep_settling(self) -> None:
         """Have the billing service charge or refund what has ended, until cancelled."""
@@ -156,37 +152,20 @@ class Meter:
             self._unwritten[record.owner, _month_of(record.called_at)] += (
                 settled.charged - record.units
             )
-            self._write_later(
-                _Ended(
-                    replace(record, units=settled.charged, refunded=settled.refunded), ended.text
-                )
-            )
+            record = replace(record, units=settled.charged, refunded=settled.refunded)
+            self._waiting.add([_Ended(record, ended.text)])
 
     async def write_out(self) -> bool:
         """Write every ended call; return False if the store failed, and they still wait."""
-        async with self._writing:
-            ended = list(self._waiting)
-            self._waiting.clear()
-            # `keep_writing` may be waiting for an event that is not set: it must stay the one.
-            if self._something_waits.is_set():
-                self._something_waits = anyio.Event()
-            if not ended:
-                return True
-            try:
-                records = await anyio.to_thread.run_sync(_with_tokens, ended)
-                # A write that began is finished even when this task is cancelled: calls that are
-                # both written and still waiting would be billed twice.
-                with anyio.CancelScope(shield=True):
-                    await self._store.record_calls(records)
-            except BaseException as error:
-                self._waiting.extendleft(reversed(ended))
-                self._something_waits.set()
-                if not isinstance(error, StoreError):
-                    raise
-                logger.warning("usage of %d calls not written yet: %s", len(ended), error.message)
-                return False
-            self._move_to_written(records)
-            return True
+        return await self._waiting.write_out()
+
+    async def _write(self, ended: list[_Ended]) -> None:
+        records = await anyio.to_thread.run_sync(_with_tokens, ended)
+        # A write that began is finished even when this task is cancelled: calls that are
+        # both written and still waiting would be billed twice.
+        with anyio.CancelScope(shield=True):
+            await self._store.record_calls(records)
+        self._move_to_written(records)
 
     async def _admit(self, call: MeteredCall) -> None:
         price = self._prices.units_of(call.tool)
@@ -207,7 +186,7 @@ class Meter:
             or time.monotonic() - known.counted_at > _RECOUNT_SECONDS
         ):
             # Under the lock nothing moves from unwritten to written meanwhile.
-            async with self._writing:
+            async with self._waiting.lock:
                 written = await self._store.units_used(owner, month=month)
                 known = _Month(month=month, written=written, counted_at=time.monotonic())
                 self._months[owner] = known
@@ -254,16 +233,10 @@ class Meter:
             price=call.reserved,
         )
         if call.reservation is None:
-            self._write_later(_Ended(record, text))
+            self._waiting.add([_Ended(record, text)])
         else:
             self._unsettled.append(_Ended(record, text, call.reservation))
             self._something_is_unsettled.set()
-
-    def _write_later(self, ended: _Ended) -> None:
-        if len(self._waiting) == _MOST_WAITING:
-            logger.error("the store has failed for too long: the usage of one call is lost")
-        self._waiting.append(ended)
-        self._something_waits.set()
 
     def _move_to_written(self, records: list[CallRecord]) -> None:
         for record in records:

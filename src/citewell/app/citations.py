@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from citewell.core.errors import StoreError
 from citewell.core.ids import citation_id
 from citewell.core.redaction import redact
 from citewell.core.text import one_line
+from citewell.core.write_behind import WriteBehind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,8 +31,6 @@ _QUESTION_CHARACTERS = 300
 _NAME_CHARACTERS = 80
 # A citation is remembered for its words; a long passage is known by its beginning and its id.
 _QUOTE_CHARACTERS = 5_000
-_GATHER_SECONDS = 0.5
-_RETRY_SECONDS = 5.0
 # Only reached when the store has failed for long; then the oldest are given up.
 _MOST_WAITING = 10_000
 _DAY_SECONDS = 86_400.0
@@ -67,8 +65,7 @@ class CitationMemory:
         self._store = store
         self._keep_days = keep_days
         self._keeps_questions = keeps_questions
-        self._waiting: deque[CitationDraft] = deque(maxlen=_MOST_WAITING)
-        self._something_waits = anyio.Event()
+        self._waiting = WriteBehind(self._write, what="citations", most=_MOST_WAITING)
 
     @property
     def is_on(self) -> bool:
@@ -84,7 +81,7 @@ class CitationMemory:
             return
         asked = _storable(one_line(redact(question), limit=_QUESTION_CHARACTERS))
         now = datetime.now(UTC)
-        self._waiting.extend(
+        self._waiting.add(
             CitationDraft(
                 citation_id=citation_id(
                     quote.source_id, quote.page_hash, quote.start, quote.start + len(quote.text)
@@ -105,34 +102,18 @@ class CitationMemory:
             )
             for quote in quotes
         )
-        if self._waiting:
-            self._something_waits.set()
 
     async def keep_writing(self) -> None:
         """Write what has gathered, again and again, until cancelled."""
-        while True:
-            await self._something_waits.wait()
-            await anyio.sleep(_GATHER_SECONDS)
-            if not await self.write_out():
-                await anyio.sleep(_RETRY_SECONDS)
+        await self._waiting.keep_writing()
 
     async def write_out(self) -> bool:
         """Write all that waits; return False if the store failed, and it still waits."""
-        drafts = list(self._waiting)
-        self._waiting.clear()
-        if self._something_waits.is_set():
-            self._something_waits = anyio.Event()
-        if not drafts:
-            return True
-        try:
-            with anyio.CancelScope(shield=True):
-                await self._store.remember(drafts)
-        except StoreError as error:
-            self._waiting.extendleft(reversed(drafts))
-            self._something_waits.set()
-            logger.warning("%d citations not written yet: %s", len(drafts), error.message)
-            return False
-        return True
+        return await self._waiting.write_out()
+
+    async def _write(self, drafts: list[CitationDraft]) -> None:
+        with anyio.CancelScope(shield=True):
+            await self._store.remember(drafts)
 
     async def keep_forgetting(self) -> None:
         """Forget what is too old, or too much, once a day until cancelled."""

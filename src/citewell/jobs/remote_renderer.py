@@ -23,7 +23,6 @@ from citewell.web.urls import canonical_url, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import TracebackType
     from typing import Self
 
     from citewell.core.records import FetchedPage
@@ -64,13 +63,8 @@ class RemoteRenderer:
         tasks.start_soon(self._listen)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        # The task had no part in `error`, so it must not come out as a group of its own.
+    async def __aexit__(self, *_: object) -> None:
+        # The task had no part in the caller's error, so it must not come out as a group of its own.
         await self._stack.aclose()
 
     async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:

@@ -16,7 +16,6 @@ from citewell.jobs.render_account import outcome_of_error, outcome_of_page
 from citewell.web.urls import shown_url
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from citewell.core.renders import RenderOutcome, TakenRender
@@ -69,12 +68,7 @@ class RenderWorker:
         self._tasks.start_soon(self._listen)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with anyio.CancelScope(shield=True):
             self._is_closing = True
             with anyio.move_on_after(self._closing_seconds if kind is None else 0):

@@ -24,7 +24,6 @@ from citewell.jobs.work import Work
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from datetime import datetime
-    from types import TracebackType
     from typing import Self
 
     from citewell.core.jobs import Job, JobKind, JobProgress
@@ -117,12 +116,7 @@ class JobRunner:
             self._tasks.start_soon(self._listen)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with anyio.CancelScope(shield=True):
             with anyio.move_on_after(self._pace.closing_seconds if kind is None else 0):
                 self._is_closing = True

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.core.releases import Release, release_of_page
+from citewell.core.releases import Release
 from citewell.store.session import read_datetime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from citewell.core.records import PageDraft
     from citewell.store.library import DeletePage
     from citewell.store.session import Database, Row, Session
 
@@ -106,16 +105,6 @@ class ReleaseStore:
             await session.execute_many("add_used_release", rows)
 
         await self._database.transaction(work)
-
-
-def release_values(draft: PageDraft) -> dict[str, object]:
-    """Return what the row of a page holds about its release."""
-    documents = release_of_page(draft.url, draft.tags)
-    return {
-        "product": documents.release.product,
-        "version": documents.release.version,
-        "place": documents.place,
-    }
 
 
 def _release(row: Row) -> Release:

@@ -1,14 +1,15 @@
-"""Rows of the database as records."""
+"""Records as rows of the database, and back."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from citewell.core.records import Image, Link, PageInfo, Section, StoredChunk
-from citewell.core.releases import Release
+from citewell.core.releases import Release, release_of_page
 from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
+    from citewell.core.records import PageDraft
     from citewell.store.session import Row
 
 
@@ -104,3 +105,35 @@ def read_image(row: Row) -> Image:
         section=row["section"],
         start=row["start_offset"],
     )
+
+
+def page_values(draft: PageDraft, text_hash: str) -> dict[str, object]:
+    """Return the values of `put_page`, apart from tags."""
+    fetched, extracted = draft.fetched, draft.extracted
+    documents = release_of_page(draft.url, draft.tags)
+    return {
+        "source_id": draft.source_id,
+        "project": draft.project,
+        "url": draft.url,
+        "final_url": fetched.final_url,
+        "title": extracted.title,
+        "kind": extracted.kind,
+        "language": extracted.language,
+        "content_type": draft.content_type,
+        "text_hash": text_hash,
+        "chunks": len(draft.chunks),
+        "tokens": sum(chunk.tokens for chunk in draft.chunks),
+        "fetched_at": fetched.fetched_at,
+        "etag": fetched.etag,
+        "last_modified": fetched.last_modified,
+        "published_at": extracted.published_at,
+        "modified_at": extracted.modified_at,
+        "canonical_url": extracted.canonical_url,
+        "origin": fetched.origin,
+        "supplied_by": fetched.supplied_by,
+        "incomplete": fetched.incomplete,
+        "extractor": draft.extractor,
+        "product": documents.release.product,
+        "version": documents.release.version,
+        "place": documents.place,
+    }

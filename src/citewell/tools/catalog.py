@@ -18,13 +18,12 @@ from citewell.tools.data import (
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
 from citewell.tools.evidence import check_citations, check_draft, make_receipt
 from citewell.tools.graph import (
-    children,
     describe,
     entities_for_sections,
     expand,
-    parents,
     paths,
     sections_for_entities,
+    tree,
 )
 from citewell.tools.kb import (
     expand_excerpt,
@@ -77,8 +76,8 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     describe.TOOL,
     expand.TOOL,
     paths.TOOL,
-    parents.TOOL,
-    children.TOOL,
+    tree.PARENTS,
+    tree.CHILDREN,
     entities_for_sections.TOOL,
     sections_for_entities.TOOL,
     process_website.TOOL,

@@ -106,7 +106,7 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     render: Callable[[ResultT, Call], str]
     example: Mapping[str, object]
     """Arguments of a call that validates; used in documents and contract tests."""
-    in_default: bool = True
+    in_default: bool = False
     lists_columns: bool = True
     """False leaves the columns of its rows out of tools/list: another tool's are the same."""
     max_result_tokens: int | None = None

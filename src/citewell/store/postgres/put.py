@@ -12,7 +12,7 @@ from citewell.core.off_loop import in_thread
 from citewell.core.storage import PutResult
 from citewell.store.postgres.mentions import put_mentions
 from citewell.store.postgres.statements import SQL
-from citewell.store.releases import release_values
+from citewell.store.rows import page_values
 from citewell.store.symbols import symbol_rows
 from citewell.store.word_index import MANY_CHUNKS, check_slices
 
@@ -81,32 +81,7 @@ class _PutRow(NamedTuple):
 
 
 async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str) -> _PutRow:
-    fetched, extracted = draft.fetched, draft.extracted
-    values = {
-        "source_id": draft.source_id,
-        "project": draft.project,
-        "url": draft.url,
-        "final_url": fetched.final_url,
-        "title": extracted.title,
-        "kind": extracted.kind,
-        "language": extracted.language,
-        "content_type": draft.content_type,
-        "tags": sorted(set(draft.tags)),
-        "text_hash": text_hash,
-        "chunks": len(draft.chunks),
-        "tokens": sum(chunk.tokens for chunk in draft.chunks),
-        "fetched_at": fetched.fetched_at,
-        "etag": fetched.etag,
-        "last_modified": fetched.last_modified,
-        "published_at": extracted.published_at,
-        "modified_at": extracted.modified_at,
-        "canonical_url": extracted.canonical_url,
-        "origin": fetched.origin,
-        "supplied_by": fetched.supplied_by,
-        "incomplete": fetched.incomplete,
-        "extractor": draft.extractor,
-        **release_values(draft),
-    }
+    values = {**page_values(draft, text_hash), "tags": sorted(set(draft.tags))}
     row = await (await connection.execute(SQL["put_page"], values)).fetchone()
     if row is None:
         raise SuppliedTextRefused("a page of this URL was fetched or read from a file")

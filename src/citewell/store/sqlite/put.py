@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
-from citewell.store.releases import release_values
+from citewell.store.rows import page_values
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.session import SQL, adapt_values, timestamp
 from citewell.store.symbols import symbol_rows
@@ -59,31 +59,8 @@ def put_page(
 
 
 def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash: str) -> int:
-    fetched, extracted = draft.fetched, draft.extracted
-    values = {
-        "source_id": draft.source_id,
-        "project": draft.project,
-        "url": draft.url,
-        "final_url": fetched.final_url,
-        "title": extracted.title,
-        "kind": extracted.kind,
-        "language": extracted.language,
-        "content_type": draft.content_type,
-        "text_hash": text_hash,
-        "chunks": len(draft.chunks),
-        "tokens": sum(chunk.tokens for chunk in draft.chunks),
-        "fetched_at": timestamp(fetched.fetched_at),
-        "etag": fetched.etag,
-        "last_modified": fetched.last_modified,
-        "published_at": extracted.published_at,
-        "modified_at": extracted.modified_at,
-        "canonical_url": extracted.canonical_url,
-        "origin": fetched.origin,
-        "supplied_by": fetched.supplied_by,
-        "incomplete": fetched.incomplete,
-        "extractor": draft.extractor,
-        **release_values(draft),
-    }
+    values = page_values(draft, text_hash)
+    values["fetched_at"] = timestamp(draft.fetched.fetched_at)
     row = connection.execute(SQL["put_page"], values).fetchone()
     if row is None:
         raise SuppliedTextRefused("a page of this URL was fetched or read from a file")

@@ -108,6 +108,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"id": "1"},
-    in_default=False,
     max_result_tokens=MAX_TEXT_TOKENS + 4_000,
 )

@@ -153,5 +153,4 @@ TOOL = Tool(
         "source_id": 42,
         "chunks": [{"content": "Five years of Python.", "metadata": {"Header 2": "Requirements"}}],
     },
-    in_default=False,
 )

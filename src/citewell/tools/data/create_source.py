@@ -58,5 +58,4 @@ TOOL = Tool(
     shape=as_is,
     render=render_source,
     example={"url": "https://example.com/jobs/1", "content_type": "job_posting"},
-    in_default=False,
 )

@@ -85,6 +85,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"filters": {"status": "completed"}, "limit": 10},
-    in_default=False,
     lists_columns=False,
 )

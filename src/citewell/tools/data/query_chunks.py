@@ -134,6 +134,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"query_text": "backend requirements", "max_results": 5},
-    in_default=False,
     lists_columns=False,
 )

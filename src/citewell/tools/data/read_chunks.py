@@ -90,6 +90,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"source_id": 42, "limit": 10},
-    in_default=False,
     lists_columns=False,
 )

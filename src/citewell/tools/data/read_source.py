@@ -41,5 +41,4 @@ TOOL = Tool(
     shape=as_is,
     render=render_source,
     example={"source_id": 42},
-    in_default=False,
 )

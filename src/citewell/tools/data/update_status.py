@@ -76,5 +76,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"source_id": 42, "status": "completed"},
-    in_default=False,
 )

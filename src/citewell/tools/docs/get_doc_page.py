@@ -222,6 +222,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"path": "index.md", "sections": ["Install"]},
-    in_default=False,
     requires="docs_folder",
 )

@@ -148,6 +148,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={},
-    in_default=False,
     requires="docs_folder",
 )

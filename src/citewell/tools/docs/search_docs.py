@@ -134,6 +134,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"query": "rate limiting", "limit": 5},
-    in_default=False,
     requires="docs_folder",
 )

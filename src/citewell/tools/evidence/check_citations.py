@@ -130,5 +130,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"text": "“A task wraps a coroutine.” (https://example.org/tasks.html)"},
-    in_default=False,
 )

@@ -176,5 +176,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"draft": "A task can be cancelled, and a cancelled task cannot be resumed."},
-    in_default=False,
 )

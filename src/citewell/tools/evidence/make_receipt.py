@@ -97,5 +97,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"citation_ids": ["c12-0a1b2c3d-310-388"]},
-    in_default=False,
 )

@@ -131,7 +131,6 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"node_ids": ["page:1"]},
-    in_default=False,
     lists_columns=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from citewell.tools.graph import listing
+from typing import TYPE_CHECKING
+
 from citewell.tools.graph.arguments import (
     CAPS,
     NARROW_FIRST,
@@ -10,10 +11,12 @@ from citewell.tools.graph.arguments import (
     ListingInput,
     NodeIds,
 )
-from citewell.tools.graph.listing import MAX_RESULT_TOKENS, NodeListOutput, list_related
+from citewell.tools.graph.listing import NodeListOutput, list_related, list_tool
 from citewell.tools.graph.nodes import resolve_nodes
-from citewell.tools.registry import Annotations, Call, Tool, as_is
 from citewell.tools.scope import check_scope, search_filter
+
+if TYPE_CHECKING:
+    from citewell.tools.registry import Call
 
 
 class EntitiesForSectionsInput(ListingInput):
@@ -35,9 +38,10 @@ async def run(given: EntitiesForSectionsInput, call: Call) -> NodeListOutput:
     )
 
 
-TOOL = Tool(
-    name="graph.entities_for_sections",
-    toolset="graph",
+TOOL = list_tool(
+    "graph.entities_for_sections",
+    run,
+    (EntitiesForSectionsInput, NodeListOutput),
     title="Names in sections",
     description=(
         "List the symbols, terms and topics that sections or pages name.\n"
@@ -47,14 +51,5 @@ TOOL = Tool(
         "If you need more, call graph_sections_for_entities.\n"
         f"{CAPS}."
     ),
-    input_model=EntitiesForSectionsInput,
-    output_model=NodeListOutput,
-    annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "secret"),
-    run=run,
-    shape=as_is,
-    render=listing.render,
     example={"section_ids": ["section:1:2"]},
-    in_default=False,
-    max_result_tokens=MAX_RESULT_TOKENS + 4_000,
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.tools.graph import listing
 from citewell.tools.graph.arguments import (
     CAPS,
     MAX_HOPS,
@@ -16,17 +15,17 @@ from citewell.tools.graph.arguments import (
     Relations,
 )
 from citewell.tools.graph.listing import (
-    MAX_RESULT_TOKENS,
     NodeListOutput,
     RelatedShape,
     list_related,
+    list_tool,
 )
 from citewell.tools.graph.nodes import resolve_nodes
-from citewell.tools.registry import Annotations, Call, Tool, as_is
 from citewell.tools.scope import check_scope, search_filter
 
 if TYPE_CHECKING:
     from citewell.core.graph import EdgeKind
+    from citewell.tools.registry import Call
 
 # A section's page is its parent's parent: listing it again would say nothing.
 _EVERY_RELATION: tuple[EdgeKind, ...] = (
@@ -75,9 +74,10 @@ async def run(given: ExpandInput, call: Call) -> ExpandOutput:
     return ExpandOutput(**dict(listed))
 
 
-TOOL = Tool(
-    name="graph.expand",
-    toolset="graph",
+TOOL = list_tool(
+    "graph.expand",
+    run,
+    (ExpandInput, ExpandOutput),
     title="What is related",
     description=(
         "List what is related to nodes: headings above and below, links both ways, shared names.\n"
@@ -88,14 +88,5 @@ TOOL = Tool(
         "passage_id.\n"
         f"{CAPS}, max_hops {MAX_HOPS}."
     ),
-    input_model=ExpandInput,
-    output_model=ExpandOutput,
-    annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "secret"),
-    run=run,
-    shape=as_is,
-    render=listing.render,
     example={"node_ids": ["section:1:0"], "relations": ["links_to", "mentions"]},
-    in_default=False,
-    max_result_tokens=MAX_RESULT_TOKENS + 4_000,
 )

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import WithJsonSchema
 
 from citewell.core.graph import node_number
 from citewell.core.tokens import count_tokens
 from citewell.retrieve.graph_walk import walk
+from citewell.tools.graph.arguments import ListingInput
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line
 from citewell.tools.graph.snippets import find_snippets
 from citewell.tools.kb.cursor import open_cursor, seal_cursor
-from citewell.tools.registry import Call, ToolOutput
+from citewell.tools.registry import Annotations, Call, Tool, ToolOutput, as_is
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from citewell.core.graph import EdgeKind, Node, NodeRef
     from citewell.core.records import SearchFilter
     from citewell.retrieve.graph_walk import Reached
-    from citewell.tools.graph.arguments import ListingInput
     from citewell.tools.graph.snippets import Snippet
 
 MAX_RESULT_TOKENS = 6_000
+
+InputT = TypeVar("InputT", bound=ListingInput)
+OutputT = TypeVar("OutputT", bound="NodeListOutput")
 
 
 class RelatedShape(NodeShape):
@@ -157,3 +160,30 @@ def render(output: NodeListOutput, call: Call) -> str:
     if output.next_cursor is not None:
         lines.append(f"More: call again with cursor {output.next_cursor}")
     return "\n".join(lines)
+
+
+def list_tool(
+    name: str,
+    run: Callable[[InputT, Call], Awaitable[OutputT]],
+    models: tuple[type[InputT], type[OutputT]],
+    *,
+    title: str,
+    description: str,
+    example: Mapping[str, object],
+) -> Tool[InputT, OutputT, OutputT]:
+    """Return a tool that lists nodes, with its input and output models."""
+    return Tool(
+        name=name,
+        toolset="graph",
+        title=title,
+        description=description,
+        input_model=models[0],
+        output_model=models[1],
+        annotations=Annotations(read_only=True),
+        needs=("store", "scratch", "secret"),
+        run=run,
+        shape=as_is,
+        render=render,
+        example=example,
+        max_result_tokens=MAX_RESULT_TOKENS + 4_000,
+    )

@@ -159,7 +159,6 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"from_ids": ["section:1:2"], "to_ids": ["page:2"]},
-    in_default=False,
     lists_columns=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from citewell.core.errors import NotFound
 from citewell.core.graph import parse_node_id
-from citewell.tools.graph import listing
 from citewell.tools.graph.arguments import (
     CAPS,
     MAX_NODES,
@@ -17,14 +16,14 @@ from citewell.tools.graph.arguments import (
     ListingInput,
     NodeId,
 )
-from citewell.tools.graph.listing import MAX_RESULT_TOKENS, NodeListOutput, list_related
+from citewell.tools.graph.listing import NodeListOutput, list_related, list_tool
 from citewell.tools.graph.nodes import resolve_nodes
-from citewell.tools.registry import Annotations, Call, Tool, as_is
 from citewell.tools.scope import check_scope, search_filter
 
 if TYPE_CHECKING:
     from citewell.core.graph import Node
     from citewell.core.records import SearchFilter
+    from citewell.tools.registry import Call
 
 
 class SectionsForEntitiesInput(ListingInput):
@@ -69,9 +68,10 @@ async def _find(name: str, *, where: SearchFilter, call: Call) -> list[Node]:
     return found
 
 
-TOOL = Tool(
-    name="graph.sections_for_entities",
-    toolset="graph",
+TOOL = list_tool(
+    "graph.sections_for_entities",
+    run,
+    (SectionsForEntitiesInput, NodeListOutput),
     title="Where names stand",
     description=(
         "List the sections that name symbols or terms, definitions first.\n"
@@ -81,14 +81,5 @@ TOOL = Tool(
         "If you need more, call with next_cursor, or kb_read_excerpt with a passage_id.\n"
         f"{CAPS}."
     ),
-    input_model=SectionsForEntitiesInput,
-    output_model=NodeListOutput,
-    annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "secret"),
-    run=run,
-    shape=as_is,
-    render=listing.render,
     example={"entity_ids": ["asyncio.run"]},
-    in_default=False,
-    max_result_tokens=MAX_RESULT_TOKENS + 4_000,
 )

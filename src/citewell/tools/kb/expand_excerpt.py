@@ -82,6 +82,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"passage_id": "482915073361", "before_tokens": 100, "after_tokens": 100},
-    in_default=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -108,7 +108,6 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"question": "How do I cancel a task?", "passage_ids": ["482915073361"]},
-    in_default=False,
     lists_columns=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -117,6 +117,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"passage_id": "482915073361", "max_tokens": 300},
-    in_default=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

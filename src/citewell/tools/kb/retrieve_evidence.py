@@ -171,6 +171,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"question": "How do I cancel a task?"},
-    in_default=False,
     max_result_tokens=MAX_RESULT_TOKENS,
 )

@@ -251,6 +251,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"query": "cancel a task", "top_k": 5, "options": {"include_scores": True}},
-    in_default=False,
     max_result_tokens=MAX_RESULT_TOKENS + 4_000,
 )

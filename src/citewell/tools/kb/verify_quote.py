@@ -289,5 +289,6 @@ TOOL = Tool(
     run=run,
     shape=as_is,
     render=render,
+    in_default=True,
     example={"quote": "A task wraps a coroutine.", "url": "https://example.org/tasks.html"},
 )

@@ -133,6 +133,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"node_ids": ["1"]},
-    in_default=False,
     lists_columns=False,
 )

@@ -117,6 +117,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"section_ids": ["1"]},
-    in_default=False,
     lists_columns=False,
 )

@@ -52,7 +52,6 @@ TOOL = Tool(
     shape=as_is,
     render=evidence.render,
     example={"query": "How do I cancel a task?"},
-    in_default=False,
     lists_columns=False,
     max_result_tokens=evidence.MAX_RESULT_TOKENS,
 )

@@ -62,7 +62,6 @@ TOOL = Tool(
     shape=as_is,
     render=kb_search.render,
     example={"query": "cancel a task"},
-    in_default=False,
     lists_columns=False,
     max_result_tokens=kb_search.TOOL.max_result_tokens,
 )

@@ -210,6 +210,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"question": "Which release should the notes cover?", "replies": ["2.1", "3.0"]},
-    in_default=False,
     timeout_seconds=seconds_to_answer,
 )

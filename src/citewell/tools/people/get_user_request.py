@@ -90,5 +90,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"task_id": "default"},
-    in_default=False,
 )

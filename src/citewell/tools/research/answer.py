@@ -102,6 +102,7 @@ TOOL = Tool(
     run=run,
     shape=shape_result,
     render=render_brief,
+    in_default=True,
     example={
         "url": "https://docs.python.org/3/library/asyncio-task.html",
         "query": "What is a task?",

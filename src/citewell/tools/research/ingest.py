@@ -214,5 +214,6 @@ TOOL = Tool(
     run=run,
     shape=as_is,
     render=render,
+    in_default=True,
     example={"url": ["https://docs.python.org/3/library/asyncio-task.html"]},
 )

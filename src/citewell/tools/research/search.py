@@ -80,6 +80,7 @@ TOOL = Tool(
     run=run,
     shape=shape_for_connectors,
     render=render_brief,
+    in_default=True,
     example={"query": "How do I cancel a task?", "top_k": 5},
     lists_columns=False,
 )

@@ -125,5 +125,6 @@ TOOL = Tool(
     run=run,
     shape=shape,
     render=render,
+    in_default=True,
     example={"include_urls": True},
 )

@@ -196,7 +196,6 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"subject": "QuerySet.select_related", "old_version": "3.2", "new_version": "4.2"},
-    in_default=False,
     lists_columns=False,
     max_result_tokens=MAX_RESULT_TOKENS + 8_000,
 )

@@ -187,5 +187,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"query": "How long is the warranty?", "materials": "The warranty lasts two years."},
-    in_default=False,
 )

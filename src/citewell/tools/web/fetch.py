@@ -231,6 +231,7 @@ TOOL = Tool(
     run=run,
     shape=as_is,
     render=render,
+    in_default=True,
     example={"url": "https://example.org/guide.html"},
     # The text with its title, URL and cursor.
     max_result_tokens=MAX_TOKENS + 4_000,

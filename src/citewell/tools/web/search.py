@@ -112,6 +112,7 @@ TOOL = Tool(
     run=run,
     shape=as_is,
     render=render,
+    in_default=True,
     example={"query": "mcp protocol overview"},
     requires="search_engine",
 )

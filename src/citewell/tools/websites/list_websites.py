@@ -150,6 +150,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"content_type": "job_posting", "limit": 20},
-    in_default=False,
     lists_columns=False,
 )

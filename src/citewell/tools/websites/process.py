@@ -177,5 +177,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"url": "https://example.com/jobs/backend", "content_type": "job_posting"},
-    in_default=False,
 )

@@ -250,5 +250,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"query": "What are the main requirements for backend roles?", "max_results": 5},
-    in_default=False,
 )

@@ -160,6 +160,5 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"source_id": 42},
-    in_default=False,
     lists_columns=False,
 )

@@ -173,5 +173,4 @@ TOOL = Tool(
     shape=as_is,
     render=render,
     example={"source_id": 42},
-    in_default=False,
 )

@@ -18,7 +18,6 @@ from citewell.web.urls import canonical_url, shown_url, split_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
-    from types import TracebackType
 
     from citewell.web.address_guard import AddressGuard
     from citewell.web.render.chromium import Chromium
@@ -77,14 +76,9 @@ class RenderPool:
         self._stack.callback(self._tasks.cancel_scope.cancel)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._tasks = None
-        # The tasks had no part in `error`, so it must not come out as a group of theirs.
+        # The tasks had no part in the caller's error, so it must not come out as a group of theirs.
         await self._stack.aclose()
 
     async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
