@@ -73,6 +73,7 @@ def main() -> None:
 
 def _report(group: str, tally: dict[str, Counter[str]]) -> None:
     print(f"\n{group}\n{'sentences':18} {'n':>5} quoted supported partly contradicted unsupported")
+    against = tally.pop("quotes against", Counter[str]())
     for kind, counts in tally.items():
         shares = [counts[v] / counts.total() for v in
                   ("quoted", "supported", "partly", "contradicted", "unsupported")]  # fmt: skip
@@ -89,6 +90,7 @@ def _report(group: str, tally: dict[str, Counter[str]]) -> None:
     supported = alone_right / max(1, alone_right + wrong_alone)
     print(f"precision: quoted or supported {both:.3f}, supported alone {supported:.3f}")
     print(f"changed facts caught: {caught:.3f}")
+    print(f"true sentences with a quote against them: {against['shown']} of {against.total()}")
 
 
 async def _measure_site(
@@ -131,9 +133,15 @@ async def _measure_site(
             if len(claims) != 1:
                 continue
             judged = claims[0]
-            tally[kind][judged.judgement.verdict] += 1
-            if arguments.show and _is_wrong(kind, judged.judgement.verdict):
-                print(f"{kind} {judged.judgement.verdict}: {sentence}\n    {judged.quote}")
+            tally[kind][judged.verdict] += 1
+            if kind == "as it is":
+                tally["quotes against"]["shown" if judged.opposing else "none"] += 1
+            if arguments.show and (
+                _is_wrong(kind, judged.verdict) or (kind == "as it is" and judged.opposing)
+            ):
+                print(f"{kind} {judged.verdict}: {sentence}")
+                for cited in (*judged.supporting, *judged.opposing):
+                    print(f"    {cited.place.verdict}: {cited.quote.text}")
     finally:
         await store.aclose()
 

@@ -51,10 +51,12 @@ _COLOUR = (1, 254, 3)
 _STYLE = (
     "::target-text { background-color: rgb(1,254,3) !important; color: rgb(1,254,3) !important; }"
 )
-_LEAST_PAINTED = 2
+_LEAST_PAINTED = 0.5
+_SMOOTHING = 12
 _EDGE_LETTERS = 12
+_SHOWN = 150
 _MOST_PAGE_BYTES = 1_500_000
-# Each word in view, or each character of CJK text, with the middle of its box.
+# Each word in view, or each character of CJK text, with its box.
 _WORDS_IN_VIEW = r"""() => {
   const words = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -122,7 +124,7 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
         rows.setdefault(citation.site, []).append(row)
         if arguments.show_misses and not is_right:
             print(f"{citation.site} {likeness:.2f} {citation.link}")
-            print(f"   want {citation.words[:300]!r}\n   got  {shown[:300]!r}", flush=True)
+            print(f"   want {_ends(citation.words)}\n   got  {_ends(shown)}", flush=True)
     print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'inside':>6} fragment")
     every = [row for site in rows.values() for row in site]
     for name, site in [*rows.items(), ("all", every)]:
@@ -131,6 +133,10 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
     fragments = [c.link.partition("#")[2] for c in cited]
     tokens = sum(map(count_tokens, fragments)) / len(fragments)
     print(f"mean tokens after the address {tokens:.1f}; {time.perf_counter() - started:.0f} s")
+
+
+def _ends(text: str) -> str:
+    return repr(text if len(text) < 2 * _SHOWN else f"{text[:_SHOWN]} … {text[-_SHOWN:]}")
 
 
 def _highlighted(page: Page, link: str) -> str:
@@ -147,23 +153,27 @@ def _highlighted(page: Page, link: str) -> str:
 
 
 def _is_painted(picture: Image.Image, x: float, y: float, width: float, height: float) -> bool:
-    """Return whether the colour shows in a word's box; letters of another colour may cover some.
+    """Return whether a word's box has the colour from top to bottom, in half of its columns.
 
-    Words of a menu that stand out over the text have it on one edge at most.
+    The letters of a highlighted word have it, too; those of a menu that stands out over the text
+    do not. Smoothing changes a colour a little.
     """
-    painted_rows = 0
-    for step_y in (0.15, 0.5, 0.85):
-        places = [
-            (int(x + width * step_x), int(y + height * step_y))
-            for step_x in (0.1, 0.3, 0.5, 0.7, 0.9)
-        ]
-        painted_rows += any(
-            0 <= place[0] < picture.width
-            and 0 <= place[1] < picture.height
-            and picture.getpixel(place) == _COLOUR
-            for place in places
-        )
-    return painted_rows >= _LEAST_PAINTED
+    left, right = max(0, int(x)), min(picture.width, int(x + width) + 1)
+    rows = [int(y + height * step) for step in (0.3, 0.4, 0.5, 0.6, 0.7)]
+    if not all(0 <= row < picture.height for row in rows) or right <= left:
+        return False
+    pixels = picture.crop((left, rows[0], right, rows[-1] + 1)).load()
+    assert pixels is not None, "a picture in memory has pixels"
+    painted = sum(
+        all(_is_near(pixels[column, row - rows[0]]) for row in rows)
+        for column in range(right - left)
+    )
+    return painted >= _LEAST_PAINTED * (right - left)
+
+
+def _is_near(pixel: object) -> bool:
+    assert isinstance(pixel, tuple), "it is an RGB picture"
+    return all(abs(one - other) <= _SMOOTHING for one, other in zip(pixel, _COLOUR, strict=True))
 
 
 def _is_same_stretch(spellings: Sequence[str], got: str) -> bool:

@@ -24,6 +24,8 @@ PAGE = (
         ("Logging is disabled before the first request since version 3.11.", "contradicted"),
         ("Logging is enabled before the first request since version 3.12.", "contradicted"),
         ("The `workers` option sets how many tasks run.", "partly"),
+        ("The `tasks` option sets how many tasks run.", "partly"),
+        ("Logging is enabled after the first request since version 3.11.", "contradicted"),
         ("Herons wade in shallow water at dawn.", "unsupported"),
     ],
 )
@@ -36,15 +38,44 @@ def test_a_claim_is_judged_by_its_words_names_numbers_and_negations(
 def test_the_judgement_says_where_and_what_differs() -> None:
     judged = judge_claim("By default the scheduler runs 50 tasks at once.", [PAGE])
 
-    assert judged.differing == (("50", "40"),)
-    assert judged.span is not None
-    assert PAGE[slice(*judged.span)] == "By default the scheduler runs 40 tasks at once."
+    (place,) = judged.opposing
+    assert (judged.supporting, place.differing) == ((), (("50", "40"),))
+    assert PAGE[slice(*place.span)] == "By default the scheduler runs 40 tasks at once."
 
 
 def test_what_is_missing_is_listed() -> None:
     judged = judge_claim("The `workers` option sets how many tasks run.", [PAGE])
 
-    assert "workers" in judged.missing
+    assert "workers" in judged.supporting[0].missing
+
+
+def test_quotes_for_and_against_stand_side_by_side_without_repetition() -> None:
+    older = "By default the scheduler runs 50 tasks at once."
+    claim = "By default the scheduler runs 40 tasks at once."
+
+    judged = judge_claim(claim, [PAGE, older, PAGE, f"{claim} It can be set."])
+
+    assert judged.verdict == "quoted"
+    assert [place.passage for place in judged.supporting] == [0]
+    assert [(place.passage, place.differing) for place in judged.opposing] == [(1, (("40", "50"),))]
+
+
+def test_an_opposite_is_seen_beside_the_same_word() -> None:
+    page = "It runs one branch if the flag is true and repeats the other while the flag is true."
+
+    claim = "It runs one branch if the flag is false and repeats the other while the flag is true."
+    assert judge_claim(claim, [page]).verdict == "contradicted"
+
+
+def test_the_nearest_sentence_decides_between_support_and_denial() -> None:
+    page = (
+        "The method name is made from the request. For example, for the request method `SPAM`, "
+        "the `do_SPAM()` method will be called with no arguments."
+    )
+
+    judged = judge_claim("The method name is not made from the request.", [page])
+
+    assert judged.verdict == "contradicted"
 
 
 def test_part_of_a_longer_number_or_sentence_is_no_quote() -> None:

@@ -73,6 +73,14 @@ def test_the_same_section_of_two_versions_gives_two_values(
         # An example, and the number of a section.
         ("For example, the limit is 10 files.", "For example, the limit is 20 files."),
         ("The maximum size is given in section 4.", "The maximum size is given in section 5."),
+        # The same amount in other units, or so it may be.
+        ("The default timeout is 120.000 here.", "The default timeout is 2m here."),
+        ("The maximum delay is 10.000 here.", "The maximum delay is 10s here."),
+        # The address of a link says nothing.
+        (
+            "Get the stable docs here: [5.0](https://example.org/limits.html).",
+            "Get the stable docs here: [5.3](https://example.org/limits.html).",
+        ),
         # Nothing says that these are of one thing.
         ("The default port is 80.", "The default language is 2 letters long."),
         ("Is the default 5 seconds?", "Is the default 6 seconds?"),

@@ -63,6 +63,7 @@ async def test_every_tool_that_quotes_remembers_what_it_handed_out() -> None:
         extracted = await library.call(
             "kb.extract_evidence", question="How long do young herons stay?", passage_ids=passages
         )
+        checked = await library.call("check_draft", draft="The grey heron eats fish.")
         found = await handed_out(library)
 
     by_tool: dict[str, set[str]] = {}
@@ -72,6 +73,7 @@ async def test_every_tool_that_quotes_remembers_what_it_handed_out() -> None:
         "search": {each["text"] for each in searched["evidence"]},
         "kb.retrieve_evidence": {each["quote"] for each in retrieved["quotes"]},
         "kb.extract_evidence": {each["quote"] for each in extracted["quotes"]},
+        "check_draft": {each["quote"] for each in checked["claims"][0]["quotes_for"]},
     }
     first = next(each for each in found if each.tool == "search")
     assert first.citation_id in {each["id"] for each in searched["evidence"]}

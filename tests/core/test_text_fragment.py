@@ -71,6 +71,48 @@ def test_the_text_of_a_link_is_grown_beyond_it_where_there_are_words() -> None:
     )
 
 
+def test_a_padded_cell_that_repeats_is_told_apart() -> None:
+    padding = " " * 60
+    page = (
+        f"| Status: | Base{padding} |\n| Module Identifier: | mime |\n\n# Directives\n\n"
+        f"| Status: | Base{padding} |\n| Module: | mod_mime |\n\nIt removes handlers of files.\n"
+    )
+
+    fragment = text_fragment(page, page.index("| Module: |"), len(page) - 1)
+
+    assert fragment is not None
+    assert not fragment.startswith("Base-,Module")
+
+
+def test_the_end_of_a_cell_is_one_word_for_it_may_hold_several_blocks() -> None:
+    page = "| floor(numeric) Nearest integer below the argument floor(42.8) → 42 floor(1.5) → 7 |\n"
+
+    assert text_fragment(page, 0, len(page) - 1) == "floor%28numeric,7"
+
+
+def test_a_short_cell_is_named_whole() -> None:
+    page = "| Object Name | Description of the object |\n| --- | --- |\n| index | A property |\n"
+
+    assert text_fragment(page, 0, len(page) - 1) == "Object%20Name,property"
+
+
+def test_a_last_word_that_may_read_otherwise_has_a_directive_of_its_own() -> None:
+    page = "You can say HEAD as often as you like, however you cannot say HEAD^@^2.\n"
+
+    assert text_fragment(page, 0, len(page) - 1) == (
+        "You%20can%20say,cannot%20say%20HEAD%5E@%5E2&text=You%20can%20say,you%20cannot%20say"
+    )
+
+
+def test_a_quote_within_japanese_words_is_cut_where_the_script_changes() -> None:
+    page = "鷺は浅いネットワークで魚を待ちながら動かない。\n"
+
+    assert text_fragment(page, page.index("ネット"), page.index("で魚")) == "ネットワーク"
+    assert text_fragment(page, page.index("ネット"), page.index("ち")) == (
+        "ネットワークで魚を待ちながら動かない"
+    )
+
+
 def test_separators_of_the_directive_are_encoded() -> None:
     assert fragment_of("a-b, c & d", "Write a-b, c & d here.") == "a%2Db%2C%20c%20%26%20d"
 

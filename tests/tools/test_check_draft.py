@@ -36,8 +36,10 @@ async def test_each_sentence_has_a_verdict_and_its_quote() -> None:
 
     claims = result.structured["claims"]
     assert [claim["verdict"] for claim in claims] == ["quoted", "contradicted", "unsupported"]
-    assert claims[0]["quote"].startswith("The grey heron eats fish")
-    assert claims[0]["link"].startswith(f"{HERONS.url}#")
+    assert claims[0]["quotes_for"][0]["quote"].startswith("The grey heron eats fish")
+    assert claims[0]["quotes_for"][0]["link"].startswith(f"{HERONS.url}#")
+    assert "quotes_for" not in claims[1]
+    assert claims[1]["quotes_against"][0]["differing"] == ["1 negation / no negations"]
     assert "no model was asked" in result.text
     assert "model_verdict" not in claims[0] or claims[0]["model_verdict"] is None
 

@@ -11,6 +11,8 @@ from tests.tools.library import ME, Library, open_library
 
 from citewell.core.records import PageDraft
 from citewell.ingest.reading import read_page
+from citewell.tools.registry import Call
+from citewell.tools.webapp.handed_out import list_handed_out
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +50,15 @@ async def test_a_symbol_is_compared_by_its_definitions(library: Library) -> None
     assert pair["difference"] == "**wade(depth: [-int-]{+float = 0.5+})**"
     assert OLD[pair["old"]["start"] : pair["old"]["end"]] == pair["old"]["text"]
     assert [note["text"] for note in compared["release_notes"]] == [NOTES]
+
+
+async def test_what_is_compared_is_remembered_as_handed_out(library: Library) -> None:
+    compared = await library.call("compare_versions", subject="Wade")
+    handed = await list_handed_out(Call(parts=library.parts, caller=ME))
+
+    [pair] = compared["pairs"]
+    ids = {pair["old"]["id"], pair["new"]["id"], compared["release_notes"][0]["id"]}
+    assert {each.citation_id for each in handed.citations} == ids
 
 
 async def test_a_page_is_compared_with_its_sibling(library: Library) -> None:

@@ -17,7 +17,7 @@ from citewell.core.text import sentence_spans
 from citewell.core.words import content_words, weight_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from citewell.core.text import Span
 
@@ -27,9 +27,12 @@ ClaimVerdict = Literal["quoted", "supported", "partly", "unsupported", "contradi
 _SUPPORTED_SHARE = 0.85
 _CONTRADICTED_SHARE = 0.7
 _PARTLY_SHARE = 0.5
+_OPPOSED_SHARE = 0.9
 _LEAST_WORDS = 5
 _LEAST_QUOTED_CHARACTERS = 20
 _MOST_LISTED = 8
+_MOST_PLACES = 2
+_BACKED: tuple[ClaimVerdict, ...] = ("quoted", "supported")
 
 _NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,_]*+(?:\.\d+)*+(?:%|[a-zA-Z]{1,3}(?![a-zA-Z]))?")
 _NAME = re.compile(
@@ -73,20 +76,30 @@ _NUMBER_GOES_ON = re.compile(r"[.,]?\d|\w")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimJudgement:
-    """What the evidence says of a claim."""
+class ClaimPlace:
+    """A place of a passage that says something about a claim."""
 
     verdict: ClaimVerdict
-    passage: int | None = None
-    """Which passage holds the best place, …"""
-    span: Span | None = None
+    """The verdict by this place alone."""
+    passage: int
+    """Which passage holds the place, …"""
+    span: Span
     """… and where in it."""
-    share: float = 0.0
-    """How much of the claim's words the place holds, rare ones counting more."""
+    share: float
+    """How much of the claim's words, but for those that differ, the place holds, by weight."""
     missing: tuple[str, ...] = ()
     """Names, numbers and words of the claim that the place does not hold."""
     differing: tuple[tuple[str, str], ...] = ()
     """What the claim says and what the place says instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimJudgement:
+    """What the evidence says of a claim: the best places for it and against it, best first."""
+
+    verdict: ClaimVerdict = "unsupported"
+    supporting: tuple[ClaimPlace, ...] = ()
+    opposing: tuple[ClaimPlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +110,7 @@ class Facts:
     numbers: Counter[str]
     names: frozenset[str]
     negations: int
-    tokens: frozenset[str]
+    tokens: Counter[str]
     text: str
     """Folded, in small letters."""
 
@@ -115,30 +128,56 @@ def claims_of(draft: str) -> Iterator[Span]:
 
 
 def judge_claim(claim: str, passages: Sequence[str]) -> ClaimJudgement:
-    """Return the verdict on a claim by the best place in some passages."""
+    """Return the verdict on a claim, with the best places for and against it."""
     attribution = _ATTRIBUTION.match(claim)
     claim = claim[attribution.end() :] if attribution else claim
-    quoted = _find_quoted(claim, passages)
-    if quoted is not None:
-        return quoted
+    found = [*_find_quoted(claim, passages), *_find_near(claim, passages)]
+    places = sorted(found, key=_rank, reverse=True)
+    if not places:
+        return ClaimJudgement()
+    verdict = places[0].verdict
+    supporting = [place for place in places if place.verdict in _BACKED]
+    # What is said elsewhere on the page is often near, and about something else.
+    least = _OPPOSED_SHARE if supporting else 0.0
+    opposing = [
+        place for place in places if place.verdict == "contradicted" and place.share >= least
+    ]
+    if not supporting and not opposing:
+        supporting = places
+    return ClaimJudgement(
+        verdict=verdict,
+        supporting=_best_apart(supporting, passages),
+        opposing=_best_apart(opposing, passages),
+    )
+
+
+def _best_apart(places: Iterable[ClaimPlace], passages: Sequence[str]) -> tuple[ClaimPlace, ...]:
+    """Return the first few places that read differently: versions of a page repeat sentences."""
+    kept: dict[str, ClaimPlace] = {}
+    for place in places:
+        text = fold(passages[place.passage][slice(*place.span)]).text.strip().casefold()
+        if not any(text.startswith(other.rstrip(".。")) for other in kept):
+            kept[text] = place
+    return tuple(kept.values())[:_MOST_PLACES]
+
+
+def _find_near(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
     own = read_facts(claim)
-    best = ClaimJudgement(verdict="unsupported")
     for number, passage in enumerate(passages):
         before: Facts | None = None
         for span in sentence_spans(passage):
             place = read_facts(passage[span[0] : span[1]])
             judged = _compare(own, place, before, passage=number, span=span)
-            if _rank(judged) > _rank(best):
-                best = judged
+            if judged.verdict != "unsupported":
+                yield judged
             before = place
-    return best
 
 
-def _find_quoted(claim: str, passages: Sequence[str]) -> ClaimJudgement | None:
-    """Return where a passage holds the claim word for word, but for its typesetting."""
+def _find_quoted(claim: str, passages: Sequence[str]) -> Iterator[ClaimPlace]:
+    """Give where passages hold the claim word for word, but for its typesetting."""
     wanted = fold(claim).text.strip().rstrip(".。")
     if len(wanted) < _LEAST_QUOTED_CHARACTERS:
-        return None
+        return
     for number, passage in enumerate(passages):
         folded = fold(passage)
         place = folded.text.find(wanted)
@@ -146,8 +185,7 @@ def _find_quoted(claim: str, passages: Sequence[str]) -> ClaimJudgement | None:
             continue
         span = folded.span(place, place + len(wanted))
         if _begins_sentence(passage, span[0]):
-            return ClaimJudgement(verdict="quoted", passage=number, span=span, share=1.0)
-    return None
+            yield ClaimPlace(verdict="quoted", passage=number, span=span, share=1.0)
 
 
 def _begins_sentence(passage: str, place: int) -> bool:
@@ -173,27 +211,30 @@ def read_facts(text: str) -> Facts:
             if (bare := name.strip("().,:;").casefold()) and not bare[0].isdigit()
         ),
         negations=len(_NEGATION.findall(plain)),
-        tokens=frozenset(word.casefold() for word in _WORD.findall(plain)),
+        tokens=Counter(word.casefold() for word in _WORD.findall(plain)),
         text=plain.casefold(),
     )
 
 
 def _compare(
     own: Facts, place: Facts, before: Facts | None, *, passage: int, span: Span
-) -> ClaimJudgement:
+) -> ClaimPlace:
     """Return what one sentence says of a claim; `before`, the one before it, may name its subject.
 
     Numbers, opposites and negations count only where they stand in the sentence itself.
     """
     around = place.words if before is None else place.words + before.words
-    is_near = share_of(own.words, place.words) >= _PARTLY_SHARE
-    share = share_of(own.words, around) if is_near else 0.0
+    alone = share_of(own.words, place.words)
+    share = share_of(own.words, around) if alone >= _PARTLY_SHARE else 0.0
     numbers = list((own.numbers - place.numbers).elements())
     others = list((place.numbers - own.numbers).elements())
+    # A name that the place has instead is another one, even if this one is a word in it: `for`.
+    is_swapped = bool(place.names - own.names)
     names = sorted(
         name
-        for name in own.names
-        if not holds_name(place, name) and (before is None or not holds_name(before, name))
+        for name in own.names - place.names
+        if (is_swapped or not holds_name(place, name))
+        and (before is None or not holds_name(before, name))
     )
     opposites = opposites_between(own, place)
     is_denied = own.negations != place.negations
@@ -206,17 +247,20 @@ def _compare(
     verdict: ClaimVerdict = "unsupported"
     if differing and not names and share >= _CONTRADICTED_SHARE:
         verdict = "contradicted"
+        apart = {word for pair in differing for word in content_words(pair[0])}
+        rest = Counter({word: 1 for word in own.words if word not in apart})
+        alone = share_of(rest, place.words)
     elif (
         not numbers and not names and not is_denied and not opposites and share >= _SUPPORTED_SHARE
     ):
         verdict = "supported"
     elif share >= _PARTLY_SHARE:
         verdict = "partly"
-    return ClaimJudgement(
+    return ClaimPlace(
         verdict=verdict,
         passage=passage,
         span=span,
-        share=round(share, 2),
+        share=round(alone, 2),
         missing=tuple([*numbers, *names, *absent][:_MOST_LISTED]),
         differing=tuple(differing) if verdict == "contradicted" else (),
     )
@@ -249,16 +293,16 @@ def holds_name(place: Facts, name: str) -> bool:
 
 
 def opposites_between(own: Facts, place: Facts) -> list[tuple[str, str]]:
-    """Return words of the claim whose opposite stands in the place, and they themselves do not."""
+    """Return words that the claim has more often than the place, and the place their opposite."""
     there = place.tokens - own.tokens
     return [
         (word, other)
         for word in sorted(own.tokens - place.tokens)
-        for other in sorted(_OPPOSITES_OF.get(word, frozenset()) & there)
+        for other in sorted(_OPPOSITES_OF.get(word, frozenset()).intersection(there))
     ]
 
 
-def _rank(judged: ClaimJudgement) -> tuple[int, float]:
+def _rank(place: ClaimPlace) -> tuple[int, float, bool]:
     """Return how much a place says of the claim; the nearest decides between support and denial."""
-    order = {"unsupported": 0, "partly": 1, "contradicted": 2, "supported": 3, "quoted": 4}
-    return order[judged.verdict], judged.share
+    order = {"unsupported": 0, "partly": 1, "contradicted": 2, "supported": 2, "quoted": 3}
+    return order[place.verdict], place.share, place.verdict == "supported"

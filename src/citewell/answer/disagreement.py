@@ -52,6 +52,8 @@ _DEFAULT_NAME = re.compile(
     r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are)) [\"'`]?([\w./:+-]{1,80})", re.IGNORECASE
 )
 
+_AMOUNT = re.compile(r"(?P<number>[-+−]?\d+(?:\.\d+)*?)(?:\.0+)*+(?P<unit>%|[a-zA-Z]*)")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
@@ -87,10 +89,13 @@ def read_statement(sentence: str, headings: tuple[str, ...]) -> Statement | None
 
 def may_disagree(sentence: str) -> bool:
     """Return whether a sentence states a value that another one could contradict."""
+    if len(sentence) > _LONGEST_CHARACTERS:
+        return False
+    # The address of a link is no statement.
+    said = fold(sentence).text
     return (
-        len(sentence) <= _LONGEST_CHARACTERS
-        and _VALUE_WORD.search(sentence) is not None
-        and _NO_STATEMENT.search(sentence) is None
+        _VALUE_WORD.search(said) is not None
+        and _NO_STATEMENT.search(said) is None
         and not sentence.startswith(("```", "~~~", "#", "|", "**"))
         and not sentence.rstrip().endswith(("?", ":"))
     )
@@ -160,7 +165,16 @@ def _differing_values(one: Facts, other: Facts) -> list[DifferingValue]:
         is_denied = one.negations > other.negations
         pairs.append(("denied", "said") if is_denied else ("said", "denied"))
     found = [DifferingValue(one=own, other=its) for own, its in pairs]
-    return found if default is None else [*found, default]
+    found += [] if default is None else [default]
+    return found if all(map(_is_sure, found)) else []
+
+
+def _is_sure(value: DifferingValue) -> bool:
+    """Return whether two values differ for sure: `120.000` and `2m`, or `10` and `10s`, may not."""
+    own, its = _AMOUNT.fullmatch(value.one), _AMOUNT.fullmatch(value.other)
+    if own is None or its is None:
+        return True
+    return own["unit"].casefold() == its["unit"].casefold() and own["number"] != its["number"]
 
 
 def _differing_default(one: Facts, other: Facts) -> DifferingValue | None:

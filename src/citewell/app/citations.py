@@ -46,6 +46,11 @@ class CitedQuote:
     text: str
     section: str = ""
 
+    @property
+    def citation_id(self) -> str:
+        """The id that the quote is cited by."""
+        return citation_id(self.source_id, self.page_hash, self.start, self.start + len(self.text))
+
     @classmethod
     def of(cls, quote: Quote) -> CitedQuote:
         """Return a quote of a research result."""
@@ -83,9 +88,7 @@ class CitationMemory:
         now = datetime.now(UTC)
         self._waiting.add(
             CitationDraft(
-                citation_id=citation_id(
-                    quote.source_id, quote.page_hash, quote.start, quote.start + len(quote.text)
-                ),
+                citation_id=quote.citation_id,
                 source_id=quote.source_id,
                 start=quote.start,
                 end=quote.start + len(quote.text),

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from citewell.answer.claims import claims_of, judge_claim
 from citewell.answer.links import link_to_span
-from citewell.core.ids import citation_id
+from citewell.app.citations import CitedQuote
 from citewell.retrieve.pipeline import Options, retrieve
 
 if TYPE_CHECKING:
-    from citewell.answer.claims import ClaimJudgement
-    from citewell.core.records import PageOrigin, RankedChunk, SearchFilter
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from citewell.answer.claims import ClaimPlace, ClaimVerdict
+    from citewell.app.citations import CitationMemory
+    from citewell.core.records import Caller, PageOrigin, PageText, RankedChunk, SearchFilter
     from citewell.retrieve.pipeline import Models
     from citewell.store.protocol import Store
 
@@ -26,18 +30,31 @@ _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)++")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CitedPlace:
+    """A place of a page that speaks for or against a sentence."""
+
+    place: ClaimPlace
+    quote: CitedQuote
+    title: str
+    link: str
+    origin: PageOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedClaim:
-    """A sentence of a draft, and the place that says most about it."""
+    """A sentence of a draft, its verdict, and the best quotes for and against it, best first."""
 
     line: int
     sentence: str
-    judgement: ClaimJudgement
-    quote: str | None = None
-    url: str | None = None
-    title: str = ""
-    link: str | None = None
-    citation: str | None = None
-    origin: PageOrigin = "fetched"
+    verdict: ClaimVerdict
+    supporting: tuple[CitedPlace, ...]
+    opposing: tuple[CitedPlace, ...]
+
+    @property
+    def rests_on_supplied_text(self) -> bool:
+        """Whether the place that decides the verdict is text that a caller supplied."""
+        deciding = self.opposing if self.verdict == "contradicted" else self.supporting
+        return bool(deciding) and deciding[0].origin == "supplied"
 
 
 async def check_draft(
@@ -56,35 +73,48 @@ async def check_draft(
         )
         texts = [ranked.chunk.text for ranked in found.chunks]
         judged = await to_thread.run_sync(judge_claim, sentence, texts)
-        line = draft.count("\n", 0, start) + 1
-        checked.append(await _cite(sentence, line, judged, found.chunks, store))
+        pages = await store.page_texts(list({each.chunk.source_id for each in found.chunks}))
+        cite = partial(_cite, chunks=found.chunks, pages=pages)
+        checked.append(
+            CheckedClaim(
+                line=draft.count("\n", 0, start) + 1,
+                sentence=sentence,
+                verdict=judged.verdict,
+                supporting=tuple(map(cite, judged.supporting)),
+                opposing=tuple(map(cite, judged.opposing)),
+            )
+        )
     return checked
 
 
-async def _cite(
-    sentence: str,
-    line: int,
-    judged: ClaimJudgement,
-    chunks: tuple[RankedChunk, ...],
-    store: Store,
-) -> CheckedClaim:
-    if judged.passage is None or judged.span is None:
-        return CheckedClaim(line=line, sentence=sentence, judgement=judged)
-    chunk = chunks[judged.passage].chunk
-    start, end = chunk.start + judged.span[0], chunk.start + judged.span[1]
-    pages = await store.page_texts([chunk.source_id])
+def remember_quotes(
+    claims: Iterable[CheckedClaim], *, memory: CitationMemory, caller: Caller
+) -> None:
+    """Remember the quotes that a caller is shown for the sentences of a draft."""
+    for claim in claims:
+        quotes = [cited.quote for cited in (*claim.supporting, *claim.opposing)]
+        memory.remember(quotes, caller=caller, tool="check_draft", question=claim.sentence)
+
+
+def _cite(
+    place: ClaimPlace, *, chunks: Sequence[RankedChunk], pages: Mapping[int, PageText]
+) -> CitedPlace:
+    chunk = chunks[place.passage].chunk
+    start, end = (chunk.start + offset for offset in place.span)
     page = pages.get(chunk.source_id)
     is_current = page is not None and page.info.text_hash == chunk.page_hash
-    return CheckedClaim(
-        line=line,
-        sentence=sentence,
-        judgement=judged,
-        quote=chunk.text[judged.span[0] : judged.span[1]],
-        url=chunk.url,
+    return CitedPlace(
+        place=place,
+        quote=CitedQuote(
+            source_id=chunk.source_id,
+            page_hash=chunk.page_hash,
+            start=start,
+            text=chunk.text[slice(*place.span)],
+            section=chunk.heading_path[-1] if chunk.heading_path else "",
+        ),
         title=chunk.title,
         link=link_to_span(page, chunk.anchor, start=start, end=end)
         if page is not None and is_current
         else chunk.url,
-        citation=citation_id(chunk.source_id, chunk.page_hash, start, end),
         origin=chunk.origin,
     )

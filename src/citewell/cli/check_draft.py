@@ -11,22 +11,22 @@ from anyio import to_thread
 from citewell.cli.check import read_file
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.boundary import SUPPLIED
-from citewell.core.records import SearchFilter
+from citewell.core.records import Caller, SearchFilter
 from citewell.core.text import join_lines, one_line
 
 if TYPE_CHECKING:
     import argparse
 
-    from citewell.app.draft_check import CheckedClaim
+    from citewell.app.draft_check import CheckedClaim, CitedPlace
     from citewell.app.open import App
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
 Check each factual sentence of a text by the indexed pages: quoted, supported, partly (and what is
-missing), unsupported, or contradicted (and what differs), with the nearest quote. Words, names,
-numbers, versions and negations are compared; no model is asked. The exit code is 1 if a sentence
-is contradicted."""
+missing), unsupported, or contradicted (and what differs), with the best quotes for and against it.
+Words, names, numbers, versions and negations are compared; no model is asked. The exit code is 1 if
+a sentence is contradicted."""
 
 EXAMPLES = """\
   citewell check-draft answer.md
@@ -50,10 +50,10 @@ async def _check(
     arguments: argparse.Namespace, settings: Settings, app: App, on_progress: OnProgress
 ) -> Outcome:
     from citewell.app.documents import read_document
-    from citewell.app.draft_check import MAX_CLAIMS, check_draft
+    from citewell.app.draft_check import MAX_CLAIMS, check_draft, remember_quotes
     from citewell.retrieve.pipeline import Models
 
-    parts = await app.open("store", "embedder", "reranker", "fetcher")
+    parts = await app.open("store", "embedder", "reranker", "fetcher", "citations")
     data = await to_thread.run_sync(read_file, arguments.file)
     draft = await read_document(data, name=arguments.file, sandbox=parts.fetcher.sandbox)
     checked = await check_draft(
@@ -64,7 +64,9 @@ async def _check(
         limit=MAX_CLAIMS + 1,
     )
     claims = checked[:MAX_CLAIMS]
-    counts = Counter[str](claim.judgement.verdict for claim in claims)
+    caller = Caller(session="cli", project=settings.project)
+    remember_quotes(claims, memory=parts.citations, caller=caller)
+    counts = Counter[str](claim.verdict for claim in claims)
     lines = [line for claim in claims for line in _lines(claim)]
     if len(checked) > MAX_CLAIMS:
         lines.append(f"The text goes on; its first {MAX_CLAIMS} sentences were checked.")
@@ -80,22 +82,24 @@ async def _check(
 
 
 def _lines(claim: CheckedClaim) -> list[str]:
-    judged = claim.judgement
     sentence = one_line(claim.sentence, limit=_SHOWN_CHARACTERS)
-    basis = f" by text {SUPPLIED}" if _is_supplied(claim) else ""
-    lines = [f"{claim.line}: {judged.verdict}{basis}: {sentence}"]
-    if judged.differing:
-        pairs = ", ".join(f"{own} / {other}" for own, other in judged.differing)
-        lines.append(f"    text / page: {pairs}")
-    if judged.verdict == "partly" and judged.missing:
-        lines.append(f"    not in the quote: {', '.join(judged.missing)}")
-    if judged.verdict != "unsupported" and claim.quote is not None:
-        lines.append(f"    “{one_line(claim.quote, limit=_SHOWN_CHARACTERS)}” — {claim.link}")
+    basis = f" by text {SUPPLIED}" if claim.rests_on_supplied_text else ""
+    return [
+        f"{claim.line}: {claim.verdict}{basis}: {sentence}",
+        *(line for place in claim.supporting for line in _place_lines("for", place)),
+        *(line for place in claim.opposing for line in _place_lines("against", place)),
+    ]
+
+
+def _place_lines(name: str, cited: CitedPlace) -> list[str]:
+    quote = one_line(cited.quote.text, limit=_SHOWN_CHARACTERS)
+    lines = [f"    {name}: “{quote}” — {cited.link}"]
+    if cited.place.differing:
+        pairs = ", ".join(f"{own} / {other}" for own, other in cited.place.differing)
+        lines.append(f"        text / page: {pairs}")
+    if cited.place.verdict == "partly" and cited.place.missing:
+        lines.append(f"        not in the quote: {', '.join(cited.place.missing)}")
     return lines
-
-
-def _is_supplied(claim: CheckedClaim) -> bool:
-    return claim.origin == "supplied" and claim.judgement.verdict != "unsupported"
 
 
 def _summary(counts: Counter[str]) -> str:
@@ -106,17 +110,24 @@ def _summary(counts: Counter[str]) -> str:
 
 
 def _shape(claim: CheckedClaim) -> dict[str, Any]:
-    judged = claim.judgement
     return {
         "line": claim.line,
         "sentence": claim.sentence,
-        "verdict": judged.verdict,
-        "missing": list(judged.missing),
-        "differing": [list(pair) for pair in judged.differing],
-        "share": judged.share,
-        "quote": claim.quote,
-        "url": claim.url,
-        "link": claim.link,
-        "citation": claim.citation,
-        "supplied": _is_supplied(claim),
+        "verdict": claim.verdict,
+        "supplied": claim.rests_on_supplied_text,
+        "quotes_for": [_shape_place(place) for place in claim.supporting],
+        "quotes_against": [_shape_place(place) for place in claim.opposing],
+    }
+
+
+def _shape_place(cited: CitedPlace) -> dict[str, Any]:
+    return {
+        "quote": cited.quote.text,
+        "title": cited.title,
+        "link": cited.link,
+        "citation": cited.quote.citation_id,
+        "missing": list(cited.place.missing),
+        "differing": [list(pair) for pair in cited.place.differing],
+        "share": cited.place.share,
+        "supplied": cited.origin == "supplied",
     }

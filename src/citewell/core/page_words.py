@@ -7,16 +7,22 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from citewell.core.visible_text import open_fences, read_visible_text
 
 if TYPE_CHECKING:
+    from citewell.core.folding import FoldedText
     from citewell.core.text import Span
 
+FIRST_CJK = "\u2e80"
 # What CJK text, which has no spaces, is cut at: a browser takes any of these for the end of a word.
 _WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
+# Inside of such a run, words surely end where the script changes, but for the endings of verbs.
+_ENDS_WORD = re.compile(
+    "[\u3040-\u309f][^\u3040-\u309f]|[\u30a0-\u30ff][^\u30a0-\u30ff]|[\u4e00-\u9fff][\u30a0-\u30ff]"
+)
 _CONTEXT_LINES = 6
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # Up to so many characters are replaced one by one sooner than a table translates all of a page.
@@ -75,8 +81,9 @@ def words_around(text: str, start: int, end: int) -> PageWords:
             continue
         line += visible.text.count("\n", position, word[0])
         position = word[0]
-        spans.append(word)
-        lines.append(line)
+        for part in _cut_at(word, visible, start - offset, end - offset):
+            spans.append(part)
+            lines.append(line)
     sources = [visible.span(*span) for span in spans]
     codes = [match.span() for match in _CODE.finditer(window)]
     fenced = [bool(page.fences[_line_at(page, begin + offset)]) for begin, _ in sources]
@@ -98,6 +105,16 @@ def words_around(text: str, start: int, end: int) -> PageWords:
         ],
         above=page.stripped[: page.stripped_starts[first]],
     )
+
+
+def _cut_at(word: Span, visible: FoldedText, *places: int) -> list[Span]:
+    """Return the parts of a run of CJK text that a quote begins or ends within."""
+    begin, stop = visible.span(*word)
+    if visible.text[word[0]] < FIRST_CJK or stop - begin != word[1] - word[0]:
+        return [word]
+    cuts = [word[0] + place - begin for place in places if begin < place < stop]
+    sure = [cut for cut in cuts if _ENDS_WORD.match(visible.text, cut - 1)]
+    return list(pairwise([word[0], *sure, word[1]]))
 
 
 def _line_at(page: _PageLines, place: int) -> int:

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
-from citewell.core.page_words import joins_words, lies_in, strip_marks, words_around
+from citewell.core.page_words import FIRST_CJK, joins_words, lies_in, strip_marks, words_around
 from citewell.core.visible_text import OBJECT
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ _ITEM_MARKS = "-+*"
 _TERM_WORDS = (3, 5, 8, 12, 20)
 _CONTEXT_WORDS = (2, 4, 8)
 _TELLING_CHARACTERS = 5
-_FIRST_CJK = "\u2e80"
 _CJK_CHARACTERS_PER_WORD = 3
-_MOST_SPACE = 40
+# Cells of canonical tables are padded.
+_MOST_SPACE = 120
 _WHITE_SPACE = re.compile(r"\s")
 # Others than these could end a link, or mean something in Markdown or in the directive.
 _LITERAL = "/:;=?@!$+"
@@ -60,12 +60,17 @@ def text_fragment(text: str, start: int, end: int) -> str | None:
     words = words_around(text, start, end)
     first = bisect_right(words.sources, start, key=lambda span: span[1])
     last = bisect_left(words.sources, end, key=lambda span: span[0]) - 1
-    while first <= last and words.unsure[first]:
-        first += 1
-    while last >= first and words.unsure[last]:
-        last -= 1
-    if first > last:
+    sure = [word for word in range(first, last + 1) if not words.unsure[word]]
+    if not sure:
         return None
+    directives = [_name(words, sure[0], sure[-1])]
+    if directives[0] and (first, last) != (sure[0], sure[-1]):
+        # Where the page does have the words at the ends, this highlights them as well.
+        directives.insert(0, _name(words, first, last))
+    return _AND.join(dict.fromkeys(filter(None, directives))) or None
+
+
+def _name(words: PageWords, first: int, last: int) -> str | None:
     whole = _term(words, first, last)
     if words.lines[first] == words.lines[last] and whole[1] - whole[0] <= _WHOLE_CHARACTERS:
         return _name_whole(words, first, last)
@@ -201,15 +206,21 @@ def _choose_start(
 
 
 def _term_sizes(words: PageWords, word: int) -> tuple[int, ...]:
-    """Return how many words to try; a cell may hold several blocks, which only one word is sure."""
+    """Return how many words to try; a cell may hold several blocks, which only one word is sure.
+
+    A short cell, as of a header, is one block; a menu may well have its first word.
+    """
     start, end = words.spans[word]
     is_telling = words.marks[word] == "|" and end - start >= _TELLING_CHARACTERS
-    return (1, *_TERM_WORDS) if is_telling else _TERM_WORDS
+    is_short = _advance(words, word, len(words.spans) - 1, _TERM_WORDS[0]) - word < _FEW_WORDS
+    return (1, *_TERM_WORDS) if is_telling and not is_short else _TERM_WORDS
 
 
 def _terms_back(words: PageWords, last: int, *, after: int) -> Iterator[Span]:
     """Give the terms that end at word `last`, shortest first, beginning behind word `after`."""
-    for count in _term_sizes(words, last):
+    # The range is short: of a cell, which may hold several blocks, one word is enough.
+    sizes = (1, *_TERM_WORDS) if words.marks[last] == "|" else _TERM_WORDS
+    for count in sizes:
         first, weight = last, _weight(words, last)
         while (
             weight < count
@@ -335,7 +346,7 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 
 def _is_latin(character: str) -> bool:
-    return character < _FIRST_CJK and joins_words(character)
+    return character < FIRST_CJK and joins_words(character)
 
 
 def _write(
@@ -366,6 +377,6 @@ def _term(words: PageWords, first: int, last: int) -> Span:
 def _weight(words: PageWords, word: int) -> int:
     """Return how many words a run of characters counts for."""
     start, end = words.spans[word]
-    if words.text[start] < _FIRST_CJK:
+    if words.text[start] < FIRST_CJK:
         return 1
     return max(1, (end - start) // _CJK_CHARACTERS_PER_WORD)

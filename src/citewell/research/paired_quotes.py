@@ -22,6 +22,7 @@ class ComparedQuote:
 
     citation_id: str
     source_id: int
+    page_hash: str
     url: str
     title: str
     version: str
@@ -55,6 +56,12 @@ class Comparison:
     omitted_pairs: int
     release_notes: tuple[ComparedQuote, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def quotes(self) -> list[ComparedQuote]:
+        """All that either version is quoted with."""
+        of_pairs = (quote for pair in self.pairs for quote in (pair.old, pair.new))
+        return [quote for quote in (*of_pairs, *self.release_notes) if quote is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +105,11 @@ def quote_span(side: Side, span: Span) -> ComparedQuote:
     info = side.page.info
     opening = start + len(text.partition("\n")[0])
     headings = re.findall(r"^#{1,6} +(.+)$", side.text[:opening], re.MULTILINE)
+    page_hash = content_hash(side.text)
     return ComparedQuote(
-        citation_id=citation_id(info.source_id, content_hash(side.text), start, start + len(text)),
+        citation_id=citation_id(info.source_id, page_hash, start, start + len(text)),
         source_id=info.source_id,
+        page_hash=page_hash,
         url=info.url,
         title=info.title,
         version=side.version,

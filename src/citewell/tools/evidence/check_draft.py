@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from citewell.answer.quote import clip
-from citewell.app.draft_check import check_draft
+from citewell.app.draft_check import check_draft, remember_quotes
 from citewell.core.boundary import SUPPLIED, Boundary
 from citewell.retrieve.pipeline import Models
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
@@ -20,7 +20,7 @@ from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.app.draft_check import CheckedClaim
+    from citewell.app.draft_check import CheckedClaim, CitedPlace
 
 MAX_DRAFT_CHARACTERS = 60_000
 MAX_SENTENCES = 40
@@ -41,23 +41,32 @@ class CheckDraftInput(ToolInput):
     draft: Annotated[str, Field(min_length=1, max_length=MAX_DRAFT_CHARACTERS, pattern=r"\S")]
 
 
-class ClaimShape(ToolOutput):
-    """A sentence of the draft with its verdict, and the nearest words of a page."""
+class ClaimQuoteShape(ToolOutput):
+    """Words of a page that speak for or against a sentence."""
 
-    line: int
-    sentence: OwnText
-    verdict: OwnText
+    quote: PageText
+    title: PageLabel
+    link: PageUrl
+    citation: OwnText
     missing: list[PageText] | None = None
     """What of the sentence is not in the quote."""
     differing: list[PageText] | None = None
     """What the sentence says, and what the quote says instead."""
-    quote: PageText | None = None
-    title: PageLabel | None = None
-    link: PageUrl | None = None
-    citation: OwnText | None = None
     supplied: Supplied = None
+
+
+class ClaimShape(ToolOutput):
+    """A sentence of the draft with its verdict, and the best quotes on either side."""
+
+    line: int
+    sentence: OwnText
+    verdict: OwnText
+    quotes_for: list[ClaimQuoteShape] | None = None
+    quotes_against: list[ClaimQuoteShape] | None = None
+    supplied: Supplied = None
+    """Whether the verdict rests on text that a caller supplied."""
     model_verdict: OwnText | None = None
-    """What the client's own model says of the sentence and the quote."""
+    """What the client's own model says of the sentence and the quotes."""
 
 
 class CheckDraftOutput(ToolOutput):
@@ -81,7 +90,9 @@ async def run(given: CheckDraftInput, call: Call) -> CheckDraftOutput:
         where=await search_filter(scope, None, call),
         limit=MAX_SENTENCES + 1,
     )
-    claims = [_shape(claim) for claim in checked[:MAX_SENTENCES]]
+    shown = checked[:MAX_SENTENCES]
+    remember_quotes(shown, memory=parts.citations, caller=call.caller)
+    claims = [_shape(claim) for claim in shown]
     verdicts = await _ask_model(claims, call)
     return CheckDraftOutput(
         method=METHOD,
@@ -95,19 +106,26 @@ async def run(given: CheckDraftInput, call: Call) -> CheckDraftOutput:
 
 
 def _shape(claim: CheckedClaim) -> ClaimShape:
-    judged = claim.judgement
-    has_place = judged.verdict != "unsupported"
     return ClaimShape(
         line=claim.line,
         sentence=clip(claim.sentence, _MAX_SHOWN_CHARACTERS),
-        verdict=judged.verdict,
-        missing=list(judged.missing) if judged.verdict == "partly" and judged.missing else None,
-        differing=[f"{own} / {other}" for own, other in judged.differing] or None,
-        quote=clip(claim.quote, _MAX_SHOWN_CHARACTERS) if claim.quote and has_place else None,
-        title=claim.title if has_place else None,
-        link=claim.link if has_place else None,
-        citation=claim.citation if has_place else None,
-        supplied=is_supplied(claim.origin) if has_place else None,
+        verdict=claim.verdict,
+        quotes_for=[_shape_quote(place) for place in claim.supporting] or None,
+        quotes_against=[_shape_quote(place) for place in claim.opposing] or None,
+        supplied=True if claim.rests_on_supplied_text else None,
+    )
+
+
+def _shape_quote(cited: CitedPlace) -> ClaimQuoteShape:
+    is_partly = cited.place.verdict == "partly"
+    return ClaimQuoteShape(
+        quote=clip(cited.quote.text, _MAX_SHOWN_CHARACTERS),
+        title=cited.title,
+        link=cited.link,
+        citation=cited.quote.citation_id,
+        missing=list(cited.place.missing) or None if is_partly else None,
+        differing=[f"{own} / {other}" for own, other in cited.place.differing] or None,
+        supplied=is_supplied(cited.origin),
     )
 
 
@@ -117,15 +135,15 @@ async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str]
         return {}
     boundary = Boundary()
     asked = [
-        f"{number}. Sentence: {claim.sentence}\n   Quote: {boundary.quote(claim.quote)}"
+        f"{number}. Sentence: {claim.sentence}\n   Quotes: {boundary.quote(' … '.join(quotes))}"
         for number, claim in enumerate(claims, 1)
-        if claim.quote is not None
+        if (quotes := [each.quote for each in _quotes_of(claim)])
     ]
     if not asked:
         return {}
     prompt = "\n".join(
         [
-            "For each sentence, say whether its quote alone shows it to be true: supported, "
+            "For each sentence, say whether its quotes alone show it to be true: supported, "
             "partly, unsupported or contradicted. One line for each, such as `1: supported`.",
             boundary.note,
             *asked,
@@ -146,13 +164,23 @@ def render(output: CheckDraftOutput, call: Call) -> str:
         basis = f" by text {SUPPLIED}" if claim.supplied else ""
         verdict = f"{claim.verdict.upper()}{basis}{model}"
         lines.append(f"line {claim.line}: {verdict}: {claim.sentence}")
-        lines += [f"    draft / page: {', '.join(claim.differing)}"] if claim.differing else []
-        lines += [f"    not in the quote: {', '.join(claim.missing)}"] if claim.missing else []
-        if claim.quote is not None:
-            lines.append(f"    {claim.quote} — {claim.link} (id {claim.citation})")
+        for name, quotes in (("for", claim.quotes_for), ("against", claim.quotes_against)):
+            lines += [line for quote in quotes or () for line in _quote_lines(name, quote)]
     if not output.is_complete:
         lines.append(f"The draft goes on; the first {MAX_SENTENCES} sentences were checked.")
     return "\n".join(lines)
+
+
+def _quotes_of(claim: ClaimShape) -> list[ClaimQuoteShape]:
+    return [*(claim.quotes_for or ()), *(claim.quotes_against or ())]
+
+
+def _quote_lines(name: str, quote: ClaimQuoteShape) -> list[str]:
+    said = f", {SUPPLIED}" if quote.supplied else ""
+    lines = [f"    {name}: {quote.quote} — {quote.link} (id {quote.citation}{said})"]
+    lines += [f"        draft / page: {', '.join(quote.differing)}"] if quote.differing else []
+    lines += [f"        not in the quote: {', '.join(quote.missing)}"] if quote.missing else []
+    return lines
 
 
 TOOL = Tool(
@@ -161,7 +189,8 @@ TOOL = Tool(
     title="Check a draft",
     description=(
         "Check each factual sentence of a text by the library: quoted, supported, partly (what is "
-        "missing), unsupported, contradicted (what differs), with the nearest quote.\n"
+        "missing), unsupported, contradicted (what differs), with the best quotes for and against "
+        "it.\n"
         "Use when you have written something from indexed pages.\n"
         "Do not use when the text cites its pages: call check_citations.\n"
         f"Returns at most {MAX_SENTENCES} sentences.\n"
@@ -171,7 +200,7 @@ TOOL = Tool(
     input_model=CheckDraftInput,
     output_model=CheckDraftOutput,
     annotations=Annotations(read_only=True),
-    needs=("store", "embedder", "reranker"),
+    needs=("store", "embedder", "reranker", "citations"),
     run=run,
     shape=as_is,
     render=render,

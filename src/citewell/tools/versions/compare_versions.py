@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.errors import InvalidArgument
 from citewell.core.tokens import count_tokens
@@ -104,7 +106,25 @@ async def run(given: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
     compared = await comparer.compare(
         given.subject, product=given.product, old=given.old_version, new=given.new_version
     )
-    return _shape(compared)
+    output = _shape(compared)
+    shown = replace(compared, pairs=compared.pairs[: len(output.pairs)])
+    parts.citations.remember(
+        map(_cited_quote, shown.quotes),
+        caller=call.caller,
+        tool="compare_versions",
+        question=given.subject,
+    )
+    return output
+
+
+def _cited_quote(quote: ComparedQuote) -> CitedQuote:
+    return CitedQuote(
+        source_id=quote.source_id,
+        page_hash=quote.page_hash,
+        start=quote.start,
+        text=quote.text,
+        section=quote.section,
+    )
 
 
 def _shape(compared: Comparison) -> CompareVersionsOutput:
@@ -191,7 +211,7 @@ TOOL = Tool(
     input_model=CompareVersionsInput,
     output_model=CompareVersionsOutput,
     annotations=Annotations(read_only=True),
-    needs=("store", "embedder", "reranker"),
+    needs=("store", "embedder", "reranker", "citations"),
     run=run,
     shape=as_is,
     render=render,
