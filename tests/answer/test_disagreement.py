@@ -81,6 +81,16 @@ def test_the_same_section_of_two_versions_gives_two_values(
             "Get the stable docs here: [5.0](https://example.org/limits.html).",
             "Get the stable docs here: [5.3](https://example.org/limits.html).",
         ),
+        # The number of a section, and of an item of a list.
+        (
+            "It requires the options in [43.12](https://example.org/tls).",
+            "It requires the options in [43.8](https://example.org/tls).",
+        ),
+        ("Default settings of a command\n> 5.", "Default settings of a command\n> 6."),
+        # History.
+        ("LEGACY has been the default since Pond 2.9.", "LEGACY was the default in Pond 3."),
+        # Another sentence says which option is meant.
+        ("This option is only supported on 3.4.", "This option is only supported on 5.0."),
         # Nothing says that these are of one thing.
         ("The default port is 80.", "The default language is 2 letters long."),
         ("Is the default 5 seconds?", "Is the default 6 seconds?"),

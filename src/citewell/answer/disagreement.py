@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from citewell.answer.claims import Facts
 
 # Shares of the words of each that the other must hold, without the values themselves.
-_SHARE_OF_WORDS = 0.85
+_SHARE_OF_WORDS = 0.9
 # A word such as "not" turns over sentences that are otherwise the same, and those alone.
 _SHARE_WHERE_DENIED = 0.95
 # A statement that is much longer than the other says more than another value.
@@ -39,9 +39,14 @@ _VALUE_WORD = re.compile(
 _NO_STATEMENT = re.compile(
     r"\b(?:examples?|e\.g\.|for instance|such as|suppose|assum(?:e|ing)"
     r"|(?:since|in|before|changed in|added in|new in) version|section|chapter|figure|table|step"
-    r"|available (?:in|since|from)|page|rfc|pep|bpo|bug|issue|copyright)\b|例えば|たとえば",
-    re.IGNORECASE,
+    r"|available (?:in|since|from)|page|rfc|pep|bpo|bug|issue|copyright"
+    r"|since (?:\w+ ){0,3}v?\d[\d.]*|was|were|used to|(?:has|have|had) been)\b|例えば|たとえば"
+    # The number of an item, and a subject that another sentence names.
+    r"|^[\s>]*\d{1,3}[.)]$|\A[-*>\s]*(?:this|that|these|those|it|its|they|their)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
+# A link whose text is a number refers to a part of the document.
+_REFERENCE = re.compile(r"\[\d[\d.]*\]\(")
 # Opposites that tell two things apart, rather than two states of one thing.
 _NO_VALUES = frozenset(
     "before after first last minimum maximum min max lower upper read write left right older newer "
@@ -95,7 +100,8 @@ def may_disagree(sentence: str) -> bool:
     said = fold(sentence).text
     return (
         _VALUE_WORD.search(said) is not None
-        and _NO_STATEMENT.search(said) is None
+        and not any(map(_NO_STATEMENT.search, (said, sentence)))
+        and _REFERENCE.search(sentence) is None
         and not sentence.startswith(("```", "~~~", "#", "|", "**"))
         and not sentence.rstrip().endswith(("?", ":"))
     )
