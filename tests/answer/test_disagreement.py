@@ -71,6 +71,7 @@ def test_the_same_section_of_two_versions_gives_two_values(
         # Two ends of a range, not two values of one thing.
         ("Sets the minimum number of threads.", "Sets the maximum number of threads."),
         # An example, and the number of a section.
+        ("You can set a limit (e.g. 10 files).", "You can set a limit (e.g. 20 files)."),
         ("For example, the limit is 10 files.", "For example, the limit is 20 files."),
         ("The maximum size is given in section 4.", "The maximum size is given in section 5."),
         # The same amount in other units, or so it may be.

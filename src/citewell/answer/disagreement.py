@@ -37,7 +37,7 @@ _VALUE_WORD = re.compile(
 )
 # What comes of an example, of history, or of counting sections and steps is no value of a thing.
 _NO_STATEMENT = re.compile(
-    r"\b(?:examples?|e\.g\.|for instance|such as|suppose|assum(?:e|ing)"
+    r"\be\.g\.|\b(?:examples?|for instance|such as|suppose|assum(?:e|ing)"
     r"|(?:since|in|before|changed in|added in|new in) version|section|chapter|figure|table|step"
     r"|available (?:in|since|from)|page|rfc|pep|bpo|bug|issue|copyright"
     r"|since (?:\w+ ){0,3}v?\d[\d.]*|was|were|used to|(?:has|have|had) been)\b|例えば|たとえば"

@@ -61,6 +61,44 @@ def test_lock_files_of_other_languages_are_listed(tmp_path: Path) -> None:
     ]
 
 
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+<parent><groupId>org.acme</groupId><artifactId>all</artifactId><version>7</version></parent>
+<properties><guava>33.0.0-jre</guava><loop>${loop}</loop></properties>
+<dependencyManagement><dependencies><dependency><groupId>org.slf4j</groupId>
+<artifactId>slf4j-api</artifactId><version>2.0.12</version></dependency></dependencies></dependencyManagement>
+<dependencies>
+<dependency><groupId>com.google.guava</groupId><artifactId>guava</artifactId><version>${guava}</version></dependency>
+<dependency><groupId>org.slf4j</groupId><artifactId>slf4j-api</artifactId></dependency>
+<dependency><groupId>${project.groupId}</groupId><artifactId>core</artifactId><version>${project.version}</version></dependency>
+<dependency><groupId>a</groupId><artifactId>open</artifactId><version>${loop}</version></dependency>
+</dependencies></project>"""
+
+
+def test_the_dependencies_of_a_maven_project_have_the_versions_that_it_says(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "pom.xml").write_text(POM, encoding="utf-8")
+
+    found = find_project(tmp_path).dependencies
+
+    assert [(each.name, each.version) for each in found] == [
+        ("com.google.guava:guava", "33.0.0-jre"),
+        ("org.slf4j:slf4j-api", "2.0.12"),
+        ("org.acme:core", "7"),
+        ("a:open", None),
+    ]
+
+
+def test_the_packages_of_pipenv_are_found(tmp_path: Path) -> None:
+    (tmp_path / "Pipfile").write_text('[packages]\nclick = "*"\n', encoding="utf-8")
+    lock = '{"_meta": {}, "default": {"click": {"version": "==8.1.7"}, "colorama": {}}}'
+    (tmp_path / "Pipfile.lock").write_text(lock, encoding="utf-8")
+
+    (found,) = find_project(tmp_path).dependencies
+
+    assert (found.name, found.version, found.found_in) == ("click", "8.1.7", "Pipfile")
+
+
 def test_a_version_is_taken_from_a_lock_file_when_nothing_is_installed(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[tool.poetry.dependencies]\npython = "^3.11"\nFlask_Login = "*"\n', encoding="utf-8"
@@ -75,7 +113,9 @@ def test_a_version_is_taken_from_a_lock_file_when_nothing_is_installed(tmp_path:
     assert front_page(found) is None
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "package.json", "Cargo.lock", "composer.lock"])
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "package.json", "Cargo.lock", "composer.lock", "pom.xml"]
+)
 @pytest.mark.parametrize("content", ["{[", "\x00\xff", "[" * 100_000], ids=["cut", "bytes", "deep"])
 def test_a_broken_file_is_reported_and_skipped(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content, encoding="latin-1")

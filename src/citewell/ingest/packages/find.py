@@ -26,6 +26,7 @@ WATCHED = (
     *("node_modules", "node_modules/.package-lock.json", "*/lib/python3*/site-packages"),
     *(".venv/lib/python3*/site-packages", "*/Lib/site-packages"),
     *("Cargo.lock", "go.mod", "Gemfile.lock", "composer.lock", "gradle.lockfile"),
+    *("pom.xml", "Pipfile.lock"),
 )
 """Patterns of what changes when a project uses something else."""
 

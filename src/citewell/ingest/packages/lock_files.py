@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.locked_package import LockedPackage
+from citewell.ingest.packages.maven_project import parse_pom
 from citewell.ingest.packages.project_files import items, load_json, read_project_file, table
 
 if TYPE_CHECKING:
@@ -21,40 +22,34 @@ _GEM = re.compile(r"    ([A-Za-z0-9_.-]+) \(([^)\s]+)\)")
 _DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Locked:
-    name: str
-    version: str
-    documentation_urls: tuple[str, ...] = ()
-
-
 def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
     """Yield what a project uses itself, as locked; the packages are not looked for."""
-    parsers: dict[str, tuple[Ecosystem, Callable[[str, Path], Iterator[_Locked]]]] = {
+    parsers: dict[str, tuple[Ecosystem, Callable[[str, Path], Iterator[LockedPackage]]]] = {
         "Cargo.lock": ("cargo", _parse_cargo),
         "go.mod": ("go", _parse_go_mod),
         "Gemfile.lock": ("gem", _parse_gemfile),
         "composer.lock": ("composer", _parse_composer),
         "gradle.lockfile": ("maven", _parse_gradle),
+        "pom.xml": ("maven", parse_pom),
     }
     for file_name, (ecosystem, parse) in parsers.items():
         text = read_project_file(folder, file_name, problems)
         try:
             packages = list(parse(text, folder)) if text else []
-        except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        except (ValueError, SyntaxError, RecursionError, AttributeError, TypeError) as error:
             problems.append(f"{file_name} cannot be parsed: {error}")
             continue
         for package in packages:
             yield Dependency(
                 ecosystem=ecosystem,
                 name=package.name,
-                version=package.version,
+                version=package.version or None,
                 found_in=file_name,
                 documentation_urls=package.documentation_urls,
             )
 
 
-def _parse_cargo(text: str, folder: Path) -> Iterator[_Locked]:
+def _parse_cargo(text: str, folder: Path) -> Iterator[LockedPackage]:
     packages = [each for each in items(tomllib.loads(text).get("package")) if "name" in each]
     # Packages of the workspace itself have no source; they name others as `rand` or `rand 0.8.5`.
     direct = {
@@ -66,10 +61,10 @@ def _parse_cargo(text: str, folder: Path) -> Iterator[_Locked]:
     for package in packages:
         name, version = str(package["name"]), str(package.get("version"))
         if "source" in package and (not direct or direct & {name, f"{name} {version}"}):
-            yield _Locked(name=name, version=version)
+            yield LockedPackage(name=name, version=version)
 
 
-def _parse_go_mod(text: str, folder: Path) -> Iterator[_Locked]:
+def _parse_go_mod(text: str, folder: Path) -> Iterator[LockedPackage]:
     in_block = False
     for line in text.splitlines():
         words = line.split("//")[0].split()
@@ -80,22 +75,22 @@ def _parse_go_mod(text: str, folder: Path) -> Iterator[_Locked]:
         elif "// indirect" in line:
             continue
         elif words[:1] == ["require"] and len(words) == 3:
-            yield _Locked(name=words[1], version=words[2])
+            yield LockedPackage(name=words[1], version=words[2])
         elif in_block and len(words) == 2:
-            yield _Locked(name=words[0], version=words[1])
+            yield LockedPackage(name=words[0], version=words[1])
 
 
-def _parse_gemfile(text: str, folder: Path) -> Iterator[_Locked]:
+def _parse_gemfile(text: str, folder: Path) -> Iterator[LockedPackage]:
     lines = text.splitlines()
     start = lines.index("DEPENDENCIES") + 1 if "DEPENDENCIES" in lines else len(lines)
     direct = {match[1] for line in lines[start:] if (match := _DIRECT_GEM.fullmatch(line))}
     for line in lines[:start]:
         match = _GEM.fullmatch(line)
         if match and (match[1] in direct or not direct):
-            yield _Locked(name=match[1], version=match[2])
+            yield LockedPackage(name=match[1], version=match[2])
 
 
-def _parse_composer(text: str, folder: Path) -> Iterator[_Locked]:
+def _parse_composer(text: str, folder: Path) -> Iterator[LockedPackage]:
     document = json.loads(text)
     declared = load_json(folder, "composer.json", [])
     direct = {**table(declared, "require"), **table(declared, "require-dev")}
@@ -103,23 +98,23 @@ def _parse_composer(text: str, folder: Path) -> Iterator[_Locked]:
         name = str(package.get("name"))
         if name in direct or not direct:
             urls = (table(package, "support").get("docs"), package.get("homepage"))
-            yield _Locked(
+            yield LockedPackage(
                 name=name,
                 version=str(package.get("version")).removeprefix("v"),
                 documentation_urls=tuple(url for url in urls if isinstance(url, str)),
             )
 
 
-def _parse_gradle(text: str, folder: Path) -> Iterator[_Locked]:
+def _parse_gradle(text: str, folder: Path) -> Iterator[LockedPackage]:
     scripts = [
         read_project_file(folder, name, [])
         for name in ("build.gradle", "build.gradle.kts", "gradle/libs.versions.toml")
     ]
-    locked: list[_Locked] = []
+    locked: list[LockedPackage] = []
     for line in text.splitlines():
         coordinates = line.split("=")[0].split(":")
         if not line.startswith("#") and len(coordinates) == 3:
-            locked.append(_Locked(name=":".join(coordinates[:2]), version=coordinates[2]))
+            locked.append(LockedPackage(name=":".join(coordinates[:2]), version=coordinates[2]))
     # The lock file holds what is used by others too; a script that names things its own way hides
     # what is direct, and then all are.
     direct = [each for each in locked if any(each.name in script for script in scripts)]

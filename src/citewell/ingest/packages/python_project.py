@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Dependency, normalise_python_name
 from citewell.ingest.packages.distribution import find_distributions
-from citewell.ingest.packages.project_files import items, load_toml, read_project_file, table
+from citewell.ingest.packages.project_files import (
+    items,
+    load_json,
+    load_toml,
+    read_project_file,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,6 +64,9 @@ def _declared(folder: Path, problems: list[str]) -> dict[str, str]:
     """Return the normalised names that the project asks for, each with the file that does."""
     names: dict[str, str] = {}
     names |= dict.fromkeys(_pyproject_names(folder, problems), _PYPROJECT)
+    pipfile = load_toml(folder, "Pipfile", problems)
+    for group in ("packages", "dev-packages"):
+        names |= dict.fromkeys(map(normalise_python_name, table(pipfile, group)), "Pipfile")
     for path in _requirement_files(folder):
         for line in read_project_file(folder, path, problems).splitlines():
             text = line.strip()
@@ -104,6 +113,12 @@ def _locked(folder: Path, problems: list[str]) -> Iterator[tuple[str, str]]:
         for package in items(document.get("package") or document.get("packages")):
             if isinstance(package, dict) and isinstance(package.get("name"), str):
                 yield normalise_python_name(package["name"]), str(package.get("version", ""))
+
+    pipenv = load_json(folder, "Pipfile.lock", problems)
+    for group in ("default", "develop"):
+        for name in table(pipenv, group):
+            pinned = str(table(pipenv, group, name).get("version", ""))
+            yield normalise_python_name(name), pinned.removeprefix("==")
 
 
 def _site_packages(folder: Path, environment: Path | None) -> list[Path]:
