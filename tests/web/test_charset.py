@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.web.charset import decode_as, decode_body
-from citewell.web.charset_labels import encoding_for_label
+from citewell.web.charset_labels import codec_of, encoding_for_label
 
 JAPANESE = "アオサギはサギ科の鳥で、水辺に立って魚を待っています。"
 
@@ -114,18 +114,31 @@ def test_one_bad_byte_does_not_make_utf_8_another_encoding() -> None:
     assert decoded.text == JAPANESE * 3 + "\ufffd"
 
 
-@pytest.mark.parametrize("encoding", ["windows-1251", "koi8-u"])
-def test_cyrillic_text_without_a_label_is_recognised(encoding: str) -> None:
-    for text in (
-        "Цапли живут у рек и озёр, едят рыбу и лягушек. Зимой они улетают к морю.",
-        "Чаплі живуть біля річок та озер. Взимку вони відлітають до моря.",
-    ):
-        decoded = decode_body(text.encode(encoding), kind="text")
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        (
+            "windows-1251",
+            "Цапли живут у рек и озёр, едят рыбу и лягушек. Зимой они улетают к морю.",
+        ),
+        ("koi8-u", "Чаплі живуть біля річок та озер. Взимку вони відлітають до моря."),
+        ("windows-1253", "Οι ερωδιοί ζουν σε ποτάμια και λίμνες. Το χειμώνα πετούν στη θάλασσα."),
+        ("iso-8859-7", "Άλλοι ερωδιοί ζουν σε ποτάμια και λίμνες. Άλλοι πετούν στη θάλασσα."),
+        ("windows-1255", "אנפות חיות ליד נהרות ואגמים ואוכלות דגים. בחורף הן עפות אל הים."),
+        ("windows-1256", "تعيش طيور البلشون قرب الأنهار والبحيرات وتأكل السمك في الشتاء."),
+        ("windows-874", "นกกระสาอาศัยอยู่ใกล้แม่น้ำและทะเลสาบ กินปลาและกบเป็นอาหาร"),
+        ("euc-kr", "왜가리는 강과 호수 가까이에 살고 물고기를 먹는다. 겨울에는 바다로 간다."),
+        ("gbk", "鹭生活在河流和湖泊附近，吃鱼和青蛙。冬天它们要飞到海边去，在那里可以看到它们。"),
+        ("big5", "鷺生活在河流和湖泊附近，吃魚和青蛙。冬天牠們要飛到海邊去，在那裡可以看到牠們。"),
+    ],
+)
+def test_the_language_of_text_without_a_label_names_its_encoding(encoding: str, text: str) -> None:
+    decoded = decode_body(text.encode(codec_of(encoding)), kind="text")
 
-        assert (decoded.encoding, decoded.text) == (encoding, text)
+    assert (decoded.encoding, decoded.text) == (encoding, text)
 
 
-def test_accents_of_western_text_are_not_taken_for_cyrillic() -> None:
+def test_accents_of_western_text_are_not_taken_for_another_script() -> None:
     text = "Les hérons pêchent à l'été, déjà là-bas, où ça? Créée à Orléans, près du café."
 
     assert decode_body(text.encode("cp1252"), kind="text").text == text

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.web.charset_guess import guess_encoding
 from citewell.web.charset_labels import codec_of, encoding_for_label
 
 if TYPE_CHECKING:
@@ -40,17 +41,7 @@ _CONTENT_CHARSET = re.compile(
 _HEADER_CHARSET = re.compile(r"""(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)""", re.IGNORECASE)
 
 _ISO_2022_JP_ESCAPE = re.compile(rb"\x1b(?:\$[@B]|\([IJ])")
-_KANA = re.compile(r"[\u3041-\u3096\u30a1-\u30fc]")
-_HIGH_BYTE = re.compile(rb"[\x80-\xff]")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
-# Japanese prose is more than a third kana; other text, read as Japanese by mistake, has few.
-_JAPANESE_KANA_SHARE = 0.2
-# The most common vowels of Cyrillic text; in the wrong encoding other letters stand for them, and
-# accents of Western text, read so by mistake, make no words.
-_CYRILLIC_WORD = re.compile("[\u0400-\u04ff]{3,}")
-_CYRILLIC_VOWEL = re.compile("[аеиоі]")
-_CYRILLIC_VOWEL_SHARE = 0.25
-_DETECTION_BYTES = 64 * 1024
 
 # Where Python's EUC-JP and ISO-2022-JP follow JIS and browsers follow Windows.
 _JIS_TO_WINDOWS = str.maketrans("\u301c\u2016\u2212\u00a2\u00a3\u00ac", "～∥－￠￡￢")
@@ -154,13 +145,7 @@ def _guess(body: bytes) -> str:
             return "utf-8"
     else:
         return "utf-8"
-    start = next(_HIGH_BYTE.finditer(body)).start()
-    sample = body[start : start + _DETECTION_BYTES]
-    share, encoding = max((_kana_share(sample, name), name) for name in ("euc-jp", "shift_jis"))
-    if share > _JAPANESE_KANA_SHARE:
-        return encoding
-    share, encoding = max((_vowel_share(sample, name), name) for name in ("windows-1251", "koi8-u"))
-    return encoding if share > _CYRILLIC_VOWEL_SHARE else "windows-1252"
+    return guess_encoding(body, decode_as)
 
 
 def _mostly_utf8(body: bytes, first_error: int) -> bool:
@@ -168,21 +153,6 @@ def _mostly_utf8(body: bytes, first_error: int) -> bool:
         return False
     text = body.decode("utf-8", "replace")
     return text.count("\ufffd") * 20 < len(_NOT_ASCII.findall(text))
-
-
-def _kana_share(sample: bytes, encoding: str) -> float:
-    text = decode_as(sample, encoding)
-    letters = len(_NOT_ASCII.findall(text))
-    if text.count("\ufffd") * 20 > letters:
-        return 0.0
-    return len(_KANA.findall(text)) / letters
-
-
-def _vowel_share(sample: bytes, encoding: str) -> float:
-    text = decode_as(sample, encoding)
-    letters = len(_NOT_ASCII.findall(text))
-    words = " ".join(_CYRILLIC_WORD.findall(text))
-    return len(_CYRILLIC_VOWEL.findall(words)) / letters
 
 
 def _decode_windows_pair(pair: bytes) -> str | None:
