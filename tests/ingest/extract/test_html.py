@@ -111,8 +111,26 @@ def test_a_line_that_is_called_the_title_is_the_pages_heading_and_name() -> None
 
     page = extracted(f"{head}<div class=header>{line}</div><div><p>{_LONG}</p></div>")
 
-    assert page.title == "heron::Nest Member List"
+    assert page.title == "heron::Nest Member List – Heron - Simple and fast birds"
     assert page.text == f"# heron::Nest Member List\n\n{_LONG}\n"
+
+
+def test_a_header_over_all_columns_names_the_table() -> None:
+    rows = "<tr><th>Part</th><th>Use</th></tr><tr><td>bill</td><td>fishing</td></tr>"
+
+    text = body(f"<table><tr><th colspan=2>Parts of a heron</th></tr>{rows}</table>")
+
+    assert (
+        text == "Parts of a heron\n\n| Part | Use     |\n|------|---------|\n| bill | fishing |\n"
+    )
+
+
+def test_a_footer_that_names_a_licence_before_the_copyright_is_furniture() -> None:
+    footer = (
+        "<div id=footer>Fen is free software under the MIT licence.<br>Copyright © B. Reed</div>"
+    )
+
+    assert body(f"<p>{_LONG}</p><div id=footer-box>{footer}</div>") == f"{_LONG}\n"
 
 
 def test_no_cell_of_a_huge_table_is_left_out() -> None:
@@ -191,6 +209,10 @@ def test_a_page_without_visible_text_is_an_error(html: str) -> None:
         ("", "<h1>Only <i>heading</i></h1>", "Only heading"),
         ("", "", "page.html"),
         ('<title>Fen - Setup</title><meta property="og:title" content="Fen"><meta name="application-name" content="Fen">', "", "Fen - Setup"),
+        ("<title>Speed - Fen - the quick server</title>", "<h1>Fen</h1>", "Speed - Fen - the quick server"),
+        ("<title>fen - Speed</title>", "<h1><a href='/'>fen</a></h1><h1>Speed</h1>", "Speed"),
+        ("<title>Fen, a server</title>", "<h2>About this page</h2>", "About this page – Fen, a server"),
+        ("<title>Fen Project: Nest Class Reference</title>", "<div class=header><div class=title>Nest Class Reference</div></div>", "Nest Class Reference"),
     ],
 )  # fmt: skip
 def test_the_title_is_the_pages_own(head: str, content: str, title: str) -> None:

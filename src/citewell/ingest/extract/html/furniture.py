@@ -83,6 +83,8 @@ _COLOPHON = re.compile(
     r"|was this page helpful|edit (?:this page|on git)|prepared by\b|maintained by\b|© ))",
     re.IGNORECASE,
 )
+_FOOTERS = frozenset({"footer", "pagefooter", "sitefooter"})
+_LEGAL = re.compile(r"©|\bcopyright\b|\bgenerated (?:by|with)\b", re.IGNORECASE)
 
 
 def is_furniture(element: Element, measure: Measure) -> bool:
@@ -127,7 +129,9 @@ def is_colophon(element: Element, measure: Measure) -> bool:
         return False
     if measure.headings or measure.has_code or measure.has_table:
         return False
-    return is_colophon_text(element.text())
+    text = element.text()
+    is_footer = element.tag == "div" and _has_name(element.names, _FOOTERS)
+    return is_colophon_text(text) or (is_footer and bool(_LEGAL.search(text)))
 
 
 def is_colophon_text(text: str) -> bool:

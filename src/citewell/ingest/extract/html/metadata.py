@@ -24,6 +24,9 @@ _DASHES = "|–—·•»:-"
 _TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
 _LEAST_TITLE_CHARACTERS = 3
 _UNTITLED = ("<no title>", "Untitled")
+_NO_TITLE = re.compile(
+    r"\W*(?:name|synopsis|(?:table of )?contents|index|summary|abstract|note)\W*", re.IGNORECASE
+)
 # Without such a word, what follows a dash may be the page and what precedes it the site.
 _SITE = re.compile(
     r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
@@ -111,8 +114,8 @@ def choose_title(
     """Return the page's own name: the heading that its title repeats, or that title.
 
     `headings` are those of the first level in the main content, `subheadings` those of the second.
-    A heading that only repeats the end of the title names the site; so does one that only repeats
-    its start where a subheading is the end.
+    A heading that only repeats the end or the middle of the title names the site; so does one that
+    only repeats its start where a later heading is the end.
     """
     title = metadata.title
     if title.startswith(_UNTITLED):
@@ -123,7 +126,7 @@ def choose_title(
     whole = _plain(title)
     candidates = [h for h in (*headings, *metadata.headings) if len(h) >= _LEAST_TITLE_CHARACTERS]
     ranked = [
-        (_plain(heading) != whole and len(parts) > 1 and _plain(heading) == parts[-1], place)
+        (_plain(heading) != whole and _plain(heading) in parts[1:], place)
         for place, heading in enumerate(candidates)
         if _names(_plain(heading), parts, whole)
     ]
@@ -134,18 +137,19 @@ def choose_title(
             if own in headings and candidates[place] not in headings:
                 # The title begins with the site's name, which stands over every page's content.
                 return own
-            return _own_heading(candidates[place], subheadings, parts) or candidates[place]
+            further = (*candidates[place + 1 :], *subheadings)
+            return _own_heading(candidates[place], further, parts) or candidates[place]
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
     return _without_site_name(title, metadata.site_name, is_article=is_article)
 
 
-def _own_heading(heading: str, subheadings: Sequence[str], parts: list[str]) -> str | None:
-    """Return the subheading that ends a title which begins with the name of the site."""
+def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:
+    """Return the later heading that ends a title which begins with the name of the site."""
     if len(parts) < 2 or not parts[0].startswith(_plain(heading)):
         return None
-    return next((each for each in subheadings if _plain(each) == parts[-1]), None)
+    return next((each for each in further if _plain(each) == parts[-1]), None)
 
 
 def repeats_title(words: str, title: str) -> bool:
@@ -159,6 +163,15 @@ def shares_words(line: str, title: str) -> bool:
     words = re.findall(r"\w+", line.lower())
     known = set(re.findall(r"\w+", title.lower()))
     return 2 * sum(word in known for word in words) > len(words)
+
+
+def is_title_of_site(title: str, heading: str, url: str) -> bool:
+    """Return whether a title has no word of the page's address and few of its first heading."""
+    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
+    name = re.findall(r"[^\W\d_]{4,}", path.rstrip("/").rpartition("/")[2].lower())
+    if not name or not heading or _NO_TITLE.fullmatch(heading):
+        return False
+    return not any(word in title.lower() for word in name) and not shares_words(heading, title)
 
 
 def _names(heading: str, parts: list[str], whole: str) -> bool:

@@ -16,6 +16,7 @@ from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.main_content import find_main_content
 from citewell.ingest.extract.html.metadata import (
     choose_title,
+    is_title_of_site,
     read_metadata,
     repeats_title,
     shares_words,
@@ -25,7 +26,10 @@ from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.text import name_of
 
 if TYPE_CHECKING:
-    from citewell.core.records import FetchedPage
+    from collections.abc import Sequence
+
+    from citewell.core.records import FetchedPage, Section
+    from citewell.ingest.extract.html.metadata import Metadata
 
 
 _OPENING_ELEMENTS = 60
@@ -56,7 +60,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
     content = find_main_content(document, links)
-    own_title = _make_title_a_heading(content.element, metadata.title)
+    named = _make_title_a_heading(content.element, metadata.title)
     renderer = BlockRenderer(
         writer, links, listed=content.listed_links, has_captions=not content.is_article
     )
@@ -67,14 +71,8 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     if not canonical.text.strip():
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
     further = left_out_links(document, content, canonical, links)
-    headings = [section.heading for section in canonical.sections if section.level == 1]
-    subheadings = [section.heading for section in canonical.sections if section.level == 2]
-    title = choose_title(metadata, headings, subheadings=subheadings, is_article=content.is_article)
-    if own_title and not shares_words(own_title, metadata.title):
-        # The window's title is that of the whole site.
-        title = own_title
-    title = title or next(
-        (section.heading for section in canonical.sections if section.heading), ""
+    title = _title_of(
+        metadata, canonical.sections, named, fetched.final_url, is_article=content.is_article
     )
     return ExtractedPage(
         title=title or name_of(fetched.final_url),
@@ -93,21 +91,42 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     )
 
 
+def _title_of(
+    metadata: Metadata, sections: Sequence[Section], named: str, url: str, *, is_article: bool
+) -> str:
+    """Return the page's own name, followed by the window's title where that is the whole site's.
+
+    `named` is the line that the page calls its title, or "".
+    """
+    headings = [section.heading for section in sections if section.level == 1]
+    subheadings = [section.heading for section in sections if section.level == 2]
+    first = next((section.heading for section in sections if section.heading), "")
+    own = named
+    if not named and not is_article and is_title_of_site(metadata.title, first, url):
+        own = first
+    if own and metadata.title and not shares_words(own, metadata.title):
+        return f"{own} – {metadata.title}"
+    chosen = choose_title(metadata, headings, subheadings=subheadings, is_article=is_article)
+    return named or chosen or first
+
+
 def _make_title_a_heading(root: Element, title: str) -> str:
     """Make the line that repeats the page's title its heading, where it stands before any other.
 
-    So is one whose class says that it is the title. Returns the words of the line, "" for none.
+    So is one whose class says that it is the title, whose words are returned; "" for none.
     """
+    is_first = True
     for _, element in zip(range(_OPENING_ELEMENTS), root.walk(), strict=False):
-        if element.tag in HEADING_TAGS:
-            break
+        is_first = is_first and element.tag not in HEADING_TAGS
         if element.tag not in _TITLE_TAGS or element.has_block:
             continue
         words = collapse_spaces(element.text_start(_LONG_BLOCK_CHARACTERS))
-        is_title = bool(title and repeats_title(words, title)) or _is_named_title(element, root)
-        if is_title and 3 <= len(words) <= _LONG_BLOCK_CHARACTERS:
+        if not 3 <= len(words) <= _LONG_BLOCK_CHARACTERS:
+            continue
+        is_named = _is_named_title(element, root)
+        if is_named or (is_first and title and repeats_title(words, title)):
             element.tag = "h1"
-            return words
+            return words if is_named else ""
     return ""
 
 

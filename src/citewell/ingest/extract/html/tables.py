@@ -63,6 +63,9 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
     rows = [row for row in rows if any(cell.strip() for cell in row.cells)]
     if not rows:
         return []
+    titles: list[str] = []
+    while len(rows) > 2 and rows[0].is_header and _is_title(rows[0]):
+        titles.append(rows.pop(0).cells[0])
     leading = 0
     while (
         leading < len(rows)
@@ -74,7 +77,12 @@ def render_table(table: Element, cell_text: Callable[[Element], str]) -> list[st
     blocks = [pipe_table(head, [row.cells for row in rows[leading:]])]
     caption = next((child for child in table.elements() if child.tag == "caption"), None)
     words = cell_text(caption) if caption is not None else ""
-    return [words, *blocks] if words else blocks
+    return [*([words] if words else []), *titles, *blocks]
+
+
+def _is_title(row: _Row) -> bool:
+    """Return whether one cell reaches over all columns: it names the table, not each of them."""
+    return len(row.cells) > 1 and len(set(row.cells)) == 1
 
 
 def pipe_table(head: list[str], body: list[list[str]]) -> str:
