@@ -38,13 +38,8 @@ from tests.web.search_apis import SearchApis, running_search_apis
 from citewell.app.call import Call
 from citewell.core.progress import Progress
 from citewell.tools.catalog import ALL_TOOLS, open_registry
-from citewell.tools.resources import (
-    Resource,
-    ResourceText,
-    find_links,
-    list_resources,
-    read_resource,
-)
+from citewell.tools.resource_links import Resource, find_links
+from citewell.tools.resources import ResourceText, list_resources, read_resource
 from citewell.tools.results import ToolResult
 from citewell.tools.untrusted import UNTRUSTED_KEY
 

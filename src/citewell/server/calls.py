@@ -17,11 +17,13 @@ from starlette.requests import HTTPConnection
 from citewell.app.call import Call
 from citewell.core.errors import CitewellError, InvalidArgument, NotFound
 from citewell.core.records import Caller
+from citewell.tools.results import UNEXPECTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcp.server.context import ServerRequestContext
+    from starlette.types import Scope
 
     from citewell.app.parts import OpensParts, PartName
 
@@ -90,8 +92,7 @@ class Calls:
         except Exception as error:
             # Its message may contain paths or queries, so it goes to the log only.
             logger.exception("%s failed", context.method)
-            message = "The server met an unexpected error."
-            raise MCPError(code=types.INTERNAL_ERROR, message=message) from error
+            raise MCPError(code=types.INTERNAL_ERROR, message=UNEXPECTED) from error
 
     def identify(self, context: RequestContext) -> Caller:
         """Return who sent a request."""
@@ -104,15 +105,16 @@ class Calls:
         has_session = self._has_sessions and is_handshake_era(context)
         session = request.headers.get("mcp-session-id") if has_session else None
         session = request.scope.get(SESSION_KEY, session)
-        return replace(caller, session=session or _session_of_address(request))
+        return replace(caller, session=session or session_of_address(request.scope))
 
 
-def _session_of_address(request: HTTPConnection) -> str:
+def session_of_address(scope: Scope) -> str:
+    """Return the session of a client that has none, by its address."""
     # Nothing else is the same in two requests of a client without session and key, and what one
     # has found the next must be able to read, at another replica too. Neighbours behind one
     # address may search the same pages anyway.
-    host = request.client.host if request.client is not None else "unknown"
-    return f"address {host}"
+    client = scope.get("client")
+    return f"address {client[0] if client else 'unknown'}"
 
 
 def is_handshake_era(context: RequestContext) -> bool:

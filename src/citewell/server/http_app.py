@@ -19,6 +19,8 @@ from citewell.server.draining import Draining
 from citewell.server.mcp_endpoint import McpEndpoint
 from citewell.server.metrics import Metrics
 from citewell.server.operation import HEALTH_PATHS, Operation
+from citewell.server.plain_calls import PlainCalls
+from citewell.server.plain_requests import PlainRequests
 from citewell.server.request_ids import RequestIds
 from citewell.server.websocket import McpWebSocket
 
@@ -57,8 +59,9 @@ def build_http_app(
         metrics=metrics,
         draining=draining,
     )
+    plain = PlainRequests(PlainCalls(registry, app, metrics=metrics))
     endpoint = McpEndpoint(
-        server, doorkeeper, draining=draining, has_sessions=settings.mcp_sessions
+        server, doorkeeper, plain, draining=draining, has_sessions=settings.mcp_sessions
     )
     websocket = McpWebSocket(server, doorkeeper, draining=draining)
     operation = Operation(app, challenges=challenges, metrics=metrics, draining=draining)

@@ -7,11 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
+REQUEST_CANCELLED = -32800
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+"""Where a message of the sessionless era names its version of the protocol."""
+_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+_CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,3 +89,24 @@ def is_unicode(text: str) -> bool:
 
 def _invalid(reason: str, request_id: str | int | None) -> Fault:
     return Fault(code=INVALID_REQUEST, message=f"Invalid request: {reason}.", request_id=request_id)
+
+
+def is_modern_envelope(meta: Mapping[str, Any], versions: Collection[str]) -> bool:
+    """Return whether `_meta` says all that a message of the sessionless era must say."""
+    return (
+        meta.get(VERSION_KEY) in versions
+        and isinstance(meta.get(_CAPABILITIES_KEY), dict)
+        and (_CLIENT_KEY not in meta or is_implementation(meta[_CLIENT_KEY]))
+    )
+
+
+def can_ask_user(meta: Mapping[str, Any]) -> bool:
+    """Return whether the client that sent such an envelope can ask its user."""
+    return "elicitation" in meta[_CAPABILITIES_KEY]
+
+
+def is_implementation(value: object) -> bool:
+    """Return whether a value names a client, or a server, and its version."""
+    if not isinstance(value, dict):
+        return False
+    return isinstance(value.get("name"), str) and isinstance(value.get("version"), str)

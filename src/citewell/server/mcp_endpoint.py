@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from citewell.core.records import Caller
     from citewell.server.doorkeeper import Doorkeeper
     from citewell.server.draining import Draining
+    from citewell.server.plain_requests import PlainRequests
 
 MAX_REQUEST_BYTES = 4_000_000
 
@@ -40,11 +41,13 @@ class McpEndpoint:
         self,
         server: Server[Any],
         doorkeeper: Doorkeeper,
+        plain: PlainRequests,
         *,
         draining: Draining,
         has_sessions: bool = True,
     ) -> None:
         self._doorkeeper = doorkeeper
+        self._plain = plain
         self._draining = draining
         self._has_sessions = has_sessions
         self._stateful = StreamableHTTPSessionManager(
@@ -82,6 +85,8 @@ class McpEndpoint:
             # What a GET would listen to, and a DELETE end, is a session.
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
         else:
+            if request.method == "DELETE":
+                self._plain.forget(scope)
             # The stream of a GET has no end of its own.
             until_stop = self._draining.until_stop(receive)
             await self._stateful.handle_request(scope, until_stop, send)
@@ -99,6 +104,12 @@ class McpEndpoint:
         if isinstance(message, Fault):
             await _respond(message)(scope, receive, send)
             return
+        caller: Caller = scope[CALLER_KEY]
+        plain = self._plain.find(scope, message, caller)
+        if plain is not None:
+            await self._plain.answer(plain, receive, send)
+            return
+        send = self._plain.note(scope, message, caller, send)
         if message.get("method") == LISTEN_METHOD:
             # It has no end of its own either.
             receive = self._draining.until_stop(receive)

@@ -5,8 +5,6 @@ What stands beside the tools (resources, prompts, completion) has modules of its
 
 from __future__ import annotations
 
-import json
-import logging
 import time
 from contextlib import nullcontext, suppress
 from functools import partial
@@ -20,40 +18,36 @@ from starlette.requests import Request
 
 from citewell import __version__
 from citewell.app.client_port import ClientMustAnswer
-from citewell.core.errors import CitewellError
 from citewell.server.calls import Calls
 from citewell.server.client_log import ClientLog
 from citewell.server.client_port import RequestClient, can_elicit
 from citewell.server.departure import DEPARTURE_KEY
+from citewell.server.plain_calls import SERVER_NAME, SERVER_TITLE, run_tool, shape_result
 from citewell.server.prompt_handlers import PromptHandlers
-from citewell.server.resource_handlers import ResourceHandlers, shape_links
+from citewell.server.resource_handlers import ResourceHandlers
 from citewell.server.subscriptions import Subscriptions
 from citewell.tools.instructions import compose_instructions
 from citewell.tools.limits import MAX_RESPONSE_BYTES
-from citewell.tools.resources import find_links
-from citewell.tools.results import ToolResult, error_result, outcome_of
+from citewell.tools.results import outcome_of
 from citewell.tools.toolsets import has_scopes, is_shown, spell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
-    from citewell.app.call import Call
     from citewell.app.parts import OpensParts
     from citewell.core.progress import Progress
     from citewell.core.settings import Settings
     from citewell.server.departure import Departure
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry, Tool
-    from citewell.tools.resources import Resource
+    from citewell.tools.resource_links import Resource
+    from citewell.tools.results import ToolResult
 
     RequestContext = ServerRequestContext[Any, Any]
 
-logger = logging.getLogger(__name__)
-
-SERVER_NAME = "citewell"
 # What a client of each era sends first; the answer says how to use this server.
 _OPENINGS = ("initialize", "server/discover")
 # Claude Code shows a model only the first 2 kB of a result of more than some 50,000 characters,
@@ -119,7 +113,8 @@ def build_server(
             return types.InputRequiredResult(input_requests=client.asked)
         if result is None:
             raise MCPError(code=REQUEST_CANCELLED, message="The client has gone.")
-        return _shape_result(result, links, structured=structured)
+        shaped = shape_result(result, links, structured=structured)
+        return types.CallToolResult.model_validate(shaped)
 
     async def instruct(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
@@ -131,7 +126,7 @@ def build_server(
     server: Server[Any] = Server(
         SERVER_NAME,
         version=__version__,
-        title="Citewell",
+        title=SERVER_TITLE,
         get_tool_input_schema=listings.input_schema_of,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
@@ -181,37 +176,19 @@ async def _call(
 
     result: ToolResult | None = None
     links: list[Resource] = []
-    with _until_client_goes(context):
-        call = await _open(calls, context)
-        if isinstance(call, ToolResult):
-            result = call
-        else:
-            with suppress(ClientMustAnswer):
-                result = await registry.call(
-                    params.name,
-                    params.arguments or {},
-                    app=calls.app,
-                    caller=call.caller,
-                    on_progress=report,
-                    client=client,
-                    meter=call.parts.access.meter,
-                )
-                links = find_links(result.structured, call)
-                if sent:
-                    await context.session.report_progress(sent + 1, total=sent + 1, message="Done")
+    with _until_client_goes(context), suppress(ClientMustAnswer):
+        result, links = await run_tool(
+            registry,
+            calls.app,
+            calls.identify(context),
+            params.name,
+            params.arguments or {},
+            on_progress=report,
+            client=client,
+        )
+        if sent:
+            await context.session.report_progress(sent + 1, total=sent + 1, message="Done")
     return result, links
-
-
-async def _open(calls: Calls, context: RequestContext) -> Call | ToolResult:
-    """Return the call with open parts, or the result that says why they cannot be opened."""
-    try:
-        return await calls.open(context, "access", "scratch")
-    except CitewellError as error:
-        logger.exception("engine start failed")
-        return error_result(error)
-    except Exception:
-        logger.exception("engine start failed")
-        return error_result(CitewellError("The server met an unexpected error."))
 
 
 def _until_client_goes(context: RequestContext) -> AbstractContextManager[None]:
@@ -262,20 +239,3 @@ def _list_tool(tool: Tool[Any, Any, Any], settings: Settings) -> types.Tool:
             open_world_hint=tool.annotations.open_world,
         ),
     )
-
-
-def _shape_result(
-    result: ToolResult, links: Sequence[Resource], *, structured: bool
-) -> types.CallToolResult:
-    text = result.text if structured else _minified(result.structured)
-    # A client that wants one block of JSON has the URIs in it.
-    blocks = shape_links(links) if structured else ()
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text), *blocks],
-        structured_content=result.structured if structured else None,
-        is_error=result.is_error,
-    )
-
-
-def _minified(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

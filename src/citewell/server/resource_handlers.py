@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as types
 
 from citewell.server.calls import RESOURCE_NOT_FOUND, is_handshake_era
+from citewell.tools.resource_links import describe_resource
 from citewell.tools.resources import (
     RESOURCE_NEEDS,
     TEMPLATES,
@@ -17,12 +18,10 @@ from citewell.tools.resources import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mcp.server.context import ServerRequestContext
 
     from citewell.server.calls import Calls
-    from citewell.tools.resources import Resource, ResourceTemplate
+    from citewell.tools.resource_links import ResourceTemplate
 
     RequestContext = ServerRequestContext[Any, Any]
 
@@ -47,7 +46,9 @@ class ResourceHandlers:
         with self._calls.answering(context):
             resources = await list_resources(await self._calls.open(context, *RESOURCE_NEEDS))
         return types.ListResourcesResult(
-            resources=[types.Resource(**_describe(resource)) for resource in resources]
+            resources=[
+                types.Resource.model_validate(describe_resource(resource)) for resource in resources
+            ]
         )
 
     async def read(
@@ -71,11 +72,6 @@ class ResourceHandlers:
         return types.ReadResourceResult(contents=[text])
 
 
-def shape_links(resources: Sequence[Resource]) -> list[types.ResourceLink]:
-    """Return resources as blocks of a tool's result."""
-    return [types.ResourceLink(**_describe(resource)) for resource in resources]
-
-
 def _shape_template(template: ResourceTemplate) -> types.ResourceTemplate:
     return types.ResourceTemplate(
         name=template.name,
@@ -85,19 +81,3 @@ def _shape_template(template: ResourceTemplate) -> types.ResourceTemplate:
         mime_type=template.mime_type,
         annotations=types.Annotations(audience=["assistant"], priority=template.priority),
     )
-
-
-def _describe(resource: Resource) -> dict[str, Any]:
-    """Return the fields that a resource and a link to it have in common."""
-    return {
-        "uri": resource.uri,
-        "name": resource.name,
-        "description": resource.description,
-        "mime_type": resource.template.mime_type,
-        "size": resource.size_bytes,
-        "annotations": types.Annotations(
-            audience=["assistant"],
-            priority=resource.template.priority,
-            last_modified=resource.last_modified.isoformat(timespec="seconds"),
-        ),
-    }

@@ -13,7 +13,14 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from citewell.server.jsonrpc import Fault, parse_message
+from citewell.server.jsonrpc import (
+    VERSION_KEY,
+    Fault,
+    can_ask_user,
+    is_implementation,
+    is_modern_envelope,
+    parse_message,
+)
 from citewell.tools.instructions import compose_instructions
 from citewell.tools.prompts import offered_prompts
 from citewell.tools.toolsets import (
@@ -32,10 +39,6 @@ if TYPE_CHECKING:
 PREPARED_FILE = Path(__file__).with_name("tools_list.json")
 RELEASED = "released"
 """In place of a digest: a distribution is built with its answers, and its sources never change."""
-
-_VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-_CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-_CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 Json = dict[str, Any]
 
@@ -195,7 +198,7 @@ class Front:
             self._elicits_since_opening = "elicitation" in params["capabilities"]
         if self._results is self._prepared["handshake"]:
             return self._elicits_since_opening
-        return "elicitation" in params["_meta"][_CAPABILITIES_KEY]
+        return can_ask_user(params["_meta"])
 
     def _opens(self, message: Json, line: bytes) -> bool:
         is_handshake = _is_handshake(message)
@@ -217,12 +220,8 @@ class Front:
         if set(params) - {"_meta"} or not isinstance(envelope, dict):
             return False
         if self._results is self._prepared["handshake"]:
-            return message["method"] != "initialize" and _VERSION_KEY not in envelope
-        return (
-            envelope.get(_VERSION_KEY) in self._prepared["modern_versions"]
-            and isinstance(envelope.get(_CAPABILITIES_KEY), dict)
-            and (_CLIENT_KEY not in envelope or _is_implementation(envelope[_CLIENT_KEY]))
-        )
+            return message["method"] != "initialize" and VERSION_KEY not in envelope
+        return is_modern_envelope(envelope, self._prepared["modern_versions"])
 
 
 def _is_handshake(message: Json) -> bool:
@@ -232,11 +231,5 @@ def _is_handshake(message: Json) -> bool:
         and "id" in message
         and isinstance(params.get("protocolVersion"), str)
         and isinstance(params.get("capabilities"), dict)
-        and _is_implementation(params.get("clientInfo"))
+        and is_implementation(params.get("clientInfo"))
     )
-
-
-def _is_implementation(value: object) -> bool:
-    if not isinstance(value, dict):
-        return False
-    return isinstance(value.get("name"), str) and isinstance(value.get("version"), str)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.text import one_line
-from citewell.tools.resources import PAGE_TEMPLATE, SCRATCH_TEMPLATE, scan_pages
+from citewell.tools.resource_links import PASSAGES
+from citewell.tools.resources import PAGE_TEMPLATE, scan_pages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +48,7 @@ async def complete_resource(template: str, *, argument: str, typed: str, call: C
     if (template, argument) == (PAGE_TEMPLATE, "source_id"):
         pages = await _matching_pages(typed, call)
         return _first([str(page.source_id) for page in pages])
-    if (template, argument) == (SCRATCH_TEMPLATE, "session"):
+    if (template, argument) == (PASSAGES.uri_template, "session"):
         session = call.parts.scratch.session_of(call.caller)
         return _first([session] if session.startswith(typed) else [])
     return Completion()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import anyio
@@ -13,7 +13,7 @@ from typing_extensions import TypeVar
 
 from citewell.app.call import Call as Call
 from citewell.app.client_port import ClientMustAnswer
-from citewell.core.boundary import Boundary, mark_foreign
+from citewell.core.boundary import Boundary
 from citewell.core.errors import (
     AccessRefused,
     BudgetExceeded,
@@ -26,13 +26,19 @@ from citewell.core.errors import (
 )
 from citewell.core.fair_turns import working_for
 from citewell.core.progress import OnProgress, no_progress
-from citewell.core.redaction import summarise_arguments
 from citewell.core.tokens import count_tokens
 from citewell.tools import schemas
 from citewell.tools.load import Load
-from citewell.tools.results import EXPLAINED_AT_LENGTH, ToolResult, error_result, outcome_of
+from citewell.tools.results import (
+    EXPLAINED_AT_LENGTH,
+    UNEXPECTED,
+    ToolResult,
+    error_result,
+    log_call,
+    outcome_of,
+)
 from citewell.tools.toolsets import hide_scope, spell_name
-from citewell.tools.untrusted import envelope, marked
+from citewell.tools.untrusted import envelope, marked, marking_progress
 from citewell.tools.validation import validate_arguments
 
 if TYPE_CHECKING:
@@ -44,7 +50,6 @@ if TYPE_CHECKING:
     from citewell.app.client_port import ClientPort
     from citewell.app.parts import OpensParts, PartName
     from citewell.core.identity import AccessScope
-    from citewell.core.progress import Progress
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
     from citewell.tools.toolsets import Requirement, Toolset
@@ -115,6 +120,8 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     """Seconds a call may take; None means what the server allows."""
     requires: Requirement | None = None
     """What the settings must provide before the tool can work."""
+    asks_client: bool = False
+    """Whether `run` may have the client's model write, or ask its user."""
     check: Callable[[InputT], None] | None = None
     """Refuses arguments that the input model cannot; nothing is charged for such a call."""
 
@@ -122,6 +129,12 @@ class Tool(Generic[InputT, ResultT, OutputT]):
     def underscored_name(self) -> str:
         """The name that every host accepts."""
         return spell_name(self.name, dotted=False)
+
+    @property
+    def only_reads_library(self) -> bool:
+        """Whether one message can answer any call: nothing is fetched, changed or asked for."""
+        hints = self.annotations
+        return hints.read_only and not (hints.open_world or self.asks_client)
 
     @property
     def needed_scope(self) -> AccessScope:
@@ -186,7 +199,6 @@ class Registry:
         max_response_tokens: int = 40_000,
         unavailable: Mapping[str, str] | None = None,
         after_call: AfterCall | None = None,
-        logs_tokens: bool = True,
     ) -> None:
         self.tools: Sequence[Tool[Any, Any, Any]] = tuple(tools)
         self._by_name = {tool.name: tool for tool in self.tools}
@@ -200,7 +212,6 @@ class Registry:
         self._max_response_bytes = max_response_bytes
         self._max_response_tokens = max_response_tokens
         self._after_call = after_call
-        self._logs_tokens = logs_tokens
         self._load = Load()
 
     def tools_for(self, caller: Caller) -> list[Tool[Any, Any, Any]]:
@@ -231,7 +242,32 @@ class Registry:
         Cancellation goes through, so that everything stops at once, and so does ClientMustAnswer.
         """
         started = anyio.current_time()
-        logger.info("tool call %s %s", name, summarise_arguments(arguments))
+        result: ToolResult | None = None
+        try:
+            result = await self._call(
+                name,
+                arguments,
+                app=app,
+                caller=caller,
+                on_progress=on_progress,
+                client=client,
+                meter=meter,
+            )
+        finally:
+            log_call(name, arguments, result, seconds=anyio.current_time() - started)
+        return result
+
+    async def _call(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        app: OpensParts,
+        caller: Caller,
+        on_progress: OnProgress,
+        client: ClientPort | None,
+        meter: Meter | None,
+    ) -> ToolResult:
         try:
             parts = await app.open(*self._needs_of(name))
         except CitewellError as error:
@@ -240,7 +276,7 @@ class Registry:
         call = Call(
             parts=parts,
             caller=caller,
-            on_progress=_marking(on_progress, arguments),
+            on_progress=marking_progress(on_progress, arguments),
             deadline=anyio.current_time() + self._seconds_for(name, app.settings),
             client=client,
         )
@@ -260,8 +296,6 @@ class Registry:
             # The work is done: reporting it finishes even if the client leaves now.
             with anyio.CancelScope(shield=True):
                 result = await self._after_call.run(result, call)
-        seconds = anyio.current_time() - started
-        _log_result(name, result, seconds=seconds, counts_tokens=self._logs_tokens)
         return result
 
     async def _answer(
@@ -281,7 +315,7 @@ class Registry:
             reported = _out_of_groups(error)
             if not isinstance(reported, CitewellError):
                 logger.exception("tool %s failed", name)
-                reported = CitewellError("The server met an unexpected error.")
+                reported = CitewellError(UNEXPECTED)
             result = error_result(reported, tool=name, arguments=arguments)
         finally:
             if metered is not None:
@@ -325,10 +359,7 @@ class Registry:
     def _needs_of(self, name: str) -> tuple[PartName, ...]:
         tool = self.find(name)
         after = self._after_call
-        return (
-            *(() if tool is None else tool.needs),
-            *(() if after is None else after.needs),
-        )
+        return (*(() if tool is None else tool.needs), *(() if after is None else after.needs))
 
     def _seconds_for(self, name: str, settings: Settings) -> float:
         tool = self.find(name)
@@ -350,19 +381,6 @@ class Registry:
                 )
 
 
-def _marking(on_progress: OnProgress, arguments: Mapping[str, object]) -> OnProgress:
-    """Return a reporter of progress that brackets the words of pages in its messages."""
-    known = json.dumps(arguments, default=str, ensure_ascii=False)
-    boundary = Boundary()
-
-    async def report(progress: Progress) -> None:
-        ours = f"{known} {progress.own_address}"
-        message = boundary.bracket(mark_foreign(progress.message, known=ours))
-        await on_progress(replace(progress, message=message))
-
-    return report
-
-
 def _both_forms(tool: Tool[Any, Any, Any], outcome: object, call: Call) -> ToolResult:
     """Return the two forms of a result, each saying which of its words are those of pages."""
     output = tool.shape(outcome, call)
@@ -378,16 +396,3 @@ def _out_of_groups(error: Exception) -> Exception:
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _log_result(name: str, result: ToolResult, *, seconds: float, counts_tokens: bool) -> None:
-    if result.is_error:
-        code = result.structured["error"]["code"]
-        logger.error("tool error %s: %s after %.0f ms", name, code, seconds * 1000)
-        return
-    if not logger.isEnabledFor(logging.INFO):
-        return
-    # The first count loads the vocabulary, which takes longer than most tools.
-    size = f"{count_tokens(result.text)} tokens" if counts_tokens else f"{len(result.text)} letters"
-    logger.info("tool response %s: %s in %.0f ms", name, size, seconds * 1000)
-    logger.debug("response preview %s: %s", name, result.text[:500])

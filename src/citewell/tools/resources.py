@@ -5,31 +5,35 @@ from __future__ import annotations
 import heapq
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from citewell.app.content_watch import Subject
-from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
-from citewell.core.boundary import SUPPLIED, Boundary, label, mark, path_label
+from citewell.app.scratch import parse_scratch_uri
+from citewell.core.boundary import SUPPLIED, Boundary, label, mark
 from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.receipts import RECEIPT_SCHEME, receipt_for
+from citewell.tools.resource_links import (
+    PASSAGES,
+    Resource,
+    ResourceTemplate,
+    describe_page,
+    note_supplied,
+)
 from citewell.tools.scope import check_scope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from datetime import datetime
+    from collections.abc import AsyncIterator
 
     from citewell.app.parts import PartName
-    from citewell.app.scratch import Passage
     from citewell.core.records import PageInfo, PageOrigin
     from citewell.tools.registry import Call
     from citewell.tools.scope import Scope
 
 MAX_LISTED_PAGES = 50
-MAX_LINKS = 10
 MAX_URI_CHARACTERS = 200
 MAX_SCANNED_PAGES = 20_000
 _MAX_LISTED_SITES = 20
@@ -38,7 +42,6 @@ _MAX_LISTED_MEMBERS = 500
 PAGE_SCHEME = "citewell://page/"
 PAGE_TEMPLATE = f"{PAGE_SCHEME}{{source_id}}"
 WEBSITE_SCHEME = "citewell://website/"
-SCRATCH_TEMPLATE = f"{URI_SCHEME}{{session}}/{{passage}}"
 
 # Few tokens are longer; counting those of a whole long page takes a while.
 _CHARACTERS_PER_TOKEN = 12
@@ -48,31 +51,6 @@ _MAX_RECEIPT_URI_CHARACTERS = 1_000
 
 RESOURCE_NEEDS: tuple[PartName, ...] = ("store", "scratch", "secret")
 _STORED_URI = re.compile(r"citewell://(page|website)/([1-9][0-9]{0,14})")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceTemplate:
-    """A kind of resource, and how its URIs are written."""
-
-    name: str
-    title: str
-    uri_template: str
-    description: str
-    mime_type: str
-    priority: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
-    """What a host may show of a resource before it is read."""
-
-    uri: str
-    name: str
-    description: str
-    template: ResourceTemplate
-    last_modified: datetime
-    size_bytes: int | None = None
-    """None for a page, whose text is not read to be listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,14 +85,6 @@ WEBSITES = ResourceTemplate(
     mime_type="text/markdown",
     priority=0.3,
 )
-PASSAGES = ResourceTemplate(
-    name="passage",
-    title="A passage that was found",
-    uri_template=SCRATCH_TEMPLATE,
-    description="The text of a passage that a kb tool found in this session, by its URI.",
-    mime_type="text/plain",
-    priority=0.1,
-)
 RECEIPTS = ResourceTemplate(
     name="receipt",
     title="A receipt of quotes",
@@ -142,7 +112,7 @@ async def _list_sites(call: Call) -> list[Resource]:
         Resource(
             uri=f"{WEBSITE_SCHEME}{website.source_id}",
             name=f"website {website.source_id}",
-            description=f"{_describe(website.title, website.url)} ({website.pages:,} pages)",
+            description=f"{describe_page(website.title, website.url)} ({website.pages:,} pages)",
             template=WEBSITES,
             last_modified=website.fetched_at or website.updated_at,
         )
@@ -179,17 +149,6 @@ async def _read_receipt(uri: str, call: Call) -> ResourceFile:
     except InvalidArgument as error:
         raise _not_found(uri) from error
     return ResourceFile(data=receipt.data, mime_type=RECEIPTS.mime_type)
-
-
-def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:
-    """Return the caller's passages that a tool's result names, in its order, each once."""
-    passages: dict[str, Passage] = {}
-    for uri in _scratch_uris(structured):
-        names = parse_scratch_uri(uri)
-        passage = call.parts.scratch.read(call.caller, *names) if names else None
-        if passage is not None:
-            passages.setdefault(uri, passage)
-    return [_passage_resource(passage) for passage in list(passages.values())[:MAX_LINKS]]
 
 
 async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncIterator[PageInfo]:
@@ -254,7 +213,7 @@ async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None
     members = await library.list_members(website_id, limit=_MAX_LISTED_MEMBERS)
     lines = [
         f"# {label(website.title) or website.url}",
-        f"{website.url} ({website.status}, {website.pages} pages{_said(website.origin)})",
+        f"{website.url} ({website.status}, {website.pages} pages{note_supplied(website.origin)})",
         *(
             f"- {label(page.title) or 'Untitled'} — {page.url} ({PAGE_SCHEME}{page.source_id}, "
             f"{_moment_verb(page.origin)} {page.fetched_at.isoformat(timespec='seconds')})"
@@ -284,52 +243,18 @@ def _not_found(uri: str) -> NotFound:
     )
 
 
-def _scratch_uris(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        if value.startswith(URI_SCHEME):
-            yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _scratch_uris(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _scratch_uris(each)
-
-
 def _page_resource(page: PageInfo) -> Resource:
     return Resource(
         uri=f"{PAGE_SCHEME}{page.source_id}",
         name=f"page {page.source_id}",
         description=(
-            f"{_describe(page.title, page.url)} ({page.tokens:,} tokens{_said(page.origin)})"
+            f"{describe_page(page.title, page.url)} "
+            f"({page.tokens:,} tokens{note_supplied(page.origin)})"
         ),
         template=PAGES,
         last_modified=page.fetched_at,
     )
 
 
-def _said(origin: PageOrigin) -> str:
-    return f", {SUPPLIED}" if origin == "supplied" else ""
-
-
 def _moment_verb(origin: PageOrigin) -> str:
     return SUPPLIED if origin == "supplied" else "fetched"
-
-
-def _describe(title: str, url: str) -> str:
-    """Return a page's title and URL inside the boundary: hosts hand descriptions to models, too."""
-    return Boundary().quote(f"{label(title) or 'Untitled'} — {url}")
-
-
-def _passage_resource(passage: Passage) -> Resource:
-    place = passage.place
-    heading = path_label(place.heading_path)
-    title = " › ".join(part for part in (label(place.title), heading) if part)
-    return Resource(
-        uri=passage.uri,
-        name=f"passage {passage.passage_id}",
-        description=_describe(title, place.url) + _said(place.origin),
-        template=PASSAGES,
-        last_modified=passage.created_at,
-        size_bytes=passage.size_bytes,
-    )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.answer.error_text import format_error, format_research_error
 from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign
+from citewell.core.redaction import summarise_arguments
 from citewell.tools.untrusted import envelope_of
 
 if TYPE_CHECKING:
@@ -16,6 +18,10 @@ if TYPE_CHECKING:
 
     from citewell.core.errors import CitewellError
 
+logger = logging.getLogger(__name__)
+
+UNEXPECTED = "The server met an unexpected error."
+"""All that a caller learns of an error of the program; the log has the rest."""
 EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
 """Tools whose errors use the wording of seed A, which asks not to answer from memory."""
 
@@ -57,3 +63,19 @@ def error_result(
         structured={**envelope_of(foreign), "error": body},
         is_error=True,
     )
+
+
+def log_call(
+    name: str, arguments: Mapping[str, object], result: ToolResult | None, *, seconds: float
+) -> None:
+    """Log a call that is over in one line; the result is None if it was cancelled."""
+    failed = result is not None and result.is_error
+    level = logging.ERROR if failed else logging.INFO
+    if not logger.isEnabledFor(level):
+        return
+    ended = outcome_of(result)
+    if result is not None and not failed:
+        ended = f"{len(result.text)} characters"
+        logger.debug("response preview %s: %s", name, result.text[:500])
+    given = summarise_arguments(arguments)
+    logger.log(level, "tool call %s %s: %s in %.0f ms", name, given, ended, seconds * 1000)

@@ -7,19 +7,22 @@ hold page strings under `untrusted`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel
 
-from citewell.core.boundary import enclose, label, mark, neutralise
+from citewell.core.boundary import Boundary, enclose, label, mark, mark_foreign, neutralise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import TypeVar
 
     from pydantic.fields import FieldInfo
+
+    from citewell.core.progress import OnProgress, Progress
 
     ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -69,6 +72,19 @@ def envelope_of(fields: Iterable[str]) -> dict[str, Any]:
     """Return the envelope that names `fields`; nothing if there are none."""
     names = list(fields)
     return {UNTRUSTED_KEY: {"fields": names, "note": NOTE}} if names else {}
+
+
+def marking_progress(on_progress: OnProgress, arguments: Mapping[str, object]) -> OnProgress:
+    """Return a reporter of progress that brackets the words of pages in its messages."""
+    boundary = Boundary()
+
+    async def report(progress: Progress) -> None:
+        known = json.dumps(arguments, default=str, ensure_ascii=False)
+        ours = f"{known} {progress.own_address}"
+        message = boundary.bracket(mark_foreign(progress.message, known=ours))
+        await on_progress(replace(progress, message=message))
+
+    return report
 
 
 def _mark(value: object, *, is_from_page: bool) -> object:

@@ -54,7 +54,6 @@ class DocsFront:
             timeout_seconds=settings.mcp_tool_timeout,
             max_response_bytes=MAX_RESPONSE_BYTES,
             max_response_tokens=settings.mcp_response_token_budget,
-            logs_tokens=False,
         )
 
     def has(self, name: str) -> bool:

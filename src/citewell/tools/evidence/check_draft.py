@@ -200,6 +200,7 @@ TOOL = Tool(
     input_model=CheckDraftInput,
     output_model=CheckDraftOutput,
     annotations=Annotations(read_only=True),
+    asks_client=True,
     needs=("store", "embedder", "reranker", "citations"),
     run=run,
     shape=as_is,

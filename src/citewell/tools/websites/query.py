@@ -245,6 +245,7 @@ TOOL = Tool(
     input_model=QueryInput,
     output_model=QueryOutput,
     annotations=Annotations(read_only=True),
+    asks_client=True,
     needs=("store", "embedder", "reranker", "synthesizer", "events"),
     run=run,
     shape=as_is,

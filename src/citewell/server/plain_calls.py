@@ -1,0 +1,164 @@
+"""Tool calls that are answered without the SDK: those that only read the library.
+
+The SDK takes longer to load and to carry such a call than many of them take to run. A call out of
+the ordinary is left to the SDK: it alone reports progress over HTTP, asks clients, and explains
+what is wrong with a request.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from citewell import __version__
+from citewell.app.call import Call
+from citewell.core.errors import CitewellError
+from citewell.core.progress import no_progress
+from citewell.tools.resource_links import describe_resource, find_links
+from citewell.tools.results import UNEXPECTED, error_result, outcome_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from citewell.app.client_port import ClientPort
+    from citewell.app.parts import OpensParts
+    from citewell.core.progress import OnProgress
+    from citewell.core.records import Caller
+    from citewell.server.metrics import Metrics
+    from citewell.tools.registry import Registry
+    from citewell.tools.resource_links import Resource
+    from citewell.tools.results import ToolResult
+
+logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+SERVER_NAME = "citewell"
+SERVER_TITLE = "Citewell"
+OLDEST_VERSION = "2025-06-18"
+"""The first protocol version whose results have all that ours have."""
+
+_PARAMS = frozenset({"name", "arguments", "_meta"})
+# The client asks for messages beside the result.
+_ASKS_FOR_MORE = frozenset({"progressToken", "io.modelcontextprotocol/logLevel"})
+# What results of the sessionless era have besides.
+_MODERN_FIELDS = {
+    "resultType": "complete",
+    "_meta": {
+        "io.modelcontextprotocol/serverInfo": {
+            "name": SERVER_NAME,
+            "title": SERVER_TITLE,
+            "version": __version__,
+        }
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCall:
+    """A call that one message answers."""
+
+    request_id: str | int
+    name: str
+    arguments: Json
+
+
+class PlainCalls:
+    """Calls tools of a registry and writes their results as the SDK's server would."""
+
+    def __init__(
+        self, registry: Registry, app: OpensParts, *, metrics: Metrics | None = None
+    ) -> None:
+        self._registry = registry
+        self._app = app
+        self._metrics = metrics
+        self._structured = app.settings.mcp_structured_output_enabled
+
+    def find(self, message: Json) -> PlainCall | None:
+        """Return the call that a valid message asks for; None if it is one for the SDK."""
+        if message.get("method") != "tools/call" or "id" not in message:
+            return None
+        params = message.get("params", {})
+        name, arguments, meta = (params.get(key) for key in ("name", "arguments", "_meta"))
+        arguments, meta = arguments or {}, meta or {}
+        if not (isinstance(name, str) and isinstance(arguments, dict) and isinstance(meta, dict)):
+            return None
+        if not (_PARAMS.issuperset(params) and _ASKS_FOR_MORE.isdisjoint(meta)):
+            return None
+        tool = self._registry.find(name)
+        if tool is None or not tool.only_reads_library:
+            return None
+        return PlainCall(message["id"], name, arguments)
+
+    async def answer(self, call: PlainCall, caller: Caller, *, modern: bool) -> bytes:
+        """Return the JSON-RPC response to a call, for clients of the sessionless era or before."""
+        started = time.monotonic()
+        result, links = await self._run(call, caller)
+        if self._metrics is not None:
+            name, seconds = call.name.replace(".", "_"), time.monotonic() - started
+            self._metrics.count_call(name, outcome_of(result), seconds=seconds)
+        shaped = shape_result(result, links, structured=self._structured)
+        if modern:
+            shaped.update(_MODERN_FIELDS)
+        return encode({"jsonrpc": "2.0", "id": call.request_id, "result": shaped})
+
+    async def _run(self, call: PlainCall, caller: Caller) -> tuple[ToolResult, list[Resource]]:
+        return await run_tool(self._registry, self._app, caller, call.name, call.arguments)
+
+
+async def run_tool(
+    registry: Registry,
+    app: OpensParts,
+    caller: Caller,
+    name: str,
+    arguments: Mapping[str, object],
+    *,
+    on_progress: OnProgress = no_progress,
+    client: ClientPort | None = None,
+) -> tuple[ToolResult, list[Resource]]:
+    """Return the result of a metered call, and the caller's passages that it names.
+
+    Raises:
+        ClientMustAnswer: the client has to answer first.
+    """
+    try:
+        parts = await app.open("access", "scratch")
+    except Exception as error:
+        logger.exception("engine start failed")
+        reported = error if isinstance(error, CitewellError) else CitewellError(UNEXPECTED)
+        return error_result(reported), []
+    result = await registry.call(
+        name,
+        arguments,
+        app=app,
+        caller=caller,
+        on_progress=on_progress,
+        client=client,
+        meter=parts.access.meter,
+    )
+    return result, find_links(result.structured, Call(parts=parts, caller=caller))
+
+
+def shape_result(
+    result: ToolResult, links: Sequence[Resource], *, structured: bool
+) -> dict[str, Any]:
+    """Return the JSON of a result: both of its forms, or one block of JSON."""
+    if not structured:
+        # The URIs of the links are in it.
+        text = json.dumps(result.structured, ensure_ascii=False, separators=(",", ":"))
+        return {"content": [{"type": "text", "text": text}], "isError": result.is_error}
+    blocks = [{"type": "resource_link", **describe_resource(link)} for link in links]
+    return {
+        "content": [{"type": "text", "text": result.text}, *blocks],
+        "structuredContent": result.structured,
+        "isError": result.is_error,
+    }
+
+
+def encode(message: Json) -> bytes:
+    """Return a message as one line of JSON; half of a character is escaped, as JSON can."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
