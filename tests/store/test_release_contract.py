@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.drafts import FETCHED_AT, draft
 from tests.store.backends import BACKENDS, empty_store
@@ -123,3 +124,20 @@ async def test_the_text_before_the_last_change_is_kept(store: Store) -> None:
 
     assert unchanged is None
     assert changed == EarlierText(text="Herons left.", fetched_at=FETCHED_AT)
+
+
+async def test_a_chunk_knows_its_twin_in_another_version(store: Store) -> None:
+    model = "hashing"
+    for version in ("1.2.0", "2.0.0"):
+        await store.put_page(draft(f"pypi:herons@{version}/same", "Herons sleep.", title="Same"))
+        await store.put_page(draft(f"https://{version}.example/", "Herons sleep.", title="Same"))
+    waiting = dict(await store.chunks_to_embed(model=model, limit=50))
+    texts = [text for text in waiting.values() if "sleep" in text]
+    same = [chunk_id for chunk_id, text in waiting.items() if "sleep" in text]
+    assert len(set(texts)) == 1
+    assert await store.releases.twins_of_chunks(same, model=model) == {}
+
+    await store.put_vectors({same[0]: np.ones(4, np.float32)}, model=model)
+
+    assert await store.releases.twins_of_chunks(same, model=model) == {same[2]: same[0]}
+    assert await store.releases.twins_of_chunks(same, model="another") == {}

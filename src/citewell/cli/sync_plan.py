@@ -82,10 +82,10 @@ def plan_outcome(plan: Plan) -> Outcome:
         sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
         flag = " --sites" if plan.due_sites else ""
         lines.append(
-            f"{len(plan.due)} packages{sites} can be indexed: run `citewell sync{flag} --yes`."
+            f"{len(plan.due)} package{'s' * (len(plan.due) != 1)}{sites} can be indexed: run `citewell sync{flag} --yes`."
         )
-    else:
-        lines.append(f"Nothing to do: {counts['indexed']} packages are indexed as installed.")
+    elif counts["indexed"]:
+        lines.append(f"Nothing to do: {_packages(counts['indexed'])} indexed as installed.")
     lines += _hints(plan)
     packages = [
         {
@@ -115,10 +115,16 @@ def _hints(plan: Plan) -> list[str]:
     hosted = len(missing) - installable
     hints = []
     if installable:
-        hints.append(f"{installable} packages are not installed: install them and sync again.")
+        hints.append(f"{_packages(installable)} not installed: install and sync again.")
     if hosted and plan.offers is None:
-        hints.append(f"{hosted} packages have sites only: `citewell sync --sites` looks for them.")
+        hints.append(
+            f"{_packages(hosted)} documented on sites only: `citewell sync --sites` looks for them."
+        )
     return hints
+
+
+def _packages(count: int) -> str:
+    return "1 package is" if count == 1 else f"{count} packages are"
 
 
 def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outcome:

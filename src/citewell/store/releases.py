@@ -69,6 +69,12 @@ class ReleaseStore:
             for row in rows
         ]
 
+    async def twins_of_chunks(self, chunk_ids: Sequence[int], *, model: str) -> dict[int, int]:
+        """Return chunks of other versions of their page that read the same and have a vector."""
+        values = {"chunk_ids": [*chunk_ids], "model": model}
+        rows = await self._database.fetch_all("twins_of_chunks", values)
+        return {row["chunk_id"]: row["twin_id"] for row in rows}
+
     async def earlier_text(self, source_id: int) -> EarlierText | None:
         """Return what a page said before its text last changed; None when it never did."""
         row = await self._database.fetch_one("earlier_text", {"source_id": source_id})
