@@ -43,10 +43,10 @@ def test_the_judgement_says_where_and_what_differs() -> None:
     assert PAGE[slice(*place.span)] == "By default the scheduler runs 40 tasks at once."
 
 
-def test_what_is_missing_is_listed() -> None:
-    judged = judge_claim("The `workers` option sets how many tasks run.", [PAGE])
+def test_what_is_missing_is_listed_once_as_the_draft_writes_it() -> None:
+    judged = judge_claim("The `workers` option sets how many tasks run parameterised.", [PAGE])
 
-    assert "workers" in judged.supporting[0].missing
+    assert judged.supporting[0].missing == ("workers", "parameterised")
 
 
 def test_quotes_for_and_against_stand_side_by_side_without_repetition() -> None:

@@ -52,6 +52,18 @@ async def test_a_symbol_is_compared_by_its_definitions(library: Library) -> None
     assert [note["text"] for note in compared["release_notes"]] == [NOTES]
 
 
+async def test_of_two_symbols_the_one_in_the_case_asked_for_is_compared(library: Library) -> None:
+    for version, text in (("1.2.0", "**Wade()**"), ("2.0.0", "**Wade(depth)**")):
+        url = f"pypi:herons@{version}/herons.birds"
+        await library.parts.store.put_page(draft(url, text, heading="herons.Wade"))
+
+    classes = await library.call("compare_versions", subject="herons.Wade")
+    functions = await library.call("compare_versions", subject="herons.wade")
+
+    assert classes["pairs"][0]["old"]["text"] == "**Wade()**"
+    assert functions["pairs"][0]["old"]["text"] == "**wade(depth: int)**"
+
+
 async def test_what_is_compared_is_remembered_as_handed_out(library: Library) -> None:
     compared = await library.call("compare_versions", subject="Wade")
     handed = await list_handed_out(Call(parts=library.parts, caller=ME))

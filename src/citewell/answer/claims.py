@@ -65,6 +65,7 @@ def _opposites_by_word() -> dict[str, frozenset[str]]:
 
 _OPPOSITES_OF = _opposites_by_word()
 _WORD = re.compile(r"[A-Za-z]+")
+_TOKEN = re.compile(r"\w+")
 # Whose word it is changes nothing about the claim.
 _ATTRIBUTION = re.compile(
     r"(?:according to|as stated in|as described in|as documented in|per) [^,.;]{1,80}+,\s*"
@@ -243,7 +244,11 @@ def _compare(
         differing += zip(numbers, others, strict=True)
     if is_denied:
         differing.append((_count_negations(own), _count_negations(place)))
-    absent = [word for word in own.words if word not in around]
+    stems = own.words.keys() - around.keys()
+    # As the claim writes them, not as they are indexed.
+    absent = [
+        token for token in _TOKEN.findall(own.text) if stems.intersection(content_words(token))
+    ]
     verdict: ClaimVerdict = "unsupported"
     if differing and not names and share >= _CONTRADICTED_SHARE:
         verdict = "contradicted"
@@ -261,7 +266,7 @@ def _compare(
         passage=passage,
         span=span,
         share=round(alone, 2),
-        missing=tuple([*numbers, *names, *absent][:_MOST_LISTED]),
+        missing=tuple(dict.fromkeys([*numbers, *names, *absent]))[:_MOST_LISTED],
         differing=tuple(differing) if verdict == "contradicted" else (),
     )
 

@@ -81,9 +81,8 @@ def plan_outcome(plan: Plan) -> Outcome:
     elif plan.due or plan.due_sites:
         sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
         flag = " --sites" if plan.due_sites else ""
-        lines.append(
-            f"{len(plan.due)} package{'s' * (len(plan.due) != 1)}{sites} can be indexed: run `citewell sync{flag} --yes`."
-        )
+        due = "1 package" if len(plan.due) == 1 else f"{len(plan.due)} packages"
+        lines.append(f"{due}{sites} can be indexed: run `citewell sync{flag} --yes`.")
     elif counts["indexed"]:
         lines.append(f"Nothing to do: {_packages(counts['indexed'])} indexed as installed.")
     lines += _hints(plan)

@@ -188,7 +188,7 @@ class Comparer:
     ) -> list[tuple[Release, int, int]]:
         """Return where the releases define a symbol: release, page and offset, nearest first."""
         asked = name.strip("` ").removesuffix("()")
-        matches: list[tuple[int, int, Release, int, int]] = []
+        matches: list[tuple[int, bool, int, Release, int, int]] = []
         for release in releases:
             where = replace(self.where, releases=(release.key,), version=None)
             symbols = await self.store.symbols.symbols_named(
@@ -197,6 +197,8 @@ class Comparer:
             matches += [
                 (
                     -shared_parts(symbol.full_name, asked),
+                    # `Option` is a class, and `option` what decorates with it.
+                    not symbol.full_name.endswith(asked),
                     len(symbol.full_name),
                     release,
                     symbol.source_id,
@@ -204,8 +206,8 @@ class Comparer:
                 )
                 for symbol in symbols
             ]
-        matches.sort(key=lambda match: match[:2])
-        return [match[2:] for match in matches]
+        matches.sort(key=lambda match: match[:3])
+        return [match[3:] for match in matches]
 
     async def _symbol_sides(
         self, name: str, releases: tuple[Release, Release]
