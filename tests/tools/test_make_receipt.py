@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from tests.tools.library import open_library
+import pytest
+from tests.tools.library import ME, open_library
 from tests.tools.provable_page import QUOTE, URL, cite, provable
+
+from citewell.app.call import Call
+from citewell.core.errors import NotFound
+from citewell.tools.resources import read_resource
 
 
 async def test_a_receipt_names_its_resource_and_what_it_proves() -> None:
@@ -26,3 +31,11 @@ async def test_pages_without_their_response_and_of_others_cannot_be_proved() -> 
 
     assert "is not kept" in unkept.text
     assert "is not indexed" in hidden.text
+
+
+async def test_a_resource_is_of_no_more_citations_than_the_tool_takes() -> None:
+    async with open_library(provable()) as library:
+        uri = "citewell://receipt/" + ",".join([await cite(library)] * 11)
+
+        with pytest.raises(NotFound):
+            await read_resource(uri, Call(parts=library.parts, caller=ME))

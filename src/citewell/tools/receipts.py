@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import InvalidArgument
 from citewell.tools.scope import check_scope
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 RECEIPT_SCHEME = "citewell://receipt/"
 """Followed by citation ids with commas between them."""
 
+MAX_CITATIONS = 10
+
 
 async def receipt_for(citation_ids: Sequence[str], call: Call) -> Receipt:
     """Return the receipt of citations that the caller may see.
@@ -23,6 +26,8 @@ async def receipt_for(citation_ids: Sequence[str], call: Call) -> Receipt:
         InvalidArgument: a citation id is not Citewell's, or its page cannot be proved.
         NotFound: its page is not there, has changed since, or its response is not kept.
     """
+    if len(citation_ids) > MAX_CITATIONS:
+        raise InvalidArgument(f"A receipt is for at most {MAX_CITATIONS} citations.")
     # Imported late: few callers ever want one, and it loads the libraries of web archives.
     from citewell.app.receipts import make_receipt
 

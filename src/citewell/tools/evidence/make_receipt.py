@@ -7,11 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.answer.quote import clip
-from citewell.tools.receipts import RECEIPT_SCHEME, receipt_for
+from citewell.tools.receipts import MAX_CITATIONS, RECEIPT_SCHEME, receipt_for
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.untrusted import OwnText, PageText, PageUrl
 
-MAX_CITATIONS = 10
 MAX_SHOWN_CHARACTERS = 600
 
 CitationId = Annotated[str, Field(min_length=1, max_length=100)]
