@@ -222,7 +222,7 @@ async def test_usage_by_day_counts_what_failed_apart(store: AccessStore) -> None
 
 
 async def test_calls_are_listed_newest_first_and_paged(store: AccessStore) -> None:
-    calls = [call("a"), call("a", outcome="TIMEOUT"), call("b")]
+    calls = [call("a"), call("a", outcome="TIMEOUT", message="It took 鷺."), call("b")]
     await store.record_calls(calls)
 
     newest = await store.list_calls(CallQuery(limit=2))

@@ -61,6 +61,7 @@ async def test_a_new_entry_waits_with_an_id_before_anything_is_fetched(store: St
         language=None,
         pages=0,
         chunks=0,
+        text_bytes=0,
         fetched_at=None,
         fields={},
         tags=("zoo",),
@@ -78,6 +79,7 @@ async def test_the_page_of_an_entry_takes_the_promised_id_and_others_do_not(stor
     other = await put(store, EGRETS, "Egrets fly.")
 
     page = await put(store, HERONS, "Herons wade.", "They wait.")
+    assert (await got(store, website.source_id)).text_bytes == len("Herons wade.\n\nThey wait.")
 
     assert page == website.source_id
     assert other != website.source_id

@@ -308,13 +308,13 @@ async def test_stats_count_what_the_filter_lets_through(store: Store) -> None:
     await store.put_vectors({first: vector(1, 0)}, model=MODEL)
 
     assert await store.corpus_stats(ALL) == CorpusStats(
-        pages=2, chunks=3, tokens=4, embedded_chunks=1
+        pages=2, chunks=3, tokens=4, embedded_chunks=1, text_bytes=18
     )
     assert await store.corpus_stats(SearchFilter(project="p")) == CorpusStats(
-        pages=1, chunks=2, tokens=3, embedded_chunks=1
+        pages=1, chunks=2, tokens=3, embedded_chunks=1, text_bytes=14
     )
     assert await store.corpus_stats(SearchFilter(project="q")) == CorpusStats(
-        pages=1, chunks=1, tokens=1, embedded_chunks=0
+        pages=1, chunks=1, tokens=1, embedded_chunks=0, text_bytes=4
     )
 
 

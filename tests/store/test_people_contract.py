@@ -102,6 +102,27 @@ async def test_open_questions_are_listed_oldest_first_and_closed_ones_newest_fir
     assert await closed_questions(store) == ["c", "b"]
 
 
+async def test_the_whole_history_is_searched_and_paged(store: Store) -> None:
+    for name in ("Deploy", "Rename", "Deploy again", "Open"):
+        await store.people.add_question(question(name))
+    await store.people.add_question(question("Deploy theirs", owner=OTHER))
+    for name in ("Deploy", "Rename", "Deploy again"):
+        await store.people.answer_question(name, owner=ME, answer="50 % of IT", now=NOON)
+
+    async def found(matching: str, before: str | None = None, limit: int = 9) -> list[str]:
+        history = await store.people.search_history(
+            ME, matching=matching, before=before, limit=limit
+        )
+        return [each.question_id for each in history]
+
+    assert await found("") == ["Deploy again", "Rename", "Deploy"]
+    assert await found("dEPLOY") == ["Deploy again", "Deploy"]
+    assert await found("50 % of it", limit=1) == ["Deploy again"]
+    assert await found("50 % of it", before="Deploy again") == ["Rename", "Deploy"]
+    assert await found("helper", before="Deploy theirs") == []
+    assert await found("%") != await found("_") == []
+
+
 async def test_an_answer_closes_an_open_question(store: Store) -> None:
     await store.people.add_question(question("lunch"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -117,13 +118,13 @@ async def test_the_text_before_the_last_change_is_kept(store: Store) -> None:
     assert page is not None
 
     await store.put_page(draft(url, PAGES[url]))
-    unchanged = await store.releases.earlier_text(page.source_id)
+    unchanged = await store.releases.earlier_texts(page.source_id)
     await store.put_page(draft(url, "Herons left."))
     await store.put_page(draft(url, "Herons came back."))
-    changed = await store.releases.earlier_text(page.source_id)
+    changed = await store.releases.earlier_texts(page.source_id)
 
-    assert unchanged is None
-    assert changed == EarlierText(text="Herons left.", fetched_at=FETCHED_AT)
+    assert unchanged == []
+    assert changed == [EarlierText(text="Herons left.", fetched_at=FETCHED_AT)]
 
 
 async def test_a_chunk_knows_its_twin_in_another_version(store: Store) -> None:
@@ -141,3 +142,24 @@ async def test_a_chunk_knows_its_twin_in_another_version(store: Store) -> None:
 
     assert await store.releases.twins_of_chunks(same, model=model) == {same[2]: same[0]}
     assert await store.releases.twins_of_chunks(same, model="another") == {}
+
+
+async def test_the_texts_of_the_latest_fetches_are_kept(store: Store) -> None:
+    url = "https://birds.example/"
+    days = [FETCHED_AT + timedelta(days=number) for number in range(12)]
+    page = await store.find_page(url, project="default")
+    assert page is not None
+
+    for number, day in enumerate(days):
+        await store.put_page(draft(url, f"Text {number}.", fetched_at=day))
+    kept = await store.releases.earlier_texts(page.source_id)
+    fetches = await store.releases.earlier_fetches(page.source_id)
+    await store.put_page(draft(url, "long " * 250_000, fetched_at=days[-1] + timedelta(days=1)))
+    await store.put_page(draft(url, "Short.", fetched_at=days[-1] + timedelta(days=2)))
+    beside_a_long_one = await store.releases.earlier_texts(page.source_id)
+
+    assert [(text.text, text.fetched_at) for text in kept] == [
+        (f"Text {number}.", days[number]) for number in range(10, 2, -1)
+    ]
+    assert fetches == [text.fetched_at for text in kept]
+    assert [len(text.text) for text in beside_a_long_one] == [1_250_000]

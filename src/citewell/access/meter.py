@@ -215,7 +215,7 @@ class Meter:
             if held is not None:
                 call.reservation = Reservation(held, token, price, call.tool)
 
-    def _end(self, call: MeteredCall, *, outcome: str, text: str) -> None:
+    def _end(self, call: MeteredCall, *, outcome: str, text: str, message: str) -> None:
         # A failed call costs nothing, unless the billing service charged for it and cannot refund.
         units = call.reserved if outcome == "ok" or call.was_charged else 0
         self._unwritten[call.owner, call.month] += units - call.reserved
@@ -227,6 +227,7 @@ class Meter:
             agent=call.caller.agent,
             tool=call.tool,
             outcome=outcome,
+            message=message,
             units=units,
             tokens=0,
             milliseconds=round((time.monotonic() - call.started) * 1000),
@@ -274,9 +275,9 @@ class MeteredCall:
         """
         await self._meter._admit(self)
 
-    def end(self, *, outcome: str, text: str = "") -> None:
-        """Record the call: `ok`, or the code of the error, and the text that was returned."""
-        self._meter._end(self, outcome=outcome, text=text)
+    def end(self, *, outcome: str, text: str = "", message: str = "") -> None:
+        """Record the call: `ok`, or the code and the message of the error, and what it returned."""
+        self._meter._end(self, outcome=outcome, text=text, message=message)
 
 
 def _with_tokens(ended: list[_Ended]) -> list[CallRecord]:

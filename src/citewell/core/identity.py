@@ -62,6 +62,8 @@ class CallRecord:
     tool: str
     outcome: str
     """`ok`, or the code of the error."""
+    message: str = ""
+    """Of the error, redacted."""
     units: int
     tokens: int
     """Of the text that was returned, in cl100k tokens."""

@@ -101,7 +101,8 @@ class Website:
     """None until a page was read."""
     pages: int
     chunks: int
-    """Of all its pages."""
+    text_bytes: int
+    """Both of all its pages."""
     fetched_at: datetime | None
     """When its page was fetched last, or its site gone through."""
     fields: Fields

@@ -213,8 +213,8 @@ class PageInfo:
     """Who passed the text in; empty for a page of another origin, or where nobody noted it."""
     incomplete: str = ""  # as of the response it was made from
     extractor: int = 0
-    release: Release = NO_RELEASE.release
-    """What it documents."""
+    text_bytes: int = 0  # of its canonical text in UTF-8
+    release: Release = NO_RELEASE.release  # what it documents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,3 +43,4 @@ class CorpusStats:
     chunks: int
     tokens: int
     embedded_chunks: int
+    text_bytes: int = 0

@@ -190,6 +190,14 @@ class Desk:
         ]
         return listed[0], listed[1]
 
+    async def search_history(
+        self, owner: str, *, matching: str, before: str | None, limit: int
+    ) -> list[UserQuestion]:
+        """Return closed questions that hold these letters, newest first, from `before` on."""
+        return await self._store.search_history(
+            owner, matching=plain_text(matching), before=before, limit=limit
+        )
+
     async def add_directive(
         self, content: str, party: Party, *, task_id: str = DEFAULT_TASK
     ) -> Directive:

@@ -87,10 +87,11 @@ class Comparer:
         )
 
     async def _compare_fetches(self, source_id: int) -> Comparison | None:
-        earlier = await self.store.releases.earlier_text(source_id)
+        texts = await self.store.releases.earlier_texts(source_id)
         page = await self.store.get_page(source_id)
-        if earlier is None or page is None:
+        if not texts or page is None:
             return None
+        earlier = texts[0]
         moments = (earlier.fetched_at, page.info.fetched_at)
         before, after = (moment.isoformat(timespec="seconds") for moment in moments)
         old = Side(page=page, text=earlier.text, version=before, span=(0, len(earlier.text)))

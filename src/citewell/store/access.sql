@@ -34,10 +34,10 @@ WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_a
 
 -- name: record_call
 INSERT INTO call (
-    called_at, month, owner, hint, user_name, agent, tool, outcome, units, tokens, milliseconds,
-    price, refunded
+    called_at, month, owner, hint, user_name, agent, tool, outcome, message, units, tokens,
+    milliseconds, price, refunded
 ) VALUES (
-    :called_at, :month, :owner, :hint, :user, :agent, :tool, :outcome, :units, :tokens,
+    :called_at, :month, :owner, :hint, :user, :agent, :tool, :outcome, :message, :units, :tokens,
     :milliseconds, :price, :refunded
 );
 

@@ -37,7 +37,7 @@ WHERE project = :project AND url = :url AND md5(url) = md5(:url);
 
 -- name: page_as_website
 SELECT
-    source_id, project, url, content_type, title, language, chunks, fetched_at, origin,
+    source_id, project, url, content_type, title, language, chunks, text_bytes, fetched_at, origin,
     supplied_by,
     -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS
     tags

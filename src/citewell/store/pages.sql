@@ -45,7 +45,8 @@ incomplete = excluded.incomplete,
 extractor = excluded.extractor,
 product = excluded.product,
 version = excluded.version,
-place = excluded.place
+place = excluded.place,
+text_bytes = excluded.text_bytes
 
 -- part: section_node
 section.source_id AS number, section.ordinal AS section,

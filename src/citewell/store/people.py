@@ -89,6 +89,22 @@ class PeopleStore:
             await self._change("expire_questions", values)
         return [_question(row) for row in await self._database.fetch_all(statement, values)]
 
+    async def search_history(
+        self, owner: str, *, matching: str, before: str | None, limit: int
+    ) -> list[UserQuestion]:
+        """Return closed questions that hold `matching`, newest first.
+
+        Upper and lower case are the same. `before` is the id of a question: older ones follow.
+        """
+        values = {
+            "owner": owner,
+            "matching": matching.lower(),
+            "before": before,
+            "limit": limit,
+        }
+        rows = await self._database.fetch_all("search_closed_questions", values)
+        return [_question(row) for row in rows]
+
     async def answer_question(
         self, question_id: str, *, owner: str, answer: str, now: datetime
     ) -> UserQuestion | None:

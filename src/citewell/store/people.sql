@@ -40,6 +40,17 @@ SELECT * FROM question WHERE owner = :owner AND state = 'pending' ORDER BY numbe
 SELECT * FROM question WHERE owner = :owner AND state <> 'pending'
 ORDER BY number DESC LIMIT :limit;
 
+-- name: search_closed_questions
+SELECT * FROM question
+WHERE owner = :owner AND state <> 'pending'
+    -- sqlite: AND instr(lower(text || ' ' || coalesce(answer, '') || ' ' || coalesce(agent, '')), :matching) > 0
+    -- postgres: AND strpos(lower(text || ' ' || coalesce(answer, '') || ' ' || coalesce(agent, '')), :matching) > 0
+    AND (
+        CAST(:before AS text) IS NULL
+        OR number < (SELECT number FROM question WHERE question_id = :before AND owner = :owner)
+    )
+ORDER BY number DESC LIMIT :limit;
+
 -- name: answer_question
 -- The time of an open question may be over without anyone having noted it: the server was down.
 UPDATE question SET

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from citewell.store.session import Database, Row, Session
 
 
+# What is kept of a page's earlier fetches; the newest is kept whatever its length.
+KEPT_TEXTS = {"most_texts": 8, "most_characters": 1_000_000}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRelease:
     """A release that pages document, and how many."""
@@ -43,7 +47,7 @@ class SiblingPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierText:
-    """What a page said before it last changed."""
+    """What a page said when it was fetched."""
 
     text: str
     fetched_at: datetime
@@ -75,12 +79,18 @@ class ReleaseStore:
         rows = await self._database.fetch_all("twins_of_chunks", values)
         return {row["chunk_id"]: row["twin_id"] for row in rows}
 
-    async def earlier_text(self, source_id: int) -> EarlierText | None:
-        """Return what a page said before its text last changed; None when it never did."""
-        row = await self._database.fetch_one("earlier_text", {"source_id": source_id})
-        if row is None:
-            return None
-        return EarlierText(text=row["text"], fetched_at=read_datetime(row["fetched_at"]))
+    async def earlier_fetches(self, source_id: int) -> list[datetime]:
+        """Return when the page was fetched with the texts that it had before, newest first."""
+        rows = await self._database.fetch_all("earlier_fetches", {"source_id": source_id})
+        return [read_datetime(row["fetched_at"]) for row in rows]
+
+    async def earlier_texts(self, source_id: int) -> list[EarlierText]:
+        """Return what the page said before its text changed, newest first, as far as it is kept."""
+        rows = await self._database.fetch_all("earlier_texts", {"source_id": source_id})
+        return [
+            EarlierText(text=row["text"], fetched_at=read_datetime(row["fetched_at"]))
+            for row in rows
+        ]
 
     async def drop_release(self, project: str, release: Release) -> int:
         """Delete all pages of a release in one transaction; return how many there were."""

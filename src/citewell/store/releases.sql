@@ -50,15 +50,30 @@ VALUES (:project, :folder, :product, :version)
 ON CONFLICT DO NOTHING;
 
 -- name: keep_earlier_text
--- Before a page is put: what it says is kept if the new text differs. Supplied text is not: the
--- site never said so.
-INSERT INTO earlier_text (source_id, fetched_at, text)
+-- Before a page is put with another text: what it says is kept. Supplied text is not: the site
+-- never said so.
+INSERT INTO earlier_fetch (source_id, fetched_at, text)
 SELECT page.source_id, page.fetched_at, page_body.text FROM page
 JOIN page_body ON page_body.source_id = page.source_id
-WHERE page.project = :project AND page.url = :url AND page.text_hash <> :text_hash
-    AND page.origin <> 'supplied'
-    -- postgres: AND md5(page.url) = md5(:url)
-ON CONFLICT (source_id) DO UPDATE SET fetched_at = excluded.fetched_at, text = excluded.text;
+WHERE page.source_id = :source_id AND page.origin <> 'supplied'
+ON CONFLICT (source_id, fetched_at) DO UPDATE SET text = excluded.text;
 
--- name: earlier_text
-SELECT fetched_at, text FROM earlier_text WHERE source_id = :source_id;
+-- name: drop_earlier_texts
+-- Of each page the newest, and before it as many as the limits on number and length allow.
+DELETE FROM earlier_fetch
+WHERE source_id = :source_id AND fetched_at IN (
+    SELECT fetched_at FROM (
+        SELECT fetched_at,
+            row_number() OVER newest AS place,
+            sum(length(text)) OVER newest AS characters
+        FROM earlier_fetch WHERE source_id = :source_id
+        WINDOW newest AS (ORDER BY fetched_at DESC)
+    ) AS kept
+    WHERE place > 1 AND (place > :most_texts OR characters > :most_characters)
+);
+
+-- name: earlier_fetches
+SELECT fetched_at FROM earlier_fetch WHERE source_id = :source_id ORDER BY fetched_at DESC;
+
+-- name: earlier_texts
+SELECT fetched_at, text FROM earlier_fetch WHERE source_id = :source_id ORDER BY fetched_at DESC;

@@ -35,7 +35,7 @@ from citewell.tools.results import (
     ToolResult,
     error_result,
     log_call,
-    outcome_of,
+    record_end,
 )
 from citewell.tools.toolsets import hide_scope, spell_name
 from citewell.tools.untrusted import envelope, marked, marking_progress
@@ -319,7 +319,7 @@ class Registry:
             result = error_result(reported, tool=name, arguments=arguments)
         finally:
             if metered is not None:
-                metered.end(outcome=outcome_of(result), text="" if result is None else result.text)
+                record_end(metered, result)
         return result
 
     async def _run(

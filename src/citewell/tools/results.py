@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.answer.error_text import format_error, format_research_error
 from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign
-from citewell.core.redaction import summarise_arguments
+from citewell.core.redaction import redact, summarise_arguments
+from citewell.core.text import one_line
 from citewell.tools.untrusted import envelope_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from citewell.access.meter import MeteredCall
     from citewell.core.errors import CitewellError
 
 logger = logging.getLogger(__name__)
@@ -24,6 +26,8 @@ UNEXPECTED = "The server met an unexpected error."
 """All that a caller learns of an error of the program; the log has the rest."""
 EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
 """Tools whose errors use the wording of seed A, which asks not to answer from memory."""
+
+_LOGGED_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,18 @@ def outcome_of(result: ToolResult | None) -> str:
     if result is None:
         return "UNFINISHED"
     return str(result.structured["error"]["code"]) if result.is_error else "ok"
+
+
+def record_end(call: MeteredCall, result: ToolResult | None) -> None:
+    """Record how a call ended; of an error also its message, as one redacted line."""
+    message = ""
+    if result is not None and result.is_error:
+        message = str(result.structured["error"]["message"])
+    call.end(
+        outcome=outcome_of(result),
+        text="" if result is None else result.text,
+        message=one_line(redact(message), limit=_LOGGED_CHARACTERS),
+    )
 
 
 def error_result(

@@ -127,6 +127,7 @@ def test_keys_are_for_admins_and_the_log_shows_what_failed(tab: Tab) -> None:
     page = tab.open("/mcp/console/calls?failed=1", key=tab.served.ben)
     expect(page.locator("tbody tr").first).to_contain_text("search")
     expect(page.locator("tbody tr").first).to_contain_text("INVALID_ARGUMENT")
+    expect(page.locator("tbody tr .why").first).to_contain_text("query")
     expect(page.get_by_role("link", name="Keys")).to_have_count(0)
     assert faults_of(page) == []
 

@@ -60,6 +60,7 @@ class Scene:
 
     url: str
     site: Site
+    server_pid: int
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         """Return the structured result of a call over plain HTTP."""
@@ -112,7 +113,7 @@ def running_scene(folder: Path, *paths: str, **settings: str) -> Iterator[Scene]
             folder, CITEWELL_EMBEDDER="none", CITEWELL_MCP_TOOLSETS="all", **settings
         ) as server,
     ):
-        scene = Scene(url=server.url, site=site)
+        scene = Scene(url=server.url, site=site, server_pid=server.process.pid)
         if paths:
             ingested = scene.call("ingest", url=[site.url(path) for path in paths])
             assert "error" not in ingested, ingested

@@ -50,6 +50,7 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
 
     return [
         page(QUESTIONS, pages.show_questions),
+        page(f"{QUESTIONS}/history", pages.show_history),
         page(f"{QUESTIONS}/answers/{{id}}", pages.take_answer, "POST"),
         page(DIRECTIVES, pages.show_directives),
         page(f"{DIRECTIVES}/new", pages.take_directive, "POST"),
@@ -89,6 +90,21 @@ class DeskPages:
             "html_of": html_of,
         }
         return self._screen.show(request, "questions.html", values)
+
+    async def show_history(self, request: Request, call: Call) -> Response:
+        """Show the questions of the past that hold the words of the search."""
+        matching = request.query_params.get("q", "").strip()
+        before = request.query_params.get("before") or None
+        found = await console.search_history(call, matching=matching, before=before)
+        values = {
+            "history": found,
+            "matching": matching,
+            "before": before,
+            "at_once": console.HISTORY_AT_ONCE,
+            "rendered": await render_questions(call, {"history": found}),
+            "html_of": html_of,
+        }
+        return self._screen.show(request, "history.html", values)
 
     async def take_answer(self, request: Request, call: Call) -> Response:
         """Take the answer that a form sends."""

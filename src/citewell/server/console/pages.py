@@ -27,6 +27,8 @@ _MEDIA_TYPES = {
     "svg": "image/svg+xml",
     "txt": "text/plain",
 }
+# Sent as one file, in this order: `key.js` holds what the others share.
+_SCRIPTS = ("key", "pages", "live", "reader", "ask", "library", "desk")
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 
@@ -46,8 +48,10 @@ class Pages:
             for file in resources.files("citewell.server.console").joinpath("static").iterdir()
             if file.name.rpartition(".")[2] in _MEDIA_TYPES
         }
+        self._files["app.js"] = b"".join(self._files[f"{name}.js"] for name in _SCRIPTS)
         texts = Texts()
         self._templates.filters["digest"] = _digest
+        self._templates.filters["size"] = _size
         self._templates.filters["age"] = lambda text: age_of(text, texts)
         self._templates.globals.update(
             asset=self._asset, version=__version__, t=texts, texts_of=texts.of_section
@@ -93,6 +97,15 @@ def _digest(content: str | bytes) -> str:
     """Return what changes whenever the content does."""
     content = content.encode() if isinstance(content, str) else content
     return hashlib.sha256(content).hexdigest()[:12]
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes as people read it."""
+    size, units = float(count), iter(("kB", "MB", "GB"))
+    unit = "bytes"
+    while size >= 1000 and (larger := next(units, None)) is not None:
+        size, unit = size / 1000, larger
+    return f"{size:,.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
 
 
 def html_of(html: str) -> Markup:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from starlette.responses import RedirectResponse
@@ -10,6 +11,7 @@ from starlette.routing import Route
 from citewell.core.errors import NotFound
 from citewell.server.console.pages import html_of
 from citewell.tools.webapp import reader
+from citewell.tools.webapp.fetches import compare_fetches
 from citewell.tools.webapp.handed_out import citations_of_page
 
 if TYPE_CHECKING:
@@ -27,9 +29,7 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
     """Return the routes of the reader."""
 
     async def show_page(request: Request, call: Call) -> Response:
-        source_id = read_number(request.path_params["id"])
-        if source_id is None:
-            raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
+        source_id = _page_number(request)
         part = read_number(request.query_params.get("part", ""))
         view = await reader.view_page(
             source_id,
@@ -44,13 +44,39 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
         }
         return screen.show(request, "page.html", values)
 
+    async def show_changes(request: Request, call: Call) -> Response:
+        view = await compare_fetches(
+            _page_number(request),
+            call,
+            one=_read_moment(request.query_params.get("from", "")),
+            other=_read_moment(request.query_params.get("to", "")),
+        )
+        return screen.show(request, "fetches.html", {"view": view})
+
     async def show_under_old_address(request: Request) -> Response:
         return RedirectResponse(f"/read/{request.path_params['id']}", status_code=308)
 
     return [
         Route("/read/{id}", door.guard(show_page, refuse=screen.refuse), methods=["GET"]),
+        Route(
+            "/read/{id}/changes", door.guard(show_changes, refuse=screen.refuse), methods=["GET"]
+        ),
         Route("/page/{id:int}", show_under_old_address, methods=["GET"]),
     ]
+
+
+def _page_number(request: Request) -> int:
+    source_id = read_number(request.path_params["id"])
+    if source_id is None:
+        raise NotFound("There is no such page.", suggestion="Go back to the list of pages.")
+    return source_id
+
+
+def _read_moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def read_number(text: str) -> int | None:

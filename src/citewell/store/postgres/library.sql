@@ -16,7 +16,7 @@ SELECT
     coalesce(
         CASE website.kind WHEN 'page' THEN own.fetched_at END, website.fetched_at
     ) AS fetched_at,
-    own.fields, counted.pages, counted.chunks,
+    own.fields, counted.pages, counted.chunks, counted.text_bytes,
     (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin,
     (SELECT supplied_by FROM page WHERE page.source_id = website.source_id) AS supplied_by
 FROM website
@@ -29,7 +29,9 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS own ON TRUE
 CROSS JOIN LATERAL (
-    SELECT count(*) AS pages, coalesce(sum(page.chunks), 0)::bigint AS chunks
+    SELECT
+        count(*) AS pages, coalesce(sum(page.chunks), 0)::bigint AS chunks,
+        coalesce(sum(page.text_bytes), 0)::bigint AS text_bytes
     FROM website_page JOIN page USING (source_id)
     WHERE website_page.website_id = website.source_id
 ) AS counted

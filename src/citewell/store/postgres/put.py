@@ -12,6 +12,7 @@ from citewell.core.off_loop import in_thread
 from citewell.core.storage import PutResult
 from citewell.store.postgres.mentions import put_mentions
 from citewell.store.postgres.statements import SQL
+from citewell.store.releases import KEPT_TEXTS
 from citewell.store.rows import page_values
 from citewell.store.symbols import symbol_rows
 from citewell.store.word_index import MANY_CHUNKS, check_slices
@@ -47,8 +48,10 @@ async def put_page(
     key = {"project": draft.project, "url": draft.url}
     before = await (await connection.execute(SQL["page_before"], key)).fetchone()
     text_hash = content_hash(draft.extracted.text)
-    if before is not None:
-        await connection.execute(SQL["keep_earlier_text"], key | {"text_hash": text_hash})
+    if before is not None and before["text_hash"] != text_hash:
+        limits = KEPT_TEXTS | {"source_id": before["source_id"]}
+        await connection.execute(SQL["keep_earlier_text"], limits)
+        await connection.execute(SQL["drop_earlier_texts"], limits)
     put = await _put_page_row(connection, draft, text_hash=text_hash)
     await _put_parts(connection, draft, put=put)
     await _put_symbols(connection, draft, put=put)

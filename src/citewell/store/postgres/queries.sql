@@ -95,7 +95,7 @@ WITH put AS (
     INSERT INTO page (
         source_id, project, url, final_url, title, kind, language, content_type, tags, text_hash,
         chunks, tokens, fetched_at, etag, last_modified, published_at, modified_at, canonical_url,
-        origin, supplied_by, incomplete, extractor, product, version, place
+        origin, supplied_by, incomplete, extractor, product, version, place, text_bytes
     ) SELECT
         coalesce(
             (SELECT source_id FROM website WHERE project = :project AND md5(url) = md5(:url)),
@@ -109,7 +109,7 @@ WITH put AS (
         :project, :url, :final_url, :title, :kind, :language, :content_type,
         :tags, :text_hash, :chunks, :tokens, :fetched_at, :etag, :last_modified,
         :published_at, :modified_at, :canonical_url, :origin, :supplied_by, :incomplete, :extractor,
-        :product, :version, :place
+        :product, :version, :place, :text_bytes
     WHERE :origin <> 'supplied' OR NOT EXISTS (
         SELECT 1 FROM page
         WHERE project = :project AND md5(final_url) = md5(:url) AND final_url = :url
@@ -214,7 +214,7 @@ WHERE source_id = ANY (:source_ids);
 -- name: corpus_stats
 -- What waits for a vector is counted, by the index on the model: it is little where much is stored.
 WITH passing AS (
-    SELECT source_id, chunks, tokens FROM page
+    SELECT source_id, chunks, tokens, text_bytes FROM page
     -- use: page_filter
         AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
 )
@@ -222,6 +222,7 @@ SELECT
     count(*) AS pages,
     coalesce(sum(chunks), 0)::bigint AS chunks,
     coalesce(sum(tokens), 0)::bigint AS tokens,
+    coalesce(sum(text_bytes), 0)::bigint AS text_bytes,
     coalesce(sum(chunks), 0)::bigint - (
         SELECT count(*) FROM (
             SELECT 0 AS model_id

@@ -86,6 +86,7 @@ class PostgresStore(StoredPages):
             pages=row["pages"],
             chunks=row["chunks"],
             tokens=row["tokens"],
+            text_bytes=row["text_bytes"],
             embedded_chunks=row["embedded_chunks"],
         )
 

@@ -18,6 +18,11 @@ SELECT
         ORDER BY source_id <> website_id
         LIMIT 1
     ) AS fields,
+    (
+        SELECT coalesce(sum(text_bytes), 0) FROM website_page
+        JOIN page ON page.source_id = website_page.source_id
+        WHERE website_page.website_id = website.source_id
+    ) AS text_bytes,
     (SELECT origin FROM page WHERE page.source_id = website.source_id) AS origin,
     (SELECT supplied_by FROM page WHERE page.source_id = website.source_id) AS supplied_by
 FROM website

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
+from citewell.store.releases import KEPT_TEXTS
 from citewell.store.rows import page_values
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.session import SQL, adapt_values, timestamp
@@ -40,7 +41,10 @@ def put_page(
     key = {"project": draft.project, "url": draft.url}
     before = connection.execute(SQL["page_before"], key).fetchone()
     text_hash = content_hash(draft.extracted.text)
-    connection.execute(SQL["keep_earlier_text"], key | {"text_hash": text_hash})
+    if before is not None and before["text_hash"] != text_hash:
+        limits = KEPT_TEXTS | {"source_id": before["source_id"]}
+        connection.execute(SQL["keep_earlier_text"], limits)
+        connection.execute(SQL["drop_earlier_texts"], limits)
     source_id = _put_page_row(connection, draft, text_hash=text_hash)
     _put_parts(connection, draft, source_id=source_id)
     _put_response(connection, response, source_id=source_id)

@@ -109,7 +109,7 @@ CROSS JOIN page ON page.source_id = asked.value
 INSERT INTO page (
     source_id, project, url, final_url, title, kind, language, content_type, text_hash, chunks, tokens,
     fetched_at, etag, last_modified, published_at, modified_at, canonical_url, origin, supplied_by,
-    incomplete, extractor, product, version, place
+    incomplete, extractor, product, version, place, text_bytes
 ) SELECT
     coalesce(
         (SELECT source_id FROM website WHERE project = :project AND url = :url),
@@ -121,7 +121,7 @@ INSERT INTO page (
     ),
     :project, :url, :final_url, :title, :kind, :language, :content_type, :text_hash, :chunks,
     :tokens, :fetched_at, :etag, :last_modified, :published_at, :modified_at, :canonical_url,
-    :origin, :supplied_by, :incomplete, :extractor, :product, :version, :place
+    :origin, :supplied_by, :incomplete, :extractor, :product, :version, :place, :text_bytes
 WHERE :origin <> 'supplied' OR NOT EXISTS (
     SELECT 1 FROM page
     WHERE project = :project AND final_url = :url AND url <> :url AND origin <> 'supplied'
@@ -209,7 +209,9 @@ FROM page
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_pages
-SELECT count(*) AS pages, coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens
+SELECT
+    count(*) AS pages, coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens,
+    coalesce(sum(text_bytes), 0) AS text_bytes
 FROM page
 WHERE :source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids));
 

@@ -88,6 +88,7 @@ class SqliteStore(StoredPages):
                 pages=counts["pages"],
                 chunks=counts["chunks"],
                 tokens=counts["tokens"],
+                text_bytes=counts["text_bytes"],
                 embedded_chunks=embedded["embedded"],
             )
 

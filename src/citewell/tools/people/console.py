@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+HISTORY_AT_ONCE = 50
 DESK_NEEDS: tuple[PartName, ...] = ("desk",)
 
 
@@ -38,6 +39,15 @@ async def list_questions(call: Call) -> dict[str, list[Json]]:
         "pending": [shape_question(question) for question in pending],
         "history": [shape_question(question) for question in history],
     }
+
+
+async def search_history(call: Call, *, matching: str, before: str | None) -> list[Json]:
+    """Return the next questions of the history that hold `matching`, newest first."""
+    ask_user.TOOL.refuse_others(call.caller)
+    found = await call.parts.desk.search_history(
+        party_of(call).owner, matching=matching, before=before, limit=HISTORY_AT_ONCE
+    )
+    return [shape_question(question) for question in found]
 
 
 async def answer_question(call: Call, question_id: str, *, answer: object) -> Json:

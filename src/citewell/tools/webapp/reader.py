@@ -86,6 +86,8 @@ class PageView:
     quote_state: QuoteState | None
     """`outdated`: the page has changed since it was quoted; `elsewhere`: not of this page."""
     changes: Sequence[FoundChange]
+    has_changed: bool
+    """Whether texts of earlier fetches are kept."""
     neighbours: Sequence[Neighbour]
     more_neighbours: int
     """How many are left out."""
@@ -126,6 +128,7 @@ async def view_page(
         quote_id=quote_id if quote_state else None,
         quote_state=quote_state,
         changes=await _changes(page.info, call),
+        has_changed=bool(await call.parts.store.releases.earlier_fetches(source_id)),
         neighbours=listed,
         more_neighbours=len(all_neighbours) - len(listed),
         # Two addresses may lead to one page, so this can only be about right.

@@ -1,4 +1,4 @@
-// The desk: time left, notifications on request, and a search in the history.
+// The desk: time left, and notifications on request.
 "use strict";
 
 (() => {
@@ -74,14 +74,6 @@
     if (event.target.closest("[data-notify]")) toggle();
     const template = event.target.closest("[data-fill]");
     if (template) fill(template.dataset);
-  });
-
-  document.addEventListener("input", (event) => {
-    if (!event.target.matches("[data-filter]")) return;
-    const wanted = event.target.value.trim().toLowerCase();
-    document.querySelectorAll(`[data-list="${event.target.dataset.filter}"] > li`).forEach((card) => {
-      card.hidden = Boolean(wanted) && !card.textContent.toLowerCase().includes(wanted);
-    });
   });
 
   const start = () => {

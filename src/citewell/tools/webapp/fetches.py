@@ -1,0 +1,100 @@
+"""What changed in a page between two fetches that a person chooses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.core.difference import find_changes
+from citewell.core.off_loop import in_thread
+from citewell.core.text import one_line
+from citewell.tools.webapp.reader import get_visible_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from citewell.core.records import PageInfo
+    from citewell.core.text import Span
+    from citewell.tools.registry import Call
+
+_HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
+_MOST_CHANGES = 100
+_SHOWN_CHARACTERS = 1_500
+_HEADING_CHARACTERS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextChange:
+    """Paragraphs of the older text and those that stand for them; one of the two may be empty."""
+
+    heading: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchComparison:
+    """The fetches of a page that are kept, newest first, and how two of them differ."""
+
+    info: PageInfo
+    fetches: Sequence[datetime]
+    older: datetime | None
+    """None: the page has only ever said what it says now."""
+    newer: datetime
+    changes: Sequence[TextChange]
+    omitted: int
+
+
+async def compare_fetches(
+    source_id: int, call: Call, *, one: datetime | None = None, other: datetime | None = None
+) -> FetchComparison:
+    """Return how two fetches differ; without a choice, or with an unknown one, the newest two.
+
+    Raises:
+        NotFound: there is no such page, or not within what the caller may see.
+    """
+    page = await get_visible_page(source_id, call)
+    earlier = await call.parts.store.releases.earlier_texts(source_id)
+    # A page that was read again from its response has had two texts at one fetch.
+    texts = {each.fetched_at: each.text for each in earlier} | {page.info.fetched_at: page.text}
+    fetches = sorted(texts, reverse=True)
+    chosen = sorted({moment for moment in (one, other) if moment in texts})
+    if len(chosen) < 2:
+        chosen = [fetches[min(1, len(fetches) - 1)], fetches[0]]
+    older, newer = chosen
+    changes = await in_thread(_changes, texts[older], texts[newer])
+    return FetchComparison(
+        info=page.info,
+        fetches=fetches,
+        older=older if older < newer else None,
+        newer=newer,
+        changes=changes[:_MOST_CHANGES],
+        omitted=max(0, len(changes) - _MOST_CHANGES),
+    )
+
+
+def _changes(old: str, new: str) -> list[TextChange]:
+    found = find_changes(old, (0, len(old)), new, (0, len(new)))
+    return [
+        TextChange(
+            heading=_heading_of(new, change.new) or _heading_of(old, change.old),
+            before=_shown(old, change.old),
+            after=_shown(new, change.new),
+        )
+        for change in found
+    ]
+
+
+def _shown(text: str, span: Span | None) -> str:
+    shown = "" if span is None else text[slice(*span)].strip()
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"
+
+
+def _heading_of(text: str, span: Span | None) -> str:
+    """Return the heading that the span stands under."""
+    if span is None:
+        return ""
+    above = _HEADING.findall(text[: span[0]])
+    return one_line(above[-1], limit=_HEADING_CHARACTERS) if above else ""
