@@ -37,7 +37,8 @@ from citewell.ingest.extract.extract import extract_page
 
 JUDGED = Path(__file__).with_name("disagreements.tsv")
 FITTED = ("Django", "clang", "git-doc", "apache2-doc", "python3.11-doc", "postgresql-doc-15",
-          "sqlite3-doc", "python-django-doc")  # fmt: skip
+          "sqlite3-doc", "python-django-doc", "varnish", "kombu", "exim", "scrapy", "pymongo",
+          "slurm", "sqlalchemy")  # fmt: skip
 _KINDS: dict[str, PageKind] = {".html": "html", ".rst": "rst", ".txt": "rst", ".md": "markdown"}
 _MOST_BYTES = 400_000
 # A name that half of a site holds says nothing about a statement.

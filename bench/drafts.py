@@ -30,8 +30,9 @@ from citewell.ingest.pipeline import Ingester
 from citewell.retrieve.pipeline import Models
 from citewell.store.open import open_store
 
-FITTED = ("python3.11-doc", "git-doc", "apache2-doc")
-UNTOUCHED = ("postgresql-doc-15", "python-django-doc", "python-sqlalchemy-doc", "rust-doc")
+FITTED = ("python3.11-doc", "git-doc", "apache2-doc", "postgresql-doc-15", "python-django-doc",
+          "python-sqlalchemy-doc", "rust-doc")  # fmt: skip
+UNTOUCHED = ("python-scipy-doc", "debian-reference-en")
 _ELSEWHERE = "sqlite3-doc"
 _NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)*(?![\w-])")
 _CODE = re.compile(r"`([\w.()-]+)`")

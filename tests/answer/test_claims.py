@@ -78,6 +78,11 @@ def test_the_nearest_sentence_decides_between_support_and_denial() -> None:
     assert judged.verdict == "contradicted"
 
 
+def test_a_long_list_contradicts_nothing() -> None:
+    page = "- " + "\n  ".join(f"param{i}: the option shows no name of colour{i}" for i in range(9))
+    assert judge_claim("The option shows the name of a param.", [page]).verdict != "contradicted"
+
+
 def test_part_of_a_longer_number_or_sentence_is_no_quote() -> None:
     assert (
         judge_claim(

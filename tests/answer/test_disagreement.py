@@ -88,6 +88,10 @@ def test_the_same_section_of_two_versions_gives_two_values(
             "It requires the options in [43.8](https://example.org/tls).",
         ),
         ("Default settings of a command\n> 5.", "Default settings of a command\n> 6."),
+        (
+            "- [Case 2: a key is not supported](https://example.org/#case-2)",
+            "- [Case 3: a key is not supported](https://example.org/#case-3)",
+        ),
         # History.
         ("LEGACY has been the default since Pond 2.9.", "LEGACY was the default in Pond 3."),
         # Another sentence says which option is meant.

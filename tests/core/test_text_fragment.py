@@ -113,6 +113,12 @@ def test_a_quote_within_japanese_words_is_cut_where_the_script_changes() -> None
     )
 
 
+def test_the_text_of_a_link_may_have_brackets() -> None:
+    page = "RFC 2060, [[1]](https://example.org/a), [[12]](https://example.org/b) and more.\n"
+
+    assert text_fragment(page, 0, page.index(" and")) == "RFC%202060%2C%20%5B1%5D%2C%20%5B12"
+
+
 def test_separators_of_the_directive_are_encoded() -> None:
     assert fragment_of("a-b, c & d", "Write a-b, c & d here.") == "a%2Db%2C%20c%20%26%20d"
 

@@ -28,6 +28,8 @@ _SUPPORTED_SHARE = 0.85
 _CONTRADICTED_SHARE = 0.7
 _PARTLY_SHARE = 0.5
 _OPPOSED_SHARE = 0.9
+# A list of parameters that is many times as long holds most words, and denies something else.
+_MOST_LENGTH = 4
 _LEAST_WORDS = 5
 _LEAST_QUOTED_CHARACTERS = 20
 _MOST_LISTED = 8
@@ -250,7 +252,8 @@ def _compare(
         token for token in _TOKEN.findall(own.text) if stems.intersection(content_words(token))
     ]
     verdict: ClaimVerdict = "unsupported"
-    if differing and not names and share >= _CONTRADICTED_SHARE:
+    is_short = place.words.total() <= _MOST_LENGTH * own.words.total()
+    if differing and is_short and not names and share >= _CONTRADICTED_SHARE:
         verdict = "contradicted"
         apart = {word for pair in differing for word in content_words(pair[0])}
         rest = Counter({word: 1 for word in own.words if word not in apart})

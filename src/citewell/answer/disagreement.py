@@ -45,8 +45,9 @@ _NO_STATEMENT = re.compile(
     r"|^[\s>]*\d{1,3}[.)]$|\A[-*>\s]*(?:this|that|these|those|it|its|they|their)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-# A link whose text is a number refers to a part of the document.
-_REFERENCE = re.compile(r"\[\d[\d.]*\]\(")
+# A link whose text is a number refers to a part of the document; a sentence that is a link is the
+# title of one.
+_REFERENCE = re.compile(r"\[\d[\d.]*\]\(|\A[-*>\s]*\[[^\[\]]*\]\([^()\s]*\)\W*\Z")
 # Opposites that tell two things apart, rather than two states of one thing.
 _NO_VALUES = frozenset(
     "before after first last minimum maximum min max lower upper read write left right older newer "
