@@ -165,13 +165,27 @@ def shares_words(line: str, title: str) -> bool:
     return 2 * sum(word in known for word in words) > len(words)
 
 
-def is_title_of_site(title: str, heading: str, url: str) -> bool:
-    """Return whether a title has no word of the page's address and few of its first heading."""
-    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
-    name = re.findall(r"[^\W\d_]{4,}", path.rstrip("/").rpartition("/")[2].lower())
-    if not name or not heading or _NO_TITLE.fullmatch(heading):
+def is_title_of_site(title: str, headings: Sequence[str], url: str) -> bool:
+    """Return whether a title has no word of the page's address, nor of its headings.
+
+    A first heading with a word of the address names the page even if it repeats the site's name.
+    """
+    heading = next(iter(headings), "")
+    if title[:1].isdecimal():
+        # The number of a chapter.
         return False
-    return not any(word in title.lower() for word in name) and not shares_words(heading, title)
+    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
+    name = _long_words(path.rstrip("/").rpartition("/")[2])
+    words, of_title = _long_words(heading), _long_words(title)
+    if not name or not words or _NO_TITLE.fullmatch(heading) or name & of_title:
+        return False
+    if words & name:
+        return not shares_words(heading, title)
+    return not any(of_title & _long_words(each) for each in headings)
+
+
+def _long_words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{4,}", text.lower()))
 
 
 def _names(heading: str, parts: list[str], whole: str) -> bool:

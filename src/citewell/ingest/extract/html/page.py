@@ -100,9 +100,10 @@ def _title_of(
     """
     headings = [section.heading for section in sections if section.level == 1]
     subheadings = [section.heading for section in sections if section.level == 2]
-    first = next((section.heading for section in sections if section.heading), "")
+    all_headings = [section.heading for section in sections if section.heading]
+    first = next(iter(all_headings), "")
     own = named
-    if not named and not is_article and is_title_of_site(metadata.title, first, url):
+    if not named and not is_article and is_title_of_site(metadata.title, all_headings, url):
         own = first
     if own and metadata.title and not shares_words(own, metadata.title):
         return f"{own} – {metadata.title}"
