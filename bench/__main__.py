@@ -9,6 +9,7 @@ from pathlib import Path
 PROGRAMS = (
     "startup",
     "command_speed",
+    "first_paint",
     "memory",
     "call_cost",
     "under_load",

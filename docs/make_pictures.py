@@ -3,8 +3,9 @@
     python docs/make_pictures.py PAGE        PAGE is a URL or a file: Python's asyncio-task.html
 
 Asks the page in a temporary database, draws the answer as a terminal shows it
-(docs/pictures/ask.svg), and takes a picture of the same question in the web app, in Chromium
-(docs/pictures/web.png).
+(docs/pictures/ask.svg), and takes pictures of the same question in Chromium: in the web app
+(docs/pictures/web.png), and in the MCP Inspector, a client that npx fetches
+(docs/pictures/client.png).
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,12 +34,14 @@ if TYPE_CHECKING:
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
 QUESTION = "How do I cancel a task?"
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+ANSWER = "To cancel a running Task"
 PAGE = "https://docs.python.org/3/library/asyncio-task.html"
 _FONT_OF_THE_WEB = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
 def main() -> int:
-    """Make both pictures."""
+    """Make the pictures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("page", metavar="PAGE", nargs="?", default=PAGE, help="URL or file")
     parser.add_argument("--no-browser", action="store_true", help="only the terminal")
@@ -47,6 +52,7 @@ def main() -> int:
         draw_terminal(arguments.page, database)
         if not arguments.no_browser:
             photograph_web_app(database)
+            photograph_client(database)
     return 0
 
 
@@ -78,9 +84,53 @@ def photograph_web_app(database: str) -> None:
         tab.goto(address)
         tab.fill("#question", QUESTION)
         tab.press("#question", "Enter")
-        tab.get_by_text("To cancel a running Task").first.wait_for(timeout=120_000)
+        tab.get_by_text(ANSWER).first.wait_for(timeout=120_000)
         tab.screenshot(path=str(PICTURES / "web.png"))
         browser.close()
+
+
+def photograph_client(database: str) -> None:
+    """Photograph the MCP Inspector after it has called `search` of a server that it started."""
+    from playwright.sync_api import sync_playwright
+
+    with running_inspector(database) as address, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1440, "height": 800})
+        tab.set_default_timeout(120_000)
+        # Its fonts are elsewhere; a picture is made without a network.
+        tab.route(lambda url: not url.startswith(address), lambda route: route.abort())
+        tab.goto(address, wait_until="commit")
+        tab.get_by_role("switch", name="Connect or disconnect").first.click(force=True)
+        tab.get_by_text("Tools", exact=True).first.click()
+        tab.get_by_text("search", exact=True).first.click()
+        tab.get_by_role("button", name="Close monitoring sidebar").click()
+        tab.get_by_role("textbox", name="query").fill(QUESTION)
+        tab.get_by_role("button", name="Execute Tool").click()
+        tab.get_by_text(ANSWER).first.wait_for()
+        tab.screenshot(path=str(PICTURES / "client.png"))
+        browser.close()
+
+
+@contextmanager
+def running_inspector(database: str) -> Iterator[str]:
+    """Run the MCP Inspector for a server over stdio until the block ends, and give its address."""
+    server = [sys.executable, "-m", "citewell", "serve", "--database", database]
+    # Without its own sign-in, it is open to whoever is on this machine while the picture is taken.
+    settings = ["CLIENT_PORT=8798", "MCP_AUTO_OPEN_ENABLED=false", "DANGEROUSLY_OMIT_AUTH=true"]
+    with subprocess.Popen(
+        ["env", *settings, "npx", "--yes", INSPECTOR, "--web", "--", *server],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        start_new_session=True,
+    ) as inspector:
+        assert inspector.stdout is not None
+        for line in inspector.stdout:
+            if "127.0.0.1:8798" in line:
+                break
+        yield "http://127.0.0.1:8798"
+        # npx starts it as a process of its own, which would go on alone.
+        os.killpg(inspector.pid, signal.SIGTERM)
 
 
 @contextmanager
