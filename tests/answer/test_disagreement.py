@@ -66,6 +66,10 @@ def test_the_same_section_of_two_versions_gives_two_values(
     [
         # The same value in other words.
         ("The default timeout is 30 seconds.", "By default, the timeout is 30 seconds."),
+        (
+            "The command defaults to show the raw format.",
+            "The command defaults to showing the raw format.",
+        ),
         # Two values differ: nobody can say which of them is meant.
         ("The limit is 10 files of 5 MB.", "The limit is 20 files of 8 MB."),
         # Two ends of a range, not two values of one thing.

@@ -187,7 +187,10 @@ def _is_sure(value: DifferingValue) -> bool:
 def _differing_default(one: Facts, other: Facts) -> DifferingValue | None:
     """Return the two values where both statements say what a default is, and differ."""
     own, its = _default_of(one), _default_of(other)
-    return None if own is None or its is None or own == its else DifferingValue(one=own, other=its)
+    # "defaults to show" and "defaults to showing" are one.
+    if own is None or its is None or content_words(own) == content_words(its):
+        return None
+    return DifferingValue(one=own, other=its)
 
 
 def _default_of(facts: Facts) -> str | None:
