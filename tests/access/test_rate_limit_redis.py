@@ -38,7 +38,7 @@ async def test_two_servers_share_one_limit(redis: RedisServer) -> None:
     async with (
         serving(Aviary(), settings) as first,
         serving(Aviary(), settings) as second,
-        httpx2.AsyncClient() as http,
+        httpx2.AsyncClient(timeout=60) as http,
     ):
         answers = [await http.post(f"{base}/mcp", json=PING) for base in (first, second) * 2]
 
@@ -50,7 +50,7 @@ async def test_two_servers_share_one_limit(redis: RedisServer) -> None:
 async def test_a_server_answers_and_still_limits_while_redis_is_gone(redis: RedisServer) -> None:
     settings = Settings(rate_limit_per_address=2, rate_limit_storage=redis.uri)
 
-    async with serving(Aviary(), settings) as base, httpx2.AsyncClient() as http:
+    async with serving(Aviary(), settings) as base, httpx2.AsyncClient(timeout=60) as http:
         before = await http.post(f"{base}/mcp", json=PING)
         redis.stop()
         alone = [await http.post(f"{base}/mcp", json=PING) for _ in range(3)]

@@ -94,10 +94,20 @@ class ServerProcess:
 @contextmanager
 def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
     """Run the HTTP server until leaving, on a free port unless CITEWELL_MCP_PORT names one."""
+    env = environment(folder, **{"CITEWELL_MCP_PORT": "0", **settings})
     command = [*SERVE, "--transport", "streamable-http"]
+    with running_server(command, folder=folder, env=env, started=_STARTED) as server:
+        yield server
+
+
+@contextmanager
+def running_server(
+    command: list[str], *, folder: Path, env: dict[str, str], started: re.Pattern[bytes]
+) -> Iterator[ServerProcess]:
+    """Run a server until leaving; given once its log holds `started`, or it has ended."""
     process = subprocess.Popen(
         command,
-        env=environment(folder, **{"CITEWELL_MCP_PORT": "0", **settings}),
+        env=env,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -107,7 +117,7 @@ def http_server(folder: Path, **settings: str) -> Iterator[ServerProcess]:
         server = ServerProcess(process)
         try:
             wait_until(
-                lambda: _STARTED.search(server.log) is not None or process.poll() is not None,
+                lambda: started.search(server.log) is not None or process.poll() is not None,
                 seconds=180,
             )
             yield server

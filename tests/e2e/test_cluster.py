@@ -14,6 +14,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextResourceContents
 from tests.e2e.processes import ServerProcess, http_server
+from tests.messages import INITIALIZE
 from tests.postgres import empty_database
 from tests.site import Site, running_site
 from typing_extensions import override
@@ -226,7 +227,7 @@ async def test_each_directive_is_taken_once_whichever_replica_is_asked(servers: 
                 result = await call(client, "get_user_request")
                 taken.extend([result["content"]] if result.get("content") else [])
 
-    async with httpx2.AsyncClient(transport=_Alternating(servers), headers=ANN) as http:
+    async with httpx2.AsyncClient(transport=_Alternating(servers), headers=ANN, timeout=60) as http:
         for number in range(12):
             body = {"content": f"directive {number}"}
             posted = await http.post(f"{servers[0].url}{DIRECTIVES}", json=body)
@@ -273,20 +274,10 @@ async def test_why_a_page_cannot_be_read_is_told_whoever_tried(servers: Pair, si
 
 
 async def test_without_sessions_there_is_none_to_listen_to(servers: Pair) -> None:
-    initialize = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }
     accepts = {"Accept": "application/json, text/event-stream"}
-    async with httpx2.AsyncClient(base_url=servers[0].url, headers=ANN) as http:
-        streamed = await http.post("/mcp", json=initialize, headers=accepts)
-        plain = await http.post("/mcp", json=initialize, headers={"Accept": "application/json"})
+    async with httpx2.AsyncClient(base_url=servers[0].url, headers=ANN, timeout=60) as http:
+        streamed = await http.post("/mcp", json=INITIALIZE, headers=accepts)
+        plain = await http.post("/mcp", json=INITIALIZE, headers={"Accept": "application/json"})
         listened = await http.get("/mcp", headers={"Accept": "text/event-stream"})
         spoofed = await http.post(
             "/mcp",

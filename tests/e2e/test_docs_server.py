@@ -13,8 +13,7 @@ import httpx2
 import pytest
 from mcp import Client
 from tests.docsite.folders import BIRDS, write_folder
-from tests.e2e.processes import ServerProcess, environment
-from tests.site import wait_until
+from tests.e2e.processes import ServerProcess, environment, running_server
 
 pytestmark = pytest.mark.anyio
 
@@ -27,34 +26,19 @@ def docs_server(
     folder: Path, *arguments: str, **settings: str
 ) -> Iterator[tuple[str, ServerProcess]]:
     """Run `citewell docs` on a free port; gives its URL and the process."""
-    process = subprocess.Popen(
-        [*DOCS, *arguments, "--port", "0"],
-        env=environment(folder, CITEWELL_EMBEDDER="none", **settings),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        server = ServerProcess(process)
-        try:
-            wait_until(
-                lambda: _STARTED.search(server.log) is not None or process.poll() is not None,
-                seconds=180,
-            )
-            found = _STARTED.search(server.log)
-            assert found is not None, server.log.decode()
-            yield found[1].decode(), server
-        finally:
-            if process.poll() is None:
-                server.stop()
+    env = environment(folder, CITEWELL_EMBEDDER="none", **settings)
+    command = [*DOCS, *arguments, "--port", "0"]
+    with running_server(command, folder=folder, env=env, started=_STARTED) as server:
+        found = _STARTED.search(server.log)
+        assert found is not None, server.log.decode()
+        yield found[1].decode(), server
 
 
 async def test_one_process_serves_people_and_models(tmp_path: Path) -> None:
     write_folder(tmp_path / "docs", BIRDS)
 
     with docs_server(tmp_path, "docs", "--cache", "cache") as (url, server):
-        page = httpx2.get(f"{url}/guide/herons.html")
+        page = httpx2.get(f"{url}/guide/herons.html", timeout=60)
         async with Client(f"{url}/mcp", mode="legacy") as client:
             tools = [tool.name for tool in (await client.list_tools()).tools]
             found = await client.call_tool("search_docs", {"query": "what do herons eat"})
@@ -73,8 +57,10 @@ async def test_the_website_alone_is_served_when_mcp_is_off(tmp_path: Path) -> No
     write_folder(tmp_path / "docs", BIRDS)
 
     with docs_server(tmp_path, "docs", CITEWELL_MCP_ENABLED="false") as (url, _):
-        answer = httpx2.post(f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
-        page = httpx2.get(f"{url}/")
+        answer = httpx2.post(
+            f"{url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"}, timeout=60
+        )
+        page = httpx2.get(f"{url}/", timeout=60)
 
     assert answer.status_code == 404
     assert page.status_code == 200

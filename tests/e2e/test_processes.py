@@ -159,7 +159,7 @@ def test_secrets_do_not_reach_the_log(tmp_path: Path) -> None:
         arguments = {"url": "http://user:hunter2@127.0.0.1:1/", "query": "What?"}
         body = request(1, "tools/call", {"name": "answer", "arguments": arguments})
         headers = {"Authorization": "Bearer wren-7", "Content-Type": "application/json"}
-        answer = httpx2.post(f"{server.url}/mcp", content=body, headers=headers)
+        answer = httpx2.post(f"{server.url}/mcp", content=body, headers=headers, timeout=60)
         server.stop()
 
     assert answer.status_code == 200

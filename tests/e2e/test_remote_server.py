@@ -85,7 +85,7 @@ async def test_keys_are_made_used_metered_and_revoked(tmp_path: Path) -> None:
         tmp_path, CITEWELL_MCP_HOST="0.0.0.0", CITEWELL_MCP_LOG_FORMAT="json"
     ) as server:
         headers = {"Authorization": f"Bearer ann@x.org:bot@{ann}"}
-        async with httpx2.AsyncClient(headers=headers) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
             transport = streamable_http_client(f"{server.url}/mcp", http_client=http)
             async with Client(transport) as client:
                 result = await client.call_tool("status", {})

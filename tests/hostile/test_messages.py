@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.e2e.processes import SERVE, environment
+from tests.messages import INITIALIZE
 
 from citewell.server.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Fault, parse_message
 
@@ -57,16 +58,7 @@ def test_a_message_that_cannot_be_served_is_a_fault_that_can_be_sent(what: str) 
 
 def test_the_server_answers_each_of_them_over_stdio_and_goes_on(tmp_path: Path) -> None:
     opening: list[dict[str, Any]] = [
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "t", "version": "1"},
-            },
-        },
+        INITIALIZE,
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
     ]
     arguments = b'{"half":"\\ud800","large":92233720368547758080}'

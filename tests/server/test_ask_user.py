@@ -114,7 +114,7 @@ class SlowPerson(Person):
     @override
     async def reply(self, context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
         address = "/mcp/tools/ask_user/api/requests"
-        async with httpx2.AsyncClient(base_url=self.base) as http:
+        async with httpx2.AsyncClient(base_url=self.base, timeout=60) as http:
             pending = (await http.get(address)).json()["pending"]
             await http.post(f"{address}/{pending[0]['id']}", json={"answer": "From the console."})
         if not self._closes_form:

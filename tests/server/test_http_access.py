@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from tests.access.billing_server import billing_server
+from tests.messages import INITIALIZE
 from tests.server.shelf import Shelf
 from tests.server.tiny import Aviary, serving
 
@@ -26,16 +27,6 @@ pytestmark = pytest.mark.anyio
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    },
-}
 
 in_both_eras = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
@@ -66,7 +57,7 @@ async def browsing(
 ) -> AsyncIterator[httpx2.AsyncClient]:
     async with (
         serving(aviary or Aviary(), settings) as base,
-        httpx2.AsyncClient(base_url=base) as http,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
     ):
         yield http
 
@@ -124,7 +115,7 @@ async def test_the_caller_of_a_tool_is_who_the_header_says(settings: Settings) -
 async def test_a_client_of_either_era_calls_with_its_key(settings: Settings, mode: str) -> None:
     tokens = await make_keys(settings, reader=KeyTerms(scope="read"))
     aviary = Aviary()
-    http = httpx2.AsyncClient(headers=bearer(f"ann:bot@{tokens['reader']}"))
+    http = httpx2.AsyncClient(headers=bearer(f"ann:bot@{tokens['reader']}"), timeout=60)
 
     async with serving(aviary, settings) as base, http:
         transport = streamable_http_client(f"{base}/mcp", http_client=http)
@@ -147,7 +138,7 @@ async def test_instructions_and_prompts_are_those_of_the_key(settings: Settings,
 
     async with serving(shelf, settings) as base:
         for name, token in tokens.items():
-            async with httpx2.AsyncClient(headers=bearer(token)) as http:
+            async with httpx2.AsyncClient(headers=bearer(token), timeout=60) as http:
                 transport = streamable_http_client(f"{base}/mcp", http_client=http)
                 async with Client(transport, mode=mode) as client:
                     instructions[name] = client.instructions or ""
@@ -200,7 +191,7 @@ async def test_a_client_sees_the_limit_as_an_error_of_the_protocol(
 ) -> None:
     limited = replace(settings, rate_limit_per_key=3)
     tokens = await make_keys(settings, ann=KeyTerms())
-    http = httpx2.AsyncClient(headers=bearer(tokens["ann"]))
+    http = httpx2.AsyncClient(headers=bearer(tokens["ann"]), timeout=60)
 
     async with serving(Aviary(), limited) as base, http:
         transport = streamable_http_client(f"{base}/mcp", http_client=http)

@@ -129,7 +129,7 @@ async def test_parts_that_cannot_be_opened_are_tried_again() -> None:
     aviary = Aviary(fail_opening=True)
 
     async with serving(aviary) as base:
-        async with httpx2.AsyncClient() as http:
+        async with httpx2.AsyncClient(timeout=60) as http:
             failed = await http.post(f"{base}/mcp", json={})
         aviary.fail_opening = False
         async with Client(f"{base}/mcp", mode="legacy") as client:
@@ -168,7 +168,7 @@ async def test_the_server_tells_what_it_has_and_how_to_use_it(mode: str) -> None
 async def test_a_client_with_the_token_is_served() -> None:
     settings = Settings(mcp_auth_token="wren-7")
     aviary = Aviary()
-    http = httpx2.AsyncClient(headers={"Authorization": "Bearer wren-7"})
+    http = httpx2.AsyncClient(headers={"Authorization": "Bearer wren-7"}, timeout=60)
 
     async with serving(aviary, settings) as base, http:
         transport = streamable_http_client(f"{base}/mcp", http_client=http)

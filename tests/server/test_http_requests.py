@@ -42,7 +42,7 @@ async def browsing(
 ) -> AsyncIterator[httpx2.AsyncClient]:
     async with (
         serving(aviary or Aviary(), settings) as base,
-        httpx2.AsyncClient(base_url=base, follow_redirects=False) as http,
+        httpx2.AsyncClient(base_url=base, follow_redirects=False, timeout=60) as http,
     ):
         yield http
 

@@ -54,7 +54,10 @@ def settings(tmp_path: Path) -> Settings:
 
 @asynccontextmanager
 async def browsing(settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
-    async with serving(Aviary(), settings) as base, httpx2.AsyncClient(base_url=base) as http:
+    async with (
+        serving(Aviary(), settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
         yield http
 
 

@@ -24,7 +24,10 @@ async def two_callers(
 ) -> AsyncIterator[tuple[Caller, Caller]]:
     shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
     tokens = await make_keys(shelf.settings, ann=ann, bob=bob)
-    async with serving(shelf, shelf.settings) as base, httpx2.AsyncClient(base_url=base) as http:
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
         yield Caller(http, tokens["ann"]), Caller(http, tokens["bob"])
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.server.test_http_access import INITIALIZE, LIST, bearer, call, make_keys
+from tests.messages import INITIALIZE
+from tests.server.test_http_access import LIST, bearer, call, make_keys
 from tests.server.tiny import Aviary, serving
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus

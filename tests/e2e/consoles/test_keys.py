@@ -45,7 +45,9 @@ def test_a_key_that_is_revoked_while_a_page_is_open_is_asked_for_again(tab: Tab)
     headers = {"Authorization": f"Bearer {tab.served.guest}"}
 
     run_apart(tab.served.revoke, "guest").result(10)
-    wait_until(lambda: httpx2.get(f"{tab.served.url}/mcp", headers=headers).status_code == 401)
+    wait_until(
+        lambda: httpx2.get(f"{tab.served.url}/mcp", headers=headers, timeout=60).status_code == 401
+    )
     # As the page does when it hears of a change.
     page.evaluate("document.dispatchEvent(new Event('desk-changed'))")
 
@@ -119,7 +121,9 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     live.get_by_role("button", name="Revoke it").click()
     expect(live).to_have_count(0)
     headers = {"Authorization": f"Bearer {second}"}
-    wait_until(lambda: httpx2.get(f"{tab.served.url}/mcp", headers=headers).status_code == 401)
+    wait_until(
+        lambda: httpx2.get(f"{tab.served.url}/mcp", headers=headers, timeout=60).status_code == 401
+    )
 
 
 def test_keys_are_for_admins_and_the_log_shows_what_failed(tab: Tab) -> None:

@@ -79,7 +79,7 @@ def test_an_older_reading_of_the_list_does_not_hide_a_newer_question(tab: Tab) -
     waiting = tab.served.start("ask_user", {"question": "Newer?"}, key=tab.served.ann)
     listed = f"{tab.served.url}{QUESTIONS}/api/requests"
     headers = {"Authorization": f"Bearer {tab.served.ann}"}
-    wait_until(lambda: bool(httpx2.get(listed, headers=headers).json()["pending"]))
+    wait_until(lambda: bool(httpx2.get(listed, headers=headers, timeout=60).json()["pending"]))
     # Its handlers run only while the browser is asked for something.
     wait_until(lambda: bool(page.title() and held))
     route, old = held[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import mimetypes
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page
 from tests.docsite.site.attacks import ATTACKS
 from tests.e2e.browser import running_browser
-from tests.e2e.processes import ServerProcess, environment
-from tests.site import Response, Site, running_site, wait_until
+from tests.e2e.processes import environment, running_server
+from tests.site import Response, Site, running_site
 
 from citewell.docsite.folder import DocsFolder
 from citewell.docsite.site.export import export_site
@@ -113,24 +112,13 @@ def browser() -> Iterator[Browser]:
 def server_url(folder: DocsFolder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where `citewell docs` serves the folder."""
     home = tmp_path_factory.mktemp("home")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "citewell", "docs", str(folder.root), "--port", "0"],
-        env=environment(home, CITEWELL_DOCS_CACHE_ROOT=str(home / "cache")),
-        cwd=home,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    with process:
-        server = ServerProcess(process)
-        try:
-            wait_until(lambda: DOCS_AT.search(server.log) is not None, seconds=60)
-            found = DOCS_AT.search(server.log)
-            assert found is not None
-            yield found[1].decode()
-            assert server.stop() == 0
-        finally:
-            process.kill()
+    env = environment(home, CITEWELL_DOCS_CACHE_ROOT=str(home / "cache"))
+    command = [sys.executable, "-m", "citewell", "docs", str(folder.root), "--port", "0"]
+    with running_server(command, folder=home, env=env, started=DOCS_AT) as server:
+        found = DOCS_AT.search(server.log)
+        assert found is not None, server.log.decode()
+        yield found[1].decode()
+        assert server.stop() == 0
 
 
 def served(folder: Path, headers: dict[str, str]) -> dict[str, Response]:

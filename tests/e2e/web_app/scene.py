@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 from tests.e2e.processes import http_server
+from tests.messages import INITIALIZE
 from tests.site import Response, Site, running_site
 
 HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
@@ -68,16 +69,7 @@ class Scene:
         opened = httpx2.post(
             f"{self.url}/mcp",
             headers=headers,
-            json={
-                "jsonrpc": "2.0",
-                "id": 1,
-                "method": "initialize",
-                "params": {
-                    "protocolVersion": "2025-06-18",
-                    "capabilities": {},
-                    "clientInfo": {"name": "scene", "version": "1"},
-                },
-            },
+            json=INITIALIZE,
             timeout=60,
         )
         session = opened.headers.get("mcp-session-id")

@@ -29,7 +29,10 @@ async def test_an_admin_of_one_project_stays_in_it(tmp_path: Path) -> None:
         stranger=KeyTerms(),
     )
     admin = bearer(tokens["pj"])
-    async with serving(shelf, shelf.settings) as base, httpx2.AsyncClient(base_url=base) as http:
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
         for name in ("pj", "stranger"):
             sent = call("kb_search", query="heron")
             await http.post("/mcp", json=sent, headers=bearer(tokens[name]))
@@ -61,7 +64,10 @@ async def test_a_name_of_an_earlier_version_stays_one_part_of_the_address(tmp_pa
     root = next(key for key in await store.access.list_keys() if key.name == "root")
     await store.access.put_key(replace(root, key_hash="old", owner="old", name="x/../rd"))
     admin = bearer(tokens["root"])
-    async with serving(shelf, shelf.settings) as base, httpx2.AsyncClient(base_url=base) as http:
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
         page = (await http.get(KEYS, headers=admin)).text
         action = f"{KEYS}/x%2F..%2Frd/revoke"
         ended = await http.post(action, data={}, headers=admin)
