@@ -31,7 +31,7 @@ from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
 
 _QUESTIONS = Path(__file__).parent / "other_sites.jsonl"
-_CALLER = Caller(session="bench")
+CALLER = Caller(session="bench")
 # The first calls load models, codes and tables.
 _LOADING_CALLS = 3
 
@@ -54,6 +54,26 @@ def arguments_of(site: str) -> dict[str, Arguments]:
     }
 
 
+def questions_on(site: str) -> list[dict[str, Any]]:
+    """Return the questions that were written for a site."""
+    questions = [json.loads(line) for line in _QUESTIONS.read_text("utf-8").splitlines()]
+    rows = [row for row in questions if row["site"] == site]
+    if not rows:
+        raise SystemExit(f"no questions on {site}")
+    return rows
+
+
+def settings_for(library: Path) -> Settings:
+    """Return the settings of a server of a library, with the models on one thread."""
+    return Settings(
+        database_url=f"sqlite:///{library}",
+        mcp_toolsets=("all",),
+        inference_threads=1,
+        page_stale_days=9_999,
+        events=("none",),
+    )
+
+
 async def measure(
     app: App, registry: Registry, calls: Sequence[tuple[str, dict[str, object]]]
 ) -> tuple[list[float], int]:
@@ -62,25 +82,16 @@ async def measure(
     errors = 0
     for tool, arguments in calls:
         started = time.process_time()
-        result = await registry.call(tool, arguments, app=app, caller=_CALLER)
+        result = await registry.call(tool, arguments, app=app, caller=CALLER)
         spent.append((time.process_time() - started) * 1000)
         errors += result.is_error
     return spent, errors
 
 
 async def run(options: argparse.Namespace, library: Path) -> dict[str, float]:
-    questions = [json.loads(line) for line in _QUESTIONS.read_text("utf-8").splitlines()]
-    rows = [row for row in questions if row["site"] == options.site]
-    if not rows:
-        raise SystemExit(f"no questions on {options.site}")
+    rows = questions_on(options.site)
     medians: dict[str, float] = {}
-    settings = Settings(
-        database_url=f"sqlite:///{library}",
-        mcp_toolsets=("all",),
-        inference_threads=1,
-        page_stale_days=9_999,
-        events=("none",),
-    )
+    settings = settings_for(library)
     registry = open_registry(settings)
     async with open_app(settings) as app:
         for tool, arguments in arguments_of(options.site).items():
