@@ -17,11 +17,11 @@ import pytest
 from tests.server.tiny import Aviary
 
 from citewell.core.settings import Settings
+from citewell.server.line_session import serve_channel
 from citewell.server.mcp_server import build_server
 from citewell.server.prepare_front import ask_server
 from citewell.server.stdio_channel import LineChannel
 from citewell.server.stdio_front import Handover, answer_until_unknown, load_prepared_answers
-from citewell.server.stdio_server import serve_channel
 
 pytestmark = pytest.mark.anyio
 
@@ -232,6 +232,28 @@ async def test_the_front_hands_over_what_it_does_not_know() -> None:
     assert handover == Handover(
         lines=(as_line(initialize()), as_line(INITIALIZED), as_line(call)), answered_id=1
     )
+
+
+@pytest.mark.parametrize(
+    ("opening", "meta", "is_early"),
+    [
+        ([initialize(), INITIALIZED], {}, True),
+        ([initialize(), INITIALIZED], {"progressToken": 1}, True),
+        ([initialize()], {}, False),
+        ([initialize("2025-03-26"), INITIALIZED], {}, False),
+        ([request(1, "server/discover", ENVELOPE)], ENVELOPE["_meta"], True),
+        ([request(1, "server/discover", ENVELOPE)], {}, False),
+    ],
+)
+async def test_a_first_search_needs_no_sdk_where_results_are_whole(
+    opening: list[Json], meta: Json, is_early: bool
+) -> None:
+    call = request(2, "tools/call", {"name": "search", "arguments": {}, "_meta": meta})
+
+    _, handover = front_answers(*opening, call)
+
+    assert handover is not None
+    assert (handover.early is not None) is is_early
 
 
 @pytest.mark.parametrize(

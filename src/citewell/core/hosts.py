@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 
+@lru_cache(maxsize=1_000)
 def is_loopback(host: str) -> bool:
     """Tell whether only this machine can reach a server bound to `host`."""
     if host == "localhost":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from starlette.requests import HTTPConnection
 
 from citewell.app.call import Call
 from citewell.core.errors import CitewellError, InvalidArgument, NotFound
-from citewell.core.records import Caller
+from citewell.server.plain_calls import local_caller
 from citewell.tools.results import UNEXPECTED
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import Scope
 
     from citewell.app.parts import OpensParts, PartName
+    from citewell.core.records import Caller
 
     RequestContext = ServerRequestContext[Any, Any]
 
@@ -56,7 +56,6 @@ class Calls:
         self._has_sessions = has_sessions
         self._project = project
         self._timeout_seconds = timeout_seconds
-        self._process_session = secrets.token_hex(16)
 
     async def open(self, context: RequestContext, *needs: PartName) -> Call:
         """Return the call of a request, with the parts it needs.
@@ -98,7 +97,7 @@ class Calls:
         """Return who sent a request."""
         request = context.request
         if not isinstance(request, HTTPConnection):
-            return Caller(session=self._process_session, project=self._project)
+            return local_caller(self._project)
         caller: Caller = request.scope[CALLER_KEY]
         # Only the handshake era has sessions, and its transport has checked that this one exists;
         # in the other era, and without sessions, anyone could name the session of someone else.

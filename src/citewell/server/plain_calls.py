@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from citewell import __version__
 from citewell.app.call import Call
 from citewell.core.errors import CitewellError
 from citewell.core.progress import no_progress
+from citewell.core.records import Caller
 from citewell.tools.resource_links import describe_resource, find_links
 from citewell.tools.results import UNEXPECTED, error_result, outcome_of
 
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from citewell.app.client_port import ClientPort
     from citewell.app.parts import OpensParts
     from citewell.core.progress import OnProgress
-    from citewell.core.records import Caller
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry
     from citewell.tools.resource_links import Resource
@@ -42,8 +44,9 @@ OLDEST_VERSION = "2025-06-18"
 """The first protocol version whose results have all that ours have."""
 
 _PARAMS = frozenset({"name", "arguments", "_meta"})
-# The client asks for messages beside the result.
-_ASKS_FOR_MORE = frozenset({"progressToken", "io.modelcontextprotocol/logLevel"})
+# With these the client asks for messages beside the result.
+_PROGRESS = "progressToken"
+_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 # What results of the sessionless era have besides.
 _MODERN_FIELDS = {
     "resultType": "complete",
@@ -77,7 +80,7 @@ class PlainCalls:
         self._metrics = metrics
         self._structured = app.settings.mcp_structured_output_enabled
 
-    def find(self, message: Json) -> PlainCall | None:
+    def find(self, message: Json, *, ignores_progress: bool = False) -> PlainCall | None:
         """Return the call that a valid message asks for; None if it is one for the SDK."""
         if message.get("method") != "tools/call" or "id" not in message:
             return None
@@ -86,7 +89,9 @@ class PlainCalls:
         arguments, meta = arguments or {}, meta or {}
         if not (isinstance(name, str) and isinstance(arguments, dict) and isinstance(meta, dict)):
             return None
-        if not (_PARAMS.issuperset(params) and _ASKS_FOR_MORE.isdisjoint(meta)):
+        if not _PARAMS.issuperset(params) or _LOG_LEVEL in meta:
+            return None
+        if _PROGRESS in meta and not ignores_progress:
             return None
         tool = self._registry.find(name)
         if tool is None or not tool.only_reads_library:
@@ -156,6 +161,16 @@ def shape_result(
         "structuredContent": result.structured,
         "isError": result.is_error,
     }
+
+
+def local_caller(project: str) -> Caller:
+    """Return whoever calls over stdio, or within this process."""
+    return Caller(session=_process_session(), project=project)
+
+
+@cache
+def _process_session() -> str:
+    return secrets.token_hex(16)
 
 
 def encode(message: Json) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import threading
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
     from citewell.server.stdio_front import Json
 
 logger = logging.getLogger(__name__)
+
+# After which a client that has opened the connection is not about to call a tool.
+_QUIET_SECONDS = 0.3
 
 
 def serve(settings: Settings) -> None:
@@ -53,20 +55,19 @@ def _serve_stdio(settings: Settings) -> None:
 
 
 def _answer_while_loading(channel: LineChannel, prepared: Json) -> Handover:
-    # Hardly anything that modules are made of becomes garbage; looking for some while they load
-    # took a tenth of the time.
-    gc.disable()
-    loading = threading.Thread(
-        target=import_module, args=("citewell.server.stdio_server",), daemon=True
-    )
+    # A client that calls at once is better served by a processor that loads nothing else.
+    loading = threading.Timer(_QUIET_SECONDS, _load_server)
+    loading.daemon = True
     loading.start()
     handover = answer_until_unknown(channel, prepared)
     if handover is None:
         _leave()
-    loading.join()
-    gc.freeze()
-    gc.enable()
+    loading.cancel()
     return handover
+
+
+def _load_server() -> None:
+    import_module("citewell.server.stdio_server").load_sdk()
 
 
 def _leave() -> NoReturn:

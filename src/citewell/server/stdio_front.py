@@ -1,7 +1,7 @@
 """Answers the first questions of a stdio client from prepared JSON, while the SDK is loading.
 
 Uses the standard library alone: importing the SDK takes longer than some clients' patience. At
-the first message that it does not know, the SDK's server takes over and gets the messages so far.
+the first message that it does not know, the server takes over and gets the messages so far.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from citewell.server.jsonrpc import (
     is_modern_envelope,
     parse_message,
 )
+from citewell.tools.early import EARLY_TOOLS
 from citewell.tools.instructions import compose_instructions
 from citewell.tools.prompts import offered_prompts
 from citewell.tools.toolsets import (
@@ -44,6 +45,9 @@ Json = dict[str, Any]
 
 # What differs, by method, for a client that can ask its user.
 _WITH_PEOPLE = "with_people"
+_LISTED = "listed"
+# Before it, results had no structured content.
+_EARLIEST_VERSION = "2025-06-18"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +63,16 @@ class PreparedTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyCall:
+    """A call that can be answered before the SDK is loaded."""
+
+    tool: str
+    listed: frozenset[str]
+    """The names of all tools that the server lists."""
+    is_modern: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Handover:
     """What the SDK's server needs to go on where the front has stopped."""
 
@@ -66,6 +80,8 @@ class Handover:
     """The client's opening, then what is still to be answered."""
     answered_id: str | int | None = None
     """The id of the opening, whose answer the client has."""
+    early: EarlyCall | None = None
+    """What the last line calls, if that needs no SDK."""
 
 
 def load_prepared_answers(settings: Settings) -> Json | None:
@@ -95,6 +111,7 @@ def load_prepared_answers(settings: Settings) -> Json | None:
         )
         for elicits in (False, True)
     )
+    prepared[_LISTED] = frozenset(tool.name for tool in chosen)
     for era in ("handshake", "modern"):
         for method in prepared[era].keys() & lists.keys():
             prepared[era][method] |= lists[method]
@@ -146,7 +163,11 @@ def answer_until_unknown(channel: LineChannel, prepared: Json) -> Handover | Non
     while (line := channel.read_line()) is not None:
         message = parse_message(line)
         if isinstance(message, Fault) or not front.takes(message, line):
-            return Handover(lines=(*front.opening, line), answered_id=front.answered_id)
+            return Handover(
+                lines=(*front.opening, line),
+                answered_id=front.answered_id,
+                early=None if isinstance(message, Fault) else front.find_early(message),
+            )
         result = front.result_of(message)
         if result is not None:
             answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
@@ -168,6 +189,7 @@ class Front:
         """The lines from which the SDK's server learns the era, version and client."""
         self.answered_id: str | int | None = None
         self._elicits_since_opening = False
+        self._version = ""
 
     def takes(self, message: Json, line: bytes) -> bool:
         """Return whether the message is one of ours, and keep it if it opens the connection."""
@@ -189,7 +211,28 @@ class Front:
         if method != "initialize":
             return result
         asked, known = message["params"]["protocolVersion"], self._prepared["handshake_versions"]
-        return {**result, "protocolVersion": asked if asked in known else known[-1]}
+        self._version = asked if asked in known else known[-1]
+        return {**result, "protocolVersion": self._version}
+
+    def find_early(self, message: Json) -> EarlyCall | None:
+        """Return the call that a message makes, if no SDK is needed for it."""
+        params = message.get("params", {})
+        tool, listed = str(params.get("name")), self._prepared[_LISTED]
+        if message.get("method") != "tools/call" or tool not in listed & EARLY_TOOLS.keys():
+            return None
+        meta = params.get("_meta", {})
+        if not (self._is_open() and isinstance(meta, dict)):
+            return None
+        is_modern = self._results is self._prepared["modern"]
+        if is_modern and not is_modern_envelope(meta, self._prepared["modern_versions"]):
+            return None
+        if not is_modern and (VERSION_KEY in meta or self._version < _EARLIEST_VERSION):
+            return None
+        return EarlyCall(tool=tool, listed=listed, is_modern=is_modern)
+
+    def _is_open(self) -> bool:
+        is_handshake = self._results is self._prepared["handshake"]
+        return len(self.opening) == (2 if is_handshake else 1)
 
     def _elicits(self, message: Json) -> bool:
         """Return whether the client can ask its user; in the newer era each message says so."""

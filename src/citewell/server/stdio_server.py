@@ -1,142 +1,86 @@
-"""MCP over stdio, served by the SDK."""
+"""MCP over stdio: a first call that only reads the library is answered before the SDK loads."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from contextlib import asynccontextmanager, suppress
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+import gc
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import anyio
-import anyio.from_thread
-import anyio.lowlevel
 import anyio.to_thread
-import mcp_types as types
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
 from citewell.app.open import open_app
-from citewell.server.jsonrpc import INVALID_REQUEST, Fault, parse_message
-from citewell.server.mcp_server import build_server
+from citewell.server.jsonrpc import Fault, parse_message
+from citewell.server.plain_calls import PlainCalls, local_caller
 from citewell.server.stop_signals import on_stop_signal
-from citewell.tools.catalog import open_registry
+from citewell.tools.early import open_early_registry
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from anyio.abc import ObjectReceiveStream, ObjectSendStream
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-    from mcp.server.lowlevel import Server
-
+    from citewell.app.open import App
     from citewell.core.settings import Settings
     from citewell.server.stdio_channel import LineChannel
     from citewell.server.stdio_front import Handover
 
-_ANSWERS = (types.JSONRPCResponse, types.JSONRPCError)
+_SDK_MODULES = (
+    "citewell.server.line_session",
+    "citewell.server.mcp_server",
+    "citewell.tools.catalog",
+)
 
 
 async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handover) -> None:
     """Serve the client at the other end of `channel` until it goes or a signal comes."""
-    registry = open_registry(settings)
     async with open_app(settings, later=("background",)) as app:
-        server = build_server(registry, app, settings=settings)
         loop = asyncio.get_running_loop()
         # Only what is inside the scope is cancelled: the parts are to close in good order.
         with (
             anyio.CancelScope() as scope,
             on_stop_signal(lambda: loop.call_soon_threadsafe(scope.cancel)),
         ):
-            # Loading what works beside the calls takes longer than answering the first one.
-            await serve_channel(server, channel, handover, on_answer=app.open_later)
+            handover = await _answer_early(app, channel, handover)
+            await anyio.to_thread.run_sync(load_sdk)
+            await _serve_by_sdk(app, channel, handover)
 
 
-async def serve_channel(
-    server: Server[Any],
-    channel: LineChannel,
-    handover: Handover,
-    *,
-    on_answer: Callable[[], None] = lambda: None,
-) -> None:
-    """Let `server` speak over `channel` until the client closes it."""
-    async with _open_streams(channel, handover, on_answer) as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+def load_sdk() -> None:
+    """Import what the SDK's server and all of its tools are made of."""
+    # Hardly anything that modules are made of becomes garbage; looking for some while they load
+    # took a tenth of the time.
+    gc.disable()
+    for module in _SDK_MODULES:
+        import_module(module)
+    gc.freeze()
+    gc.enable()
 
 
-@asynccontextmanager
-async def _open_streams(
-    channel: LineChannel, handover: Handover, on_answer: Callable[[], None]
-) -> AsyncIterator[
-    tuple[
-        MemoryObjectReceiveStream[SessionMessage | Exception],
-        MemoryObjectSendStream[SessionMessage],
-    ]
-]:
-    """Give the channel's messages in and out as the streams that the SDK works on."""
-    to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
-    outgoing, from_server = anyio.create_memory_object_stream[SessionMessage]()
-    faults = outgoing.clone()
-    token = anyio.lowlevel.current_token()
-
-    def read_lines() -> None:
-        # RuntimeError and closed streams: the server has ended while this thread was waiting.
-        with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            for line in chain(handover.lines, iter(channel.read_line, None)):
-                anyio.from_thread.run(_deliver, line, to_server, faults, token=token)
-            anyio.from_thread.run(to_server.aclose, token=token)
-
-    with to_server, from_server, faults:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(
-                _write_lines, channel, from_server, handover, on_answer, tasks.cancel_scope
-            )
-            # A daemon, for nothing can interrupt a thread that waits for stdin.
-            threading.Thread(target=read_lines, name="stdin", daemon=True).start()
-            yield incoming, outgoing
-            # The writer ends when both senders are closed; the server has closed the other one.
-            faults.close()
+async def _answer_early(app: App, channel: LineChannel, handover: Handover) -> Handover:
+    """Answer the call that was handed over, if it needs no SDK; return what is left to answer."""
+    early = handover.early
+    if early is None:
+        return handover
+    message = parse_message(handover.lines[-1])
+    assert not isinstance(message, Fault), "the front has parsed it"
+    registry = open_early_registry(early.tool, app.settings, listed=early.listed)
+    calls = PlainCalls(registry, app)
+    # Progress may be left out: the call is over before a client would show any.
+    call = calls.find(message, ignores_progress=True)
+    if call is None:
+        return handover
+    caller = local_caller(app.settings.project)
+    answer = await calls.answer(call, caller, modern=early.is_modern)
+    await anyio.to_thread.run_sync(channel.write_line, answer)
+    app.open_later()
+    return replace(handover, lines=handover.lines[:-1])
 
 
-async def _deliver(
-    line: bytes,
-    to_server: ObjectSendStream[SessionMessage | Exception],
-    faults: ObjectSendStream[SessionMessage],
-) -> None:
-    """Hand a line to the server, or answer it when it holds no message."""
-    message = parse_message(line)
-    if not isinstance(message, Fault):
-        try:
-            valid = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
-        except ValidationError:
-            message = Fault(code=INVALID_REQUEST, message="Invalid request.")
-        else:
-            await to_server.send(SessionMessage(valid))
-            return
-    error = types.ErrorData(code=message.code, message=message.message)
-    await faults.send(
-        SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=message.request_id, error=error))
-    )
+async def _serve_by_sdk(app: App, channel: LineChannel, handover: Handover) -> None:
+    # Imported late: a first call may have been answered without it.
+    from citewell.server.line_session import serve_channel
+    from citewell.server.mcp_server import build_server
+    from citewell.tools.catalog import open_registry
 
-
-async def _write_lines(
-    channel: LineChannel,
-    from_server: ObjectReceiveStream[SessionMessage],
-    handover: Handover,
-    on_answer: Callable[[], None],
-    scope: anyio.CancelScope,
-) -> None:
-    """Write what the server says, but for the answer that the front has given already."""
-    answered = handover.answered_id
-    async for item in from_server:
-        message = item.message
-        if answered is not None and isinstance(message, _ANSWERS) and message.id == answered:
-            answered = None
-            continue
-        line = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-        try:
-            await anyio.to_thread.run_sync(channel.write_line, line)
-        except OSError:
-            scope.cancel()
-            return
-        if isinstance(message, _ANSWERS):
-            on_answer()
+    server = build_server(open_registry(app.settings), app, settings=app.settings)
+    # Loading what works beside the calls takes longer than answering the first one.
+    await serve_channel(server, channel, handover, on_answer=app.open_later)
