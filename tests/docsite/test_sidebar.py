@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.docsite.navigation import Navigation, NavItem
-from citewell.docsite.sidebar import read_sidebar, tree_navigation
+from citewell.docsite.sidebar import parse_sidebar, tree_navigation
 
 PATHS = ["index.md", "guide/herons.md", "guide/owls.md", "api/index.md"]
 
@@ -30,7 +30,7 @@ def test_lists_nest_by_indentation_and_headings_make_groups() -> None:
 4. [Script](javascript:alert(1))
 """
 
-    navigation = read_sidebar(text, paths=PATHS)
+    navigation = parse_sidebar(text, paths=PATHS)
 
     assert drawn(navigation.items) == [
         "Home → index.md",
@@ -48,7 +48,7 @@ def test_lists_nest_by_indentation_and_headings_make_groups() -> None:
 
 
 def test_pages_have_neighbours_in_reading_order_and_a_trail() -> None:
-    navigation = read_sidebar("- [A](index.md)\n  - [B](guide/owls.md)\n- [C](api)\n", paths=PATHS)
+    navigation = parse_sidebar("- [A](index.md)\n  - [B](guide/owls.md)\n- [C](api)\n", paths=PATHS)
 
     before, after = navigation.neighbours("guide/owls.md")
 
@@ -82,7 +82,7 @@ def test_without_a_sidebar_folders_are_groups_and_an_index_stands_for_its_folder
 def test_a_sidebar_without_end_is_no_deeper_than_readers_go() -> None:
     text = "\n".join(" " * depth + "- [A](index.md)" for depth in range(3_000))
 
-    navigation = read_sidebar(text, paths=PATHS)
+    navigation = parse_sidebar(text, paths=PATHS)
 
     assert _depth(navigation) <= 12
 

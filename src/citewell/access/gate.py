@@ -81,7 +81,7 @@ class Gate:
         self._known_to_billing: OrderedDict[str, float] = OrderedDict()
 
     async def is_guarded(self) -> bool:
-        """Tell whether a token is asked for; a store whose keys are all revoked still is."""
+        """Return whether a token is asked for; a store whose keys are all revoked still is."""
         if self._auth_token is not None or self._verifier is not None or self._billing is not None:
             return True
         return await self._store.has_keys()

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1_000)
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach a server bound to `host`."""
+    """Return whether only this machine can reach a server bound to `host`."""
     if host == "localhost":
         return True
     try:
@@ -18,7 +18,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_unspecified(host: str) -> bool:
-    """Tell whether `host` means every address of the machine."""
+    """Return whether `host` means every address of the machine."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:

@@ -45,7 +45,7 @@ class AccessKey:
     revoked_at: datetime | None = None
 
     def is_live(self, now: datetime) -> bool:
-        """Tell whether the key opens anything at `now`."""
+        """Return whether the key opens anything at `now`."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 

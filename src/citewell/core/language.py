@@ -1,4 +1,4 @@
-"""Telling the language of a text: by script first, then by its commonest words."""
+"""Detecting the language of a text: by script first, then by its commonest words."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class UserQuestion:
 
     @property
     def is_late(self) -> bool:
-        """Tell whether the answer came after the agent had stopped waiting."""
+        """Return whether the answer came after the agent had stopped waiting."""
         return self.answer is not None and self.state != "answered"
 
 

@@ -24,7 +24,7 @@ from citewell.docsite.index_cache import load_index, save_index
 from citewell.docsite.outline import Outline, encode_outline
 from citewell.docsite.pages import parse_page
 from citewell.docsite.search import Searcher
-from citewell.docsite.sidebar import SIDEBAR_FILE, read_sidebar, tree_navigation
+from citewell.docsite.sidebar import SIDEBAR_FILE, parse_sidebar, tree_navigation
 from citewell.docsite.snippet import PlaceFinder
 from citewell.docsite.urls import doc_path_of, index_name, page_url
 
@@ -278,4 +278,4 @@ class _Snapshot:
     def navigation(self) -> Navigation:
         if self.sidebar is None:
             return tree_navigation(self.titles)
-        return read_sidebar(self.sidebar, paths=self.titles)
+        return parse_sidebar(self.sidebar, paths=self.titles)

@@ -46,7 +46,7 @@ class _Draft:
         )
 
 
-def read_sidebar(text: str, *, paths: Container[str]) -> Navigation:
+def parse_sidebar(text: str, *, paths: Container[str]) -> Navigation:
     """Return the tree that a sidebar draws with lists, nested by indentation, and headings.
 
     A heading is a group of what follows. A link to a page that is not among `paths` is left out;
@@ -57,7 +57,7 @@ def read_sidebar(text: str, *, paths: Container[str]) -> Navigation:
     stack: list[tuple[int, _Draft]] = []
     for line in map(str.rstrip, text.splitlines()):
         if heading := _HEADING.match(line):
-            group = _read_item(without_closing_hashes(heading["text"]), paths)
+            group = _parse_item(without_closing_hashes(heading["text"]), paths)
             top.children.append(group)
             stack = []
         elif item := _ITEM.match(line):
@@ -65,7 +65,7 @@ def read_sidebar(text: str, *, paths: Container[str]) -> Navigation:
             while stack and stack[-1][0] >= indent:
                 stack.pop()
             del stack[MAX_DEPTH:]
-            draft = _read_item(item["text"], paths)
+            draft = _parse_item(item["text"], paths)
             (stack[-1][1] if stack else group).children.append(draft)
             stack.append((indent, draft))
     return Navigation(items=tuple(draft.finish() for draft in _without_empty(top.children)))
@@ -102,7 +102,7 @@ def _open_folder(folder: str, folders: dict[str, _Draft]) -> _Draft:
     return folders[folder]
 
 
-def _read_item(text: str, paths: Container[str]) -> _Draft:
+def _parse_item(text: str, paths: Container[str]) -> _Draft:
     link = _LINK.match(text)
     if link is None:
         return _Draft(title=plain_heading(text))

@@ -55,7 +55,7 @@ class Handler(Protocol):
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
-        """Tell the library that an attempt failed; None means that there is no other."""
+        """Record in the library that an attempt failed; None means that there is no retry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

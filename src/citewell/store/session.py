@@ -51,7 +51,7 @@ class Session(Protocol):
         """
 
     async def notify(self, channel: Channel, payload: str = "") -> None:
-        """Tell whoever listens to the channel, once this transaction is committed."""
+        """Notify the listeners of the channel once this transaction is committed."""
 
 
 Work = Callable[[Session], Coroutine[Any, Any, Result]]

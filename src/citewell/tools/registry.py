@@ -144,7 +144,7 @@ class Tool(Generic[InputT, ResultT, OutputT]):
         return "read" if self.annotations.read_only else "write"
 
     def is_for(self, caller: Caller) -> bool:
-        """Tell whether the caller's key is for this tool; to others it is not even listed."""
+        """Return whether the caller's key is for this tool; to others it is not even listed."""
         in_toolsets = caller.toolsets is None or self.toolset in caller.toolsets
         return in_toolsets and self.needed_scope in caller.scopes
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.docsite.site.includes import Include, IncludedFiles, read_include
+from citewell.docsite.site.includes import Include, IncludedFiles, parse_include
 from citewell.docsite.site.links import PageAddresses
 from citewell.docsite.site.render import RenderedMarkdown, render_markdown
 
@@ -46,7 +46,7 @@ def render(
 def test_the_ways_of_mkdocs_and_vitepress_are_understood(
     line: str, include: Include | None
 ) -> None:
-    assert read_include(line) == include
+    assert parse_include(line) == include
 
 
 def test_a_page_takes_in_text_with_its_headings_and_code(root: Path) -> None:

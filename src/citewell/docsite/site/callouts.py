@@ -45,9 +45,9 @@ _TERMINATED: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", 
 
 def callout_plugin(parser: MarkdownIt) -> None:
     """Teach a parser every way of writing call-outs."""
-    parser.block.ruler.before("fence", "indented_callout", _read_indented, _TERMINATED)
-    parser.block.ruler.before("fence", "fenced_callout", _read_fenced, _TERMINATED)
-    parser.core.ruler.after("block", "github_callout", _read_github)
+    parser.block.ruler.before("fence", "indented_callout", _parse_indented, _TERMINATED)
+    parser.block.ruler.before("fence", "fenced_callout", _parse_fenced, _TERMINATED)
+    parser.core.ruler.after("block", "github_callout", _parse_github)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class _Callout:
         return self.kind.replace("-", " ").capitalize()
 
 
-def _read_indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _parse_indented(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     if state.is_code_block(start) or not first.startswith(("!!!", "???", "===")):
         return False
@@ -126,7 +126,7 @@ def _end_of_indented(state: StateBlock, start: int, end: int) -> int:
     return last + 1
 
 
-def _read_fenced(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _parse_fenced(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
     if state.is_code_block(start) or not first.startswith((":::", "///")):
         return False
@@ -188,7 +188,7 @@ def _append(state: StateBlock, token: Token) -> None:
     state.tokens.append(token)
 
 
-def _read_github(state: StateCore) -> None:
+def _parse_github(state: StateCore) -> None:
     """Turn block quotes that begin with `[!KIND]` into call-outs."""
     tokens = state.tokens
     at = 0

@@ -37,7 +37,7 @@ class FenceInfo:
     """The number of the first line, where lines are numbered."""
 
 
-def read_fence_info(info: str) -> FenceInfo:
+def parse_fence_info(info: str) -> FenceInfo:
     """Return language, title and marked lines, in the ways of MkDocs and Docusaurus."""
     language = _LANGUAGE.match(info.strip())
     title = _TITLE.search(info)

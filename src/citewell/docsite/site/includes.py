@@ -45,7 +45,7 @@ class Include:
     """Lines of it to mark."""
 
 
-def read_include(line: str) -> Include | None:
+def parse_include(line: str) -> Include | None:
     """Return what a line asks for; None for a line that includes nothing."""
     text = line.strip()
     if not text or len(text) > _MAX_LINE:

@@ -18,9 +18,9 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
 
 from citewell.docsite.site.callouts import callout_plugin
-from citewell.docsite.site.code_blocks import code_block_html, read_fence_info
+from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info
 from citewell.docsite.site.formulas import formula_html
-from citewell.docsite.site.includes import MAX_DEPTH, read_include
+from citewell.docsite.site.includes import MAX_DEPTH, parse_include
 from citewell.docsite.site.sanitize import sanitized
 from citewell.docsite.site.tables import scrolling_tables_plugin
 from citewell.ingest.extract.markdown.slug import SlugCounter
@@ -159,7 +159,7 @@ def _take_in_file(state: StateCore, at: int) -> None:
     token = state.tokens[at]
     is_paragraph = token.type == "inline" and state.tokens[at - 1].type == "paragraph_open"
     is_text = is_paragraph or token.type == "html_block"
-    include = read_include(token.content) if is_text and page.includes is not None else None
+    include = parse_include(token.content) if is_text and page.includes is not None else None
     if include is None:
         return
     if is_paragraph:
@@ -178,7 +178,7 @@ def _included_html(include: Include, page: _Page) -> str:
     suffix = include.name.rpartition(".")[2].lower()
     if include.is_code or suffix not in ("md", "markdown"):
         marked = f' hl_lines="{include.marked}"' if include.marked else ""
-        return code_block_html(text, read_fence_info(f"{suffix}{marked}"))
+        return code_block_html(text, parse_fence_info(f"{suffix}{marked}"))
     inner = _Page(
         addresses=page.addresses,
         anchors={},
@@ -207,7 +207,7 @@ def _with_included_lines(code: str, page: _Page) -> str:
     """Return code with the files that its lines ask for in their places."""
     lines = code.splitlines(keepends=True)
     for at, line in enumerate(lines):
-        include = read_include(line) if page.includes is not None else None
+        include = parse_include(line) if page.includes is not None else None
         text = None if include is None else _included_text(include, page)
         if text is not None:
             lines[at] = text if text.endswith("\n") else f"{text}\n"
@@ -306,7 +306,7 @@ def _render_fence(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
 ) -> str:
     page: _Page = env["page"]
-    info = read_fence_info(tokens[at].info)
+    info = parse_fence_info(tokens[at].info)
     if info.language == "math":
         return page.keep(formula_html(tokens[at].content, is_block=True)) + "\n"
     if info.language == "mermaid":

@@ -42,7 +42,7 @@ class PostgresSession:
         await self._run("lock_until_commit", {"purpose": purpose, "key": key})
 
     async def notify(self, channel: Channel, payload: str = "") -> None:
-        """Tell whoever listens to the channel, once this transaction is committed."""
+        """Notify the listeners of the channel once this transaction is committed."""
         await self._run("notify", {"channel": channel, "payload": payload})
 
     async def fetch_packed(self, statement: str, values: Values) -> list[list[Any]]:

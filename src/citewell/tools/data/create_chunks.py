@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from citewell.core.errors import InvalidArgument
-from citewell.tools.data.given_chunks import GivenChunk, compose_page, read_headings
+from citewell.tools.data.given_chunks import GivenChunk, compose_page, parse_headings
 from citewell.tools.data.sources import MAX_CHUNK_CHARACTERS, MAX_CHUNKS, find_source
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.supplied import add_supplier
@@ -64,7 +64,7 @@ async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
     if len(before) + len(given.chunks) > MAX_STORED_CHUNKS:
         raise InvalidArgument(f"A source has at most {MAX_STORED_CHUNKS:,} chunks.")
     added = [
-        GivenChunk(content=each.content.strip(), headings=read_headings(each.metadata or {}))
+        GivenChunk(content=each.content.strip(), headings=parse_headings(each.metadata or {}))
         for each in given.chunks
     ]
     vectors = [_vector(each, call) for each in given.chunks]

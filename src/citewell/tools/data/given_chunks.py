@@ -28,7 +28,7 @@ class GivenChunk:
     headings: Mapping[int, str]
 
 
-def read_headings(metadata: Mapping[str, str]) -> dict[int, str]:
+def parse_headings(metadata: Mapping[str, str]) -> dict[int, str]:
     """Return the headings of metadata such as `{"Header 2": "Requirements"}`, by level."""
     found = {
         int(match[1]): one_line(value)

@@ -57,7 +57,7 @@ class DocsFront:
         )
 
     def has(self, name: str) -> bool:
-        """Tell whether `name` is one of the docs tools."""
+        """Return whether `name` is one of the docs tools."""
         return self._registry.find(name) is not None
 
     async def call(

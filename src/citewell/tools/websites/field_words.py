@@ -40,7 +40,7 @@ def asked_fields(query: str) -> frozenset[FieldName]:
 
 
 def names_field(asked: Set[str], field: ContentField) -> bool:
-    """Tell whether a query of the words `asked` names the value of a field.
+    """Return whether a query of the words `asked` names the value of a field.
 
     It does with half of the value's words, or with one place of a location.
     """
