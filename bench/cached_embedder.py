@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from citewell.core.ids import content_hash
-from citewell.inference.protocols import Embedder, Vectors
+from citewell.inference.protocols import Embedder, PassageUnits, Reader, Vectors
 
 
 class CachedEmbedder:
@@ -53,6 +53,13 @@ class CachedEmbedder:
             vector = await self._embedder.embed_query(text)
             self._put(key, vector)
         return vector
+
+    async def read_passages(
+        self, question: str, passages: Sequence[PassageUnits]
+    ) -> list[tuple[float, ...]]:
+        if not isinstance(self._embedder, Reader):
+            return [() for _ in passages]
+        return await self._embedder.read_passages(question, passages)
 
     async def aclose(self) -> None:
         self._kept.close()

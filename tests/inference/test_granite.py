@@ -8,7 +8,7 @@ import anyio
 import numpy as np
 import pytest
 
-from citewell.inference.granite import granite_embedder
+from citewell.inference.granite import GraniteEmbedder
 from citewell.inference.protocols import Embedder, Vectors
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def embedder() -> Embedder:
-    return granite_embedder(threads=2)
+    return GraniteEmbedder(threads=2)
 
 
 # Of the float model; int8 arithmetic differs in the third decimal.

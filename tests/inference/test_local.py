@@ -48,7 +48,7 @@ LONG_TEXTS = [f"{number} " * 1_000 for number in range(20)]
 
 def embedder_of(
     model: WatchedModel, *, load: Callable[[], TextModel] | None = None
-) -> LocalEmbedder:
+) -> LocalEmbedder[TextModel]:
     return LocalEmbedder("watched", load=load or model.load, threads=2)
 
 

@@ -46,11 +46,16 @@ class ByteLevelTokenizer:
 
         What looks like a mark in `text` is text.
         """
-        cut = text[: self._max_tokens * _MAX_CHARACTERS_PER_TOKEN]
+        ids = self.encode_start(text, self._max_tokens - 2)
+        return np.array(ids, dtype=np.int64)
+
+    def encode_start(self, text: str, max_tokens: int) -> list[int]:
+        """Return the ids of the first `max_tokens` tokens of `text`, between the model's marks."""
+        cut = text[: max_tokens * _MAX_CHARACTERS_PER_TOKEN]
         # Half of a surrogate pair is a character to Python but not to the tokenizer.
         whole = cut.encode("utf-8", errors="replace").decode("utf-8")
-        ranks = self._encoding.encode_ordinary(whole)[: self._max_tokens - 2]
-        return np.concatenate(([self._begin], self._ids[ranks], [self._end])).astype(np.int64)
+        ranks = self._encoding.encode_ordinary(whole)[:max_tokens]
+        return [self._begin, *self._ids[ranks].tolist(), self._end]
 
 
 def _rank_tokens(

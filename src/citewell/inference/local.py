@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from citewell.inference.protocols import Vectors
 
@@ -31,6 +31,11 @@ class TextModel(Protocol):
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query."""
+
+
+Model = TypeVar("Model", bound=TextModel)
+Task = TypeVar("Task")
+Made = TypeVar("Made")
 
 
 class _RecentVectors:
@@ -72,7 +77,7 @@ def _cut_batches(texts: Sequence[str], *, threads: int) -> list[list[str]]:
     return batches
 
 
-class LocalEmbedder:
+class LocalEmbedder(Generic[Model]):
     """An `Embedder` around a `TextModel` that `load` makes when it is first needed.
 
     Passages of all callers share `threads` places, taken text by text, so callers advance side by
@@ -83,7 +88,7 @@ class LocalEmbedder:
         self,
         name: str,
         *,
-        load: Callable[[], TextModel],
+        load: Callable[[], Model],
         threads: int,
         dimensions: int = 0,
         supports: Callable[[str], bool] = lambda _text: True,
@@ -95,7 +100,7 @@ class LocalEmbedder:
         self._threads = threads
         self._passage_places = anyio.CapacityLimiter(threads)
         self._query_places = anyio.CapacityLimiter(1)
-        self._model: TextModel | None = None
+        self._model: Model | None = None
         self._loading = threading.Lock()
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
         self._recent = _RecentVectors(_RECENT_BYTES)
@@ -126,13 +131,13 @@ class LocalEmbedder:
         vectors = {text: vector for text, vector in known.items() if vector is not None}
         # Longest first, so that no thread is left alone with a long text at the end.
         missing = sorted((text for text in known if text not in vectors), key=len, reverse=True)
-        batches = iter(_cut_batches(missing, threads=self._threads))
-        try:
-            async with anyio.create_task_group() as group:
-                for _ in range(min(self._threads, len(missing))):
-                    group.start_soon(self._embed_each, batches, vectors)
-        except ExceptionGroup as errors:
-            raise errors.exceptions[0] from errors.exceptions[0].__cause__
+        batches = _cut_batches(missing, threads=self._threads)
+        for batch, made in zip(
+            batches, await self._run_each(self._embed_batch, batches), strict=True
+        ):
+            for text, vector in zip(batch, made, strict=True):
+                vectors[text] = vector
+                self._recent.put(text, vector)
         stacked = np.stack([vectors[text] for text in texts])
         self._dimensions = stacked.shape[1]
         return stacked
@@ -162,16 +167,24 @@ class LocalEmbedder:
         self._queries.clear()
         self._recent = _RecentVectors(_RECENT_BYTES)
 
-    async def _embed_each(
-        self, batches: Iterator[Sequence[str]], vectors: dict[str, Vectors]
-    ) -> None:
-        for batch in batches:
-            made = await anyio.to_thread.run_sync(
-                self._embed_batch, batch, limiter=self._passage_places
-            )
-            for text, vector in zip(batch, made, strict=True):
-                vectors[text] = vector
-                self._recent.put(text, vector)
+    async def _run_each(self, work: Callable[[Task], Made], tasks: Sequence[Task]) -> list[Made]:
+        """Return what `work` makes of each task, in order; all callers share the places."""
+        made: dict[int, Made] = {}
+        waiting = iter(enumerate(tasks))
+
+        async def take() -> None:
+            for place, task in waiting:
+                made[place] = await anyio.to_thread.run_sync(
+                    work, task, limiter=self._passage_places
+                )
+
+        try:
+            async with anyio.create_task_group() as group:
+                for _ in range(min(self._threads, len(tasks))):
+                    group.start_soon(take)
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from errors.exceptions[0].__cause__
+        return [made[place] for place in range(len(tasks))]
 
     def _embed_batch(self, texts: Sequence[str]) -> list[Vectors]:
         model = self._loaded()
@@ -180,7 +193,7 @@ class LocalEmbedder:
     def _embed_query(self, text: str) -> Vectors:
         return self._loaded().embed_query(text)
 
-    def _loaded(self) -> TextModel:
+    def _loaded(self) -> Model:
         with self._loading:
             if self._model is None:
                 self._model = self._load()

@@ -36,9 +36,9 @@ def open_embedder(
     threads = threads or _cores()
     kind, _, model = name.partition(":")
     if kind == "granite":
-        from citewell.inference.granite import granite_embedder
+        from citewell.inference.granite import GraniteEmbedder
 
-        return granite_embedder(threads=threads)
+        return GraniteEmbedder(threads=threads)
     if kind == "onnx":
         return _open_onnx_folder(Path(model), name=stored_as, threads=threads)
     if kind == "fastembed":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,30 @@ class Embedder(Protocol):
 
     async def aclose(self) -> None:
         """Free what the model holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageUnits:
+    """A passage as a reader takes it."""
+
+    path: tuple[str, ...]
+    """Its page's title and the headings above it."""
+    units: tuple[str, ...]
+    """Its sentences, items, rows and code blocks, in order."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A question and passages to scores of their units."""
+
+    async def read_passages(
+        self, question: str, passages: Sequence[PassageUnits]
+    ) -> list[tuple[float, ...]]:
+        """Return for each passage the log-odds of each unit being the answer.
+
+        Raises:
+            InferenceError: the model cannot be loaded or run.
+        """
 
 
 class Candidate(Protocol):

@@ -17,6 +17,7 @@ from citewell.answer.spans import PassageText, rank_spans, span_features, split_
 from citewell.core.errors import InferenceError
 from citewell.core.off_loop import in_thread
 from citewell.core.question import read_query
+from citewell.inference.protocols import PassageUnits, Reader
 from citewell.research.support import KNOWN_MODEL, judge
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ SPAN_CHUNKS = 20
 # Sentences that are embedded with their heading, about 7 ms each.
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
+# Chunks that the reader reads, about 17 ms each; more do not tell absent answers apart better.
+_READ_CHUNKS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,23 +65,54 @@ class ChosenQuote:
 
 
 async def judge_parts(
-    found: Retrieval, parts: Iterable[str], *, embedder: Embedder | None
+    found: Retrieval, parts: Sequence[str], *, embedder: Embedder | None
 ) -> dict[str, Judgement]:
     """Return how well what was found supports each part of the question."""
     is_known = embedder is not None and embedder.name == KNOWN_MODEL
-    return await in_thread(_judge_parts, found, parts, is_known)
-
-
-def _judge_parts(found: Retrieval, parts: Iterable[str], is_known: bool) -> dict[str, Judgement]:
-    return {
-        part: judge(
-            as_searched(part, found).written,
-            _own_first(part, found),
-            cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
-            unknown_words=found.unknown_words,
+    judgements = {}
+    for part in parts:
+        asked = as_searched(part, found)
+        judgements[part] = await in_thread(
+            partial(
+                judge,
+                asked.written,
+                _own_first(part, found),
+                cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
+                unknown_words=found.unknown_words,
+                reads=await _read_best(asked, _for_part(part, parts, found), embedder=embedder),
+            )
         )
-        for part in parts
-    }
+    return judgements
+
+
+async def _read_best(
+    query: Query, chunks: Sequence[RankedChunk], *, embedder: Embedder | None
+) -> list[float]:
+    """Return the reader's log-odds for the units of the best chunks; none without a reader."""
+    if not isinstance(embedder, Reader) or not embedder.supports(query.written):
+        return []
+    passages = [passage_of(each) for each in chunks[:_READ_CHUNKS]]
+    units = [
+        [(passage.text[unit.start : unit.end], unit.kind) for unit in split_units(passage.text)]
+        for passage in passages
+    ]
+    try:
+        scores = await embedder.read_passages(
+            query.written,
+            [
+                PassageUnits(path=passage.path, units=tuple(text for text, _ in own))
+                for passage, own in zip(passages, units, strict=True)
+            ],
+        )
+    except InferenceError:
+        # As with vectors: the words decide alone.
+        return []
+    return [
+        score
+        for own, row in zip(units, scores, strict=True)
+        for (_, kind), score in zip(own, row, strict=True)
+        if kind not in ("heading", "pointer")
+    ]
 
 
 async def quote_evidence(
@@ -92,7 +126,7 @@ async def quote_evidence(
     """Return the quotes for each part in turn, best first, none twice."""
     lists: list[list[ChosenQuote]] = []
     for part in parts:
-        chunks = found.chunks[:SPAN_CHUNKS] if len(parts) == 1 else _for_part(part, found)
+        chunks = _for_part(part, parts, found)
         asked = as_searched(part, found)
         spans = await quote_passages(
             asked,
@@ -229,8 +263,10 @@ def as_searched(part: str, found: Retrieval) -> Query:
     return found.queries.get(asked.text, asked)
 
 
-def _for_part(part: str, found: Retrieval) -> list[RankedChunk]:
-    """Return the best chunks that a part of the question and the whole of it brought, in turn."""
+def _for_part(part: str, parts: Sequence[str], found: Retrieval) -> Sequence[RankedChunk]:
+    """Return the best chunks for a part: where there are several, its own and the whole's."""
+    if len(parts) == 1:
+        return found.chunks[:SPAN_CHUNKS]
     own = found.by_query.get(read_query(part).text, ())
     whole = next(iter(found.by_query.values()), ())
     both = (each for pair in zip_longest(own, whole) for each in pair if each is not None)

