@@ -227,6 +227,18 @@ async def test_an_asker_whose_time_is_over_leaves_nothing_behind(renders: Render
     assert browser.asked == [URL]
 
 
+async def test_a_request_that_the_database_has_dropped_is_out_of_time(renders: RenderStore) -> None:
+    await renders.note_worker("w", seconds=60)
+
+    with anyio.fail_after(60), pytest.RaisesGroup(FetchTimeout):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask, renders)
+            await until(renders, waiting=1)
+            taken = await renders.take_render(lease_seconds=60)
+            assert taken is not None
+            await renders.withdraw_render(taken.request.render_id)
+
+
 async def test_a_cancelled_asker_withdraws_its_page(renders: RenderStore) -> None:
     browser = Browser(show_for_ever)
 

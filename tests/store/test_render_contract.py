@@ -79,7 +79,7 @@ async def test_an_outcome_is_read_once_and_only_by_its_id(renders: RenderStore) 
     assert await renders.collect_render("egret") is None
     assert await renders.collect_render("heron") == outcome
     assert await renders.collect_render("heron") is None
-    assert await renders.render_state("heron") == "gone"
+    assert await renders.render_state("heron") == "expired"
 
 
 async def test_an_outcome_may_be_as_large_as_a_page(renders: RenderStore) -> None:
@@ -118,7 +118,7 @@ async def test_a_page_that_workers_die_of_is_given_up(renders: RenderStore) -> N
         await take(renders, lease_seconds=OVER)
 
     assert await renders.take_render(lease_seconds=SECONDS) is None
-    assert await renders.render_state("poison") == "gone"
+    assert await renders.render_state("poison") == "abandoned"
 
 
 async def test_a_request_that_is_handed_back_is_taken_at_once(renders: RenderStore) -> None:
@@ -139,13 +139,13 @@ async def test_a_withdrawn_request_is_lost_to_its_worker(renders: RenderStore) -
     outcome = RenderOutcome(account="{}")
     assert not await renders.keep_render("heron", lease=taken.lease, lease_seconds=SECONDS)
     assert not await renders.finish_render("heron", lease=taken.lease, outcome=outcome)
-    assert await renders.render_state("heron") == "gone"
+    assert await renders.render_state("heron") == "expired"
 
 
 async def test_nobody_renders_for_an_asker_whose_time_is_over(renders: RenderStore) -> None:
     await ask(renders, "heron", seconds=OVER)
 
-    assert await renders.render_state("heron") == "gone"
+    assert await renders.render_state("heron") == "expired"
     assert await renders.take_render(lease_seconds=SECONDS) is None
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-RenderState = Literal["waiting", "unattended", "held", "done", "gone"]
-"""How a request stands: `unattended` waits while no worker lives, `gone` nobody will do."""
+RenderState = Literal["waiting", "unattended", "held", "done", "abandoned", "expired"]
+"""How a request stands.
+
+`unattended` waits while no worker lives; `abandoned` has ended too many workers.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

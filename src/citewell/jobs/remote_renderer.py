@@ -104,7 +104,8 @@ class RemoteRenderer:
             raise PageTooLarge(f"{shown_url(start)} is larger than {self._max_page_bytes} bytes")
         return page_of_outcome(outcome, start)
 
-    async def _wait_for(self, request: RenderRequest) -> RenderOutcome:
+    async def _wait_for(self, request: RenderRequest) -> RenderOutcome | None:
+        """Return what became of the page; None when its time is over by the database's clock."""
         while True:
             # Created before the first check, so that no notification in between is missed.
             notified = self._notified[request.render_id] = anyio.Event()
@@ -119,7 +120,9 @@ class RemoteRenderer:
                     suggestion="Start one on a machine with Chromium: citewell worker "
                     "--kinds render; or set CITEWELL_RENDER_IN=here.",
                 )
-            if state == "gone":
+            if state == "expired":
+                return None
+            if state == "abandoned":
                 where = shown_url(request.url)
                 raise RenderFailed(f"{where} was not rendered: its workers broke off")
             with anyio.move_on_after(self._renders.poll_seconds):

@@ -48,10 +48,10 @@ class RenderStore:
         await self._change_and_notify("add_render", values, "render_requests")
 
     async def render_state(self, render_id: str) -> RenderState:
-        """Return how a request stands; `gone` when there is none, or its time is over."""
+        """Return how a request stands; `expired` when there is none, or its time is over."""
         values = {"render_id": render_id, "most_leases": MOST_LEASES}
         row = await self._database.fetch_one("render_state", values)
-        return "gone" if row is None else cast("RenderState", row["state"])
+        return "expired" if row is None else cast("RenderState", row["state"])
 
     async def collect_render(self, render_id: str) -> RenderOutcome | None:
         """Return what a worker handed back, once: it is removed. None when there is nothing."""

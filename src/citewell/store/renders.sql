@@ -8,7 +8,8 @@ VALUES (:render_id, :url, :wait_for, :is_urgent, seconds_now(), seconds_now() + 
 SELECT CASE
     WHEN account IS NOT NULL THEN 'done'
     WHEN leased_until > seconds_now() THEN 'held'
-    WHEN expires_at <= seconds_now() OR lease >= :most_leases THEN 'gone'
+    WHEN expires_at <= seconds_now() THEN 'expired'
+    WHEN lease >= :most_leases THEN 'abandoned'
     WHEN EXISTS (SELECT 1 FROM render_worker WHERE alive_until > seconds_now()) THEN 'waiting'
     ELSE 'unattended'
 END AS state FROM render WHERE render_id = :render_id;
