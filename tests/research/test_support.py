@@ -4,7 +4,13 @@ import pytest
 from tests.answer.results import FETCHED
 
 from citewell.core.records import RankedChunk, StoredChunk
-from citewell.research.support import FEATURES, absent_words, judge, support_features
+from citewell.research.support import (
+    FEATURES,
+    absence_warnings,
+    absent_words,
+    judge,
+    support_features,
+)
 
 
 def chunk(text: str, *, number: int = 1, title: str = "Page") -> StoredChunk:
@@ -159,3 +165,17 @@ def test_words_that_stand_in_no_chunk_are_told_as_they_were_written() -> None:
     assert absent_words("How often are pressure sensors calibrated?", chunks) == []
     assert absent_words("What does asyncio.shield do?", chunks) == []
     assert absent_words("加速度計の較正", chunks) == []
+
+
+def test_a_word_that_two_parts_lack_is_named_once() -> None:
+    assert absence_warnings(["real", "real", "input"], has_evidence=False) == [
+        'No sentence found holds "real", "input".'
+    ]
+
+
+def test_what_the_reader_says_moves_the_support_both_ways() -> None:
+    query, chunks = "How is a sensor calibrated?", ranked("A sensor is calibrated with water.")
+    without = judge(query, chunks, cosine=None).support
+
+    assert judge(query, chunks, cosine=None, reads=[-7.0, -6.0]).support < without
+    assert judge(query, chunks, cosine=None, reads=[-7.0, 6.0]).support > 0.9

@@ -17,7 +17,7 @@ from citewell.core.words import content_words
 from citewell.research.disagreements import find_disagreements
 from citewell.research.frontier import Need
 from citewell.research.read_path import as_searched, quote_evidence
-from citewell.research.support import absent_words, tell_absent
+from citewell.research.support import absence_warnings, absent_words
 from citewell.research.weigh import choose_blocks
 from citewell.research.whole_pages import whole_page_blocks
 from citewell.retrieve.pipeline import gather_blocks
@@ -224,7 +224,7 @@ def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
         for query in unsettled
         for word in absent_words(as_searched(query, run.found).text, run.found.ranked)
     ]
-    return [*notes, *tell_absent(absent, has_evidence=answered)]
+    return [*notes, *absence_warnings(absent, has_evidence=answered)]
 
 
 def _incomplete(run: ResearchRun, quoted: Sequence[PageInfo]) -> list[str]:

@@ -66,7 +66,7 @@ _SUPPORT_SHARE, _READ_SHARE, _READ_BIAS = 0.2, 0.65, 0.39
 _QUOTE_SLOPE, _QUOTE_BIAS = 0.36, -0.78
 
 _CANDIDATES = 80
-_TOLD_WORDS = 5
+_NAMED_WORDS = 5
 _BEST = 5
 # A question may join two things that no one chunk holds; more would cover its words by chance.
 _TOGETHER = 2
@@ -205,11 +205,12 @@ def _stems_of(word: str) -> frozenset[str]:
     return frozenset(content_words(name)[0] for name in (word, word.rpartition(".")[2]))
 
 
-def tell_absent(words: Sequence[str], *, has_evidence: bool = True) -> list[str]:
+def absence_warnings(words: Sequence[str], *, has_evidence: bool = True) -> list[str]:
     """Return a sentence that warns of `absent_words`; none when there are none."""
-    told = ", ".join(f'"{one_line(word)}"' for word in words[:_TOLD_WORDS])
+    named = list(dict.fromkeys(one_line(word) for word in words))[:_NAMED_WORDS]
+    listed = ", ".join(f'"{word}"' for word in named)
     advice = "; check that the evidence is about it" if has_evidence else ""
-    return [f"No sentence found holds {told}{advice}."] if told else []
+    return [f"No sentence found holds {listed}{advice}."] if listed else []
 
 
 def _with_names_and_rank(

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.answer.quote import QuoteLimits
 from citewell.research.read_path import judge_parts, quote_evidence
-from citewell.research.support import absent_words, tell_absent
+from citewell.research.support import absence_warnings, absent_words
 from citewell.tools.kb import evidence
 from citewell.tools.kb.arguments import (
     DEFAULT_QUOTES,
@@ -121,7 +121,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
     output = RetrieveEvidenceOutput(
         supported=supported,
         quotes=quotes if supported else quotes[:_NEAREST],
-        notes=[*found.notes, *url_notes, *tell_absent(absent if quotes else ())] or None,
+        notes=[*found.notes, *url_notes, *absence_warnings(absent if quotes else ())] or None,
         mode=options.mode,
         passages=len(passages),
     )
