@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import (
     AddressRefused,
+    ExtractionError,
     FetchError,
     FetchTimeout,
     HostUnreachable,
@@ -20,6 +22,8 @@ from citewell.web.sphinx_inventory import INVENTORY_NAME, parse_inventory, read_
 from citewell.web.urls import canonical_url, resolve_url
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from citewell.core.library import CrawlOptions, Discovery
     from citewell.web.fetcher import Fetcher
 
@@ -27,6 +31,7 @@ _SITEMAP_NAMES = ("sitemap.xml", "/sitemap.xml", "/sitemap_index.xml")
 _LLMS_TXT_NAMES = ("llms.txt", "/llms.txt")
 # Of those that a sitemap names some are out of scope, duplicates or unreadable.
 _NAMED_PER_PAGE = 4
+_LEAST_NAMED = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +51,18 @@ async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Di
     """
     scope = SiteScope(url, options)
     way = options.discovery
+    limit = max(_NAMED_PER_PAGE * options.max_pages, _LEAST_NAMED)
     if way in ("auto", "llms_txt"):
-        listed = await _read_llms_txt(fetcher, scope.folder_url)
-        if listed is not None:
-            urls = tuple(CrawlUrl(url=each) for each in listed if scope.holds(each))
-            if urls:
-                return Discovered(discovery="llms_txt", urls=urls)
+        urls = await _read_llms_txt(fetcher, scope, limit)
+        if urls:
+            return Discovered(discovery="llms_txt", urls=urls)
     if way in ("auto", "inventory"):
         # Before the sitemap: that of a host with many versions names only where each begins.
-        pages = await _read_inventory(fetcher, scope.folder_url)
-        urls = tuple(CrawlUrl(url=each) for each in pages if scope.holds(each))
+        urls = await _read_inventory(fetcher, scope, limit)
         if urls:
             return Discovered(discovery="inventory", urls=urls)
     if way in ("auto", "sitemap"):
-        urls = await _read_sitemaps(fetcher, url, scope, max_pages=options.max_pages)
+        urls = await _read_sitemaps(fetcher, url, scope, limit)
         if urls:
             return Discovered(discovery="sitemap", urls=urls)
     if way in ("auto", "links"):
@@ -71,52 +74,73 @@ async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Di
     )
 
 
-def _listed_urls(body: bytes, address: str) -> list[str] | None:
-    listed = parse_llms_txt(body, address=address)
-    return None if listed is None else list(listed.urls)
-
-
-async def _read_llms_txt(fetcher: Fetcher, url: str) -> list[str] | None:
-    """Return the URLs that the llms.txt of a folder or its host lists; None without one."""
+async def _read_llms_txt(
+    fetcher: Fetcher, scope: SiteScope, limit: int
+) -> tuple[CrawlUrl, ...] | None:
+    """Return the pages that the llms.txt of a folder or its host lists; None without one."""
     for name in _LLMS_TXT_NAMES:
-        address = resolve_url(url, name)
-        try:
-            body = await fetcher.fetch_file(address or url)
-        except (AddressRefused, FetchTimeout, HostUnreachable):
-            raise
-        except FetchError:
-            continue  # whatever else a site answers, it has no such file
-        listed = await fetcher.sandbox.run(_listed_urls, body, address or url)
-        if listed is not None:
-            return listed
+        urls = await _read_list(fetcher, name, _llms_txt_urls, scope, limit)
+        if urls is not None:
+            return urls
     return None
 
 
-async def _read_inventory(fetcher: Fetcher, folder_url: str) -> list[str]:
-    """Return the pages that the Sphinx inventory of a folder names; none without one."""
-    address = resolve_url(folder_url, INVENTORY_NAME) or folder_url
+async def _read_inventory(
+    fetcher: Fetcher, scope: SiteScope, limit: int
+) -> tuple[CrawlUrl, ...] | None:
+    """Return the pages that the Sphinx inventory of a folder names; None without one."""
+    return await _read_list(fetcher, INVENTORY_NAME, _inventory_urls, scope, limit)
+
+
+async def _read_list(
+    fetcher: Fetcher,
+    name: str,
+    parse: Callable[[bytes, str, SiteScope, int], list[str] | None],
+    scope: SiteScope,
+    limit: int,
+) -> tuple[CrawlUrl, ...] | None:
+    """Return what a file of the site names; None when there is no such file.
+
+    What is out of scope is dropped in the process that parses the file: a list of hundreds of
+    thousands would hold up this one.
+    """
+    address = resolve_url(scope.folder_url, name) or scope.folder_url
     try:
         body = await fetcher.fetch_file(address)
+        urls = await fetcher.sandbox.run(parse, body, address, scope, limit)
     except (AddressRefused, FetchTimeout, HostUnreachable):
         raise
-    except FetchError:
-        return []  # whatever else a site answers, it has no such file
-    plain = await fetcher.sandbox.run(parse_inventory, body)
-    pages = () if plain is None else read_inventory(plain).pages
-    urls = [canonical_url(url) for page in pages if (url := resolve_url(address, page))]
-    return list(dict.fromkeys(urls))
+    except (FetchError, ExtractionError):
+        return None  # whatever else a site answers, it has no such file
+    return None if urls is None else tuple(CrawlUrl(url=url) for url in urls)
+
+
+def _llms_txt_urls(body: bytes, address: str, scope: SiteScope, limit: int) -> list[str] | None:
+    listed = parse_llms_txt(body, address=address)
+    return None if listed is None else _in_scope(listed.urls, scope, limit)
+
+
+def _inventory_urls(body: bytes, address: str, scope: SiteScope, limit: int) -> list[str] | None:
+    plain = parse_inventory(body)
+    if plain is None:
+        return None
+    found = (resolve_url(address, page) for page in read_inventory(plain).pages)
+    return _in_scope((canonical_url(url) for url in found if url), scope, limit)
+
+
+def _in_scope(urls: Iterable[str], scope: SiteScope, limit: int) -> list[str]:
+    return list(islice(dict.fromkeys(url for url in urls if scope.holds(url)), limit))
 
 
 async def _read_sitemaps(
-    fetcher: Fetcher, url: str, scope: SiteScope, *, max_pages: int
+    fetcher: Fetcher, url: str, scope: SiteScope, limit: int
 ) -> tuple[CrawlUrl, ...]:
     folder = scope.folder_url
     usual = [address for name in _SITEMAP_NAMES if (address := resolve_url(folder, name))]
     named = await fetcher.sitemaps_of(url)
-    limit = _NAMED_PER_PAGE * max_pages
     # Where robots.txt names sitemaps, the usual places hold the same or nothing.
     found = await read_sitemaps(
-        fetcher.fetch_file, named or usual, max_urls=max(limit, 1_000), sandbox=fetcher.sandbox
+        fetcher.fetch_file, named or usual, max_urls=limit, sandbox=fetcher.sandbox
     )
     return tuple(
         CrawlUrl(url=page.url, modified_at=page.modified_at)

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from citewell.core.errors import AddressRefused, FetchError, FetchTimeout, HostUnreachable
+from citewell.core.errors import (
+    AddressRefused,
+    ExtractionError,
+    FetchError,
+    FetchTimeout,
+    HostUnreachable,
+)
 from citewell.web.sphinx_search import SEARCH_INDEX_NAME, rank_pages
 from citewell.web.urls import canonical_url, resolve_url
 
@@ -31,11 +37,11 @@ async def search_site(
             continue
         try:
             body = await fetcher.fetch_file(address)
-        except (AddressRefused, FetchTimeout, HostUnreachable):
+            ranked = await fetcher.sandbox.run(rank_pages, body, dict(weights), limit)
+        except (AddressRefused, FetchTimeout, HostUnreachable, ExtractionError):
             return []
         except FetchError:
             continue  # whatever else a site answers, it has no such file there
-        ranked = await fetcher.sandbox.run(rank_pages, body, dict(weights), limit)
         if ranked is not None:
             pages = [(resolve_url(folder, f"{name}.html"), title) for name, title in ranked]
             return [(canonical_url(page), title) for page, title in pages if page is not None]

@@ -6,6 +6,7 @@ import logging
 import re
 import zlib
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
@@ -66,7 +67,7 @@ async def read_sitemaps(
             continue
         seen.add(address)
         try:
-            sitemap = await _parse_apart(await fetch_file(address), address, sandbox)
+            sitemap = await _parse_apart(await fetch_file(address), address, sandbox, max_urls)
         except (FetchError, ExtractionError, NotAUrl) as error:
             logger.info("no sitemap at %s: %s", shown_url(address), error.message)
             continue
@@ -88,7 +89,8 @@ def parse_sitemap(body: bytes, *, address: str) -> Sitemap:
     plain = _decompress(body, address) if body.startswith(_GZIP_MAGIC) else body
     if not plain.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         return Sitemap(urls=tuple(_pages(address, _lines(plain))))
-    if _DOCTYPE.search(plain):
+    # With zeros it is UTF-16, in which the pattern would find no declaration.
+    if b"\0" in plain or _DOCTYPE.search(plain):
         raise UnsupportedContent(f"{shown_url(address)} is no sitemap")
     pages: list[tuple[str, str | None]] = []
     sitemaps: list[str] = []
@@ -106,31 +108,38 @@ def parse_sitemap(body: bytes, *, address: str) -> Sitemap:
     )
 
 
-async def _parse_apart(body: bytes, address: str, sandbox: Sandbox) -> Sitemap:
-    pages, sitemaps = await sandbox.run(_parse_plainly, body, address)
+async def _parse_apart(body: bytes, address: str, sandbox: Sandbox, max_urls: int) -> Sitemap:
+    pages, sitemaps = await sandbox.run(_parse_plainly, body, address, max_urls)
     urls = tuple(SitemapUrl(url=url, modified_at=modified_at) for url, modified_at in pages)
     return Sitemap(urls=urls, sitemaps=tuple(sitemaps))
 
 
-def _parse_plainly(body: bytes, address: str) -> tuple[list[tuple[str, str | None]], list[str]]:
+def _parse_plainly(
+    body: bytes, address: str, max_urls: int
+) -> tuple[list[tuple[str, str | None]], list[str]]:
+    """Return no more than will be used: taking over a million URLs would hold up others."""
     sitemap = parse_sitemap(body, address=address)
-    return [(page.url, page.modified_at) for page in sitemap.urls], list(sitemap.sitemaps)
+    pages: dict[str, str | None] = {}
+    for page in sitemap.urls:
+        pages.setdefault(page.url, page.modified_at)
+    return list(islice(pages.items(), max_urls)), list(sitemap.sitemaps[:_MAX_FILES])
 
 
 def _elements(body: bytes) -> Iterable[Element]:
     """Yield the elements as they end, up to the end or the first fault."""
     parser: XMLPullParser[Element] = XMLPullParser(["end"])
-    for start in range(0, len(body), _PIECE_BYTES):
-        try:
+    try:
+        for start in range(0, len(body), _PIECE_BYTES):
             parser.feed(body[start : start + _PIECE_BYTES])
-        except ParseError as error:
-            logger.info("a sitemap is damaged: %s", error)
-            return
-        for event in parser.read_events():
-            _, element = cast("tuple[str, Element]", event)
-            yield element
-            if _local_name(element) in ("url", "sitemap"):
-                element.clear()
+            # Faults are raised here, too, after the elements that end before them.
+            for event in parser.read_events():
+                _, element = cast("tuple[str, Element]", event)
+                yield element
+                if _local_name(element) in ("url", "sitemap"):
+                    element.clear()
+    except (ParseError, ValueError, LookupError) as error:
+        # The others are of encodings that the parser cannot read.
+        logger.info("a sitemap is damaged: %s", error)
 
 
 def _local_name(element: Element) -> str:

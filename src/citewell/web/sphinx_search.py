@@ -72,7 +72,7 @@ def _parse(body: bytes) -> _Index | None:
         return None
     try:
         index = json.loads(body[start + len(_START) : end])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(index, dict) or not isinstance(index.get("terms"), dict):
         return None

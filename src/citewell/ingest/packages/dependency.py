@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Ecosystem = Literal["pypi", "npm", "cargo", "go", "gem", "composer", "maven"]
 
+_MAX_CHARACTERS = 1_000
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
@@ -30,6 +31,12 @@ class Dependency:
     """Where it is installed; None when only a lock file names it."""
     documentation_urls: tuple[str, ...] = ()
     """Where a lock file says that its documentation is."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether what its file says can be stored and shown: short, without control characters."""
+        words = (self.name, self.version or "", *self.documentation_urls)
+        return all(len(word) <= _MAX_CHARACTERS and word.isprintable() for word in words)
 
     @property
     def release(self) -> Release:

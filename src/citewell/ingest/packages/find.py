@@ -45,7 +45,13 @@ def find_project(
         *find_npm_dependencies(folder, problems),
         *find_locked_dependencies(folder, problems),
     ]
-    return Project(dependencies=tuple(dependencies), problems=tuple(dict.fromkeys(problems)))
+    sound = tuple(each for each in dependencies if each.is_sound)
+    problems += [
+        f"{each.found_in} holds a name, version or address that no package has"
+        for each in dependencies
+        if not each.is_sound
+    ]
+    return Project(dependencies=sound, problems=tuple(dict.fromkeys(problems)))
 
 
 def front_page(dependency: Dependency) -> PackagePage | None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from typing import TYPE_CHECKING
 
 from citewell.ingest.packages.dependency import Dependency
 from citewell.ingest.packages.locked_package import LockedPackage
 from citewell.ingest.packages.maven_project import parse_pom
-from citewell.ingest.packages.project_files import items, load_json, read_project_file, table
+from citewell.ingest.packages.project_files import (
+    items,
+    load_json,
+    parse_toml,
+    read_project_file,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
     from citewell.ingest.packages.dependency import Ecosystem
 
 _GEM = re.compile(r"    ([A-Za-z0-9_.-]+) \(([^)\s]+)\)")
+_COORDINATES = re.compile(r"(?<![\w.-])([\w.-]++:[\w.-]++)")
 _DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
 
 
@@ -50,7 +56,7 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
 
 
 def _parse_cargo(text: str, folder: Path) -> Iterator[LockedPackage]:
-    packages = [each for each in items(tomllib.loads(text).get("package")) if "name" in each]
+    packages = [each for each in items(parse_toml(text).get("package")) if "name" in each]
     # Packages of the workspace itself have no source; they name others as `rand` or `rand 0.8.5`.
     direct = {
         " ".join(str(name).split()[:2])
@@ -106,10 +112,11 @@ def _parse_composer(text: str, folder: Path) -> Iterator[LockedPackage]:
 
 
 def _parse_gradle(text: str, folder: Path) -> Iterator[LockedPackage]:
-    scripts = [
-        read_project_file(folder, name, [])
+    named = {
+        coordinates
         for name in ("build.gradle", "build.gradle.kts", "gradle/libs.versions.toml")
-    ]
+        for coordinates in _COORDINATES.findall(read_project_file(folder, name, []))
+    }
     locked: list[LockedPackage] = []
     for line in text.splitlines():
         coordinates = line.split("=")[0].split(":")
@@ -117,5 +124,5 @@ def _parse_gradle(text: str, folder: Path) -> Iterator[LockedPackage]:
             locked.append(LockedPackage(name=":".join(coordinates[:2]), version=coordinates[2]))
     # The lock file holds what is used by others too; a script that names things its own way hides
     # what is direct, and then all are.
-    direct = [each for each in locked if any(each.name in script for script in scripts)]
+    direct = [each for each in locked if each.name in named]
     yield from direct or locked

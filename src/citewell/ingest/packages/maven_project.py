@@ -17,6 +17,8 @@ _PROPERTY = re.compile(r"\$\{([^{}\s]{1,200})\}")
 _NAMESPACE = re.compile(r"\{[^{}]*\}")
 # A property may name others; one that names itself is left as it is.
 _MOST_STEPS = 5
+# Values that name one another many times would fill the memory.
+_MOST_CHARACTERS = 500
 
 
 def parse_pom(text: str, folder: Path) -> Iterator[LockedPackage]:
@@ -44,7 +46,7 @@ def _properties(root: Element) -> dict[str, str]:
     for name in ("groupId", "version"):
         own = root.findtext(name) or root.findtext(f"parent/{name}") or ""
         values[f"project.{name}"] = own.strip()
-    return values
+    return {name: text for name, text in values.items() if len(text) <= _MOST_CHARACTERS}
 
 
 def _dependencies(root: Element, path: str, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -61,5 +63,7 @@ def _expand(text: str, values: Mapping[str, str]) -> str:
     """Return a value with its properties; empty where one is not known, or it is a range."""
     text = text.strip()
     for _ in range(_MOST_STEPS):
+        if len(text) > _MOST_CHARACTERS:
+            return ""
         text = _PROPERTY.sub(lambda match: values.get(match[1], match[0]), text)
     return "" if "${" in text or text.startswith(("[", "(")) else text

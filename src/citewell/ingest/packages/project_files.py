@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_FILE_BYTES = 50_000_000
+# tomllib takes time with the square of a key's parts: a key of 160 kB takes a minute.
+_LONG_KEY = re.compile(r"(?<![\w-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){60}")
 
 
 def read_project_file(folder: Path, name: str, problems: list[str]) -> str:
@@ -44,10 +47,22 @@ def load_json(folder: Path, name: str, problems: list[str]) -> dict[str, Any]:
 def load_toml(folder: Path, name: str, problems: list[str]) -> dict[str, Any]:
     """Return the tables of a TOML file; none when it cannot be parsed."""
     try:
-        return tomllib.loads(read_project_file(folder, name, problems))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return parse_toml(read_project_file(folder, name, problems))
+    except (ValueError, RecursionError) as error:
         problems.append(f"{name} cannot be parsed: {error}")
         return {}
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a TOML document.
+
+    Raises:
+        ValueError: it is no TOML, or a key has too many parts.
+        RecursionError: too many tables or arrays stand inside one another.
+    """
+    if _LONG_KEY.search(text):
+        raise ValueError("a key has too many parts")
+    return tomllib.loads(text)
 
 
 def table(document: dict[str, Any], *names: str) -> dict[str, Any]:
