@@ -100,6 +100,11 @@ def test_the_same_section_of_two_versions_gives_two_values(
         ("LEGACY has been the default since Pond 2.9.", "LEGACY was the default in Pond 3."),
         # Another sentence says which option is meant.
         ("This option is only supported on 3.4.", "This option is only supported on 5.0."),
+        # Other words may speak of another thing.
+        ("Pond 3.4+ supports snappy packing.", "Pond 3.6+ supports snappy and small packing."),
+        # The number of a note or of a case.
+        ("The size of a file is limited [1].", "The size of a file is limited [2]."),
+        ("The size is limited to that in case 2.", "The size is limited to that in case 3."),
         # Nothing says that these are of one thing.
         ("The default port is 80.", "The default language is 2 letters long."),
         ("Is the default 5 seconds?", "Is the default 6 seconds?"),
@@ -116,6 +121,17 @@ def test_sections_that_define_different_things_do_not_disagree() -> None:
         headings=("Directives", "MaxSpareThreads Directive"),
         other_headings=("Directives", "MinSpareThreads Directive"),
         same_page=False,
+    )
+
+    assert found is None
+
+
+def test_the_version_that_a_page_documents_is_no_value() -> None:
+    found = values(
+        "The options that Pond 2.9 supports come first.",
+        "The options that Pond 3.0 supports come first.",
+        headings=("Pond 2.9 manual", "Options"),
+        other_headings=("Pond 3.0 manual", "Options"),
     )
 
     assert found is None

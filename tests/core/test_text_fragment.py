@@ -204,6 +204,47 @@ def test_a_line_that_a_menu_may_have_is_named_with_the_next() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("page", "quote", "fragment"),
+    [
+        (
+            "It has these fields:\n\n| Index | Attribute |\n| --- | --- |\n| 0 | user_name |\n",
+            "| Index | Attribute |\n| --- | --- |\n| 0 | user_name |",
+            "these%20fields:-,Index,user_name",
+        ),
+        (
+            "en | fr\n\n| Status: | Base |\n| --- | --- |\n| Module: | mod_mime |\n",
+            "| Status: | Base |\n| --- | --- |\n| Module: | mod_mime |",
+            "Status,mod_mime",
+        ),
+        (
+            "# Fields\n\n| Index | Attribute |\n| --- | --- |\n| 0 | user_name |\n",
+            "| Index | Attribute |\n| --- | --- |\n| 0 | user_name |",
+            "Index,-Attribute&text=Index-,Attribute,user_name",
+        ),
+        (
+            "[Tutorial 2.0 for all](t.html)\n\nThis page is a part of the guide to herons.\n",
+            "[Tutorial 2.0 for all](t.html)\n\nThis page is a part of the guide to herons.",
+            "Tutorial%202.0%20for%20all,-This%20page&text=This%20page%20is,guide%20to%20herons",
+        ),
+    ],
+    ids=["header under a paragraph", "label that no menu has", "header under a heading", "link"],
+)
+def test_what_a_menu_may_have_is_named_with_its_surroundings(
+    page: str, quote: str, fragment: str
+) -> None:
+    assert fragment_of(quote, page) == fragment
+
+
+def test_an_end_that_the_quote_has_before_is_told_apart_by_the_next_line() -> None:
+    page = "# f\n\nfirst of two\nInput array.\n\nsecond\nInput array.\n\nReturns a number.\n"
+    quote = page[page.index("first") : page.rindex("\n\nReturns")]
+
+    assert fragment_of(quote, page) == (
+        "first%20of%20two,Input%20array.,-Returns%20a&text=first%20of%20two,Input%20array"
+    )
+
+
 def test_code_that_repeats_itself_is_named_over_several_lines() -> None:
     page = "```\nif a {\n  go\n}\nif b {\n  go\n}\n```\n\n```\nif b {\n  stop\n}\n```\n"
     start, end = page.rindex("if b"), page.rindex("}")

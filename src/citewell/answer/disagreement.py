@@ -1,8 +1,8 @@
 """Two sentences that give different values for the same thing: a default, a limit, a status.
 
-Precision comes first. Both must speak of a value, name the same things, share nearly all of their
-words, and differ in one value alone. What the value is of must be the same beyond doubt: a name
-that both sentences hold, or headings that both stand under.
+Precision comes first. Both must speak of a value, name the same things, and have the same words
+but for one value. What the value is of must be the same beyond doubt: a name that both sentences
+hold, or headings that both stand under.
 """
 
 from __future__ import annotations
@@ -12,19 +12,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.answer.claims import holds_name, opposites_between, read_facts, share_of
+from citewell.answer.claims import holds_name, opposites_between, read_facts
 from citewell.core.folding import fold
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
     from citewell.answer.claims import Facts
 
-# Shares of the words of each that the other must hold, without the values themselves.
-_SHARE_OF_WORDS = 0.9
-# A word such as "not" turns over sentences that are otherwise the same, and those alone.
-_SHARE_WHERE_DENIED = 0.95
-# A statement that is much longer than the other says more than another value.
-_SHARE_OF_LENGTH = 0.8
 _LEAST_WORDS = 4
 _LEAST_WORDS_IN_PLACE = 2
 _LONGEST_CHARACTERS = 400
@@ -40,14 +34,15 @@ _NO_STATEMENT = re.compile(
     r"\be\.g\.|\b(?:examples?|for instance|such as|suppose|assum(?:e|ing)"
     r"|(?:since|in|before|changed in|added in|new in) version|section|chapter|figure|table|step"
     r"|available (?:in|since|from)|page|rfc|pep|bpo|bug|issue|copyright"
+    r"|(?:case|note|lines?|items?|listing|appendix|part|option|phase) \d[\d.]*"
     r"|since (?:\w+ ){0,3}v?\d[\d.]*|was|were|used to|(?:has|have|had) been)\b|例えば|たとえば"
     # The number of an item, and a subject that another sentence names.
     r"|^[\s>]*\d{1,3}[.)]$|\A[-*>\s]*(?:this|that|these|those|it|its|they|their)\b",
     re.IGNORECASE | re.MULTILINE,
 )
-# A link whose text is a number refers to a part of the document; a sentence that is a link is the
+# A number in brackets refers to a note or a part of the document; a sentence that is a link is the
 # title of one.
-_REFERENCE = re.compile(r"\[\d[\d.]*\]\(|\A[-*>\s]*\[[^\[\]]*\]\([^()\s]*\)\W*\Z")
+_REFERENCE = re.compile(r"\[\d[\d.]*\]|\A[-*>\s]*\[[^\[\]]*\]\([^()\s]*\)\W*\Z")
 # Opposites that tell two things apart, rather than two states of one thing.
 _NO_VALUES = frozenset(
     "before after first last minimum maximum min max lower upper read write left right older newer "
@@ -124,12 +119,7 @@ def find_difference(one: Statement, other: Statement, *, same_page: bool) -> Dif
     first, second = (_words_without(each.facts, values[0]) for each in (one, other))
     if min(len(first), len(second)) < (_LEAST_WORDS_IN_PLACE if same_place else _LEAST_WORDS):
         return None
-    shorter, longer = sorted((first.total(), second.total()))
-    if shorter < _SHARE_OF_LENGTH * longer:
-        return None
-    is_denied = one.facts.negations != other.facts.negations
-    least = _SHARE_WHERE_DENIED if is_denied else _SHARE_OF_WORDS
-    if min(share_of(first, second), share_of(second, first)) < least:
+    if first != second or _is_of_title(one, values[0].one) or _is_of_title(other, values[0].other):
         return None
     return values[0]
 
@@ -148,6 +138,11 @@ def _name_the_same(one: Statement, other: Statement) -> bool:
         for own, its in ((one, other), (other, one))
         for name in own.subject
     )
+
+
+def _is_of_title(statement: Statement, value: str) -> bool:
+    """Return whether a value is in a heading: `Pond 2.9` is the version that is documented."""
+    return any(value in heading.split() for heading in statement.headings)
 
 
 def _bare(heading: str) -> str:

@@ -81,7 +81,8 @@ def _name_whole(words: PageWords, first: int, last: int) -> str | None:
     for before, after in (0, 0), (2, 0), (0, 2), (2, 2), (4, 4), (8, 8):
         term = _term(words, first, last)
         term = _from_line_start(words, term) if before else term
-        prefix, suffix = _before(words, term, first, before), _after(words, last, after)
+        term = _to_line_end(words, term) if after else term
+        prefix, suffix = _before(words, term, first, before), _after(words, term, last, after)
         if _fits_first(words, term, prefix=prefix, suffix=suffix):
             return _write(words, prefix, term, None, suffix)
     return None
@@ -118,9 +119,13 @@ def _is_title(words: PageWords, first: int, last: int) -> bool:
     below = bisect_right(words.lines, words.lines[first])
     if below > last or words.fenced[first] or words.marks[first] == "|":
         return False
+    is_link = words.marks[first] not in _ITEM_MARKS and lies_in(
+        words.links, words.sources[first][0], words.sources[below - 1][1]
+    )
     weight = sum(_weight(words, word) for word in range(first, min(below, first + _FEW_WORDS + 1)))
     line = words.text[slice(*_from_line_start(words, _term(words, first, below - 1)))]
-    return weight <= _FEW_WORDS and line.replace(" ", "").isalpha() and _touch(words, below)
+    is_common = weight <= _FEW_WORDS and line.replace(" ", "").isalpha()
+    return (is_link or is_common) and _touch(words, below)
 
 
 def _touch(words: PageWords, word: int) -> bool:
@@ -171,10 +176,11 @@ def _choose_ends(
         end = _to_line_end(words, _term(words, first, last))
         if all(words.fenced[first : last + 1]) and _fits_first(words, end, after=start[1]):
             return [(end, None), *early]
+    end = _to_line_end(words, terms[0])
     for count in _CONTEXT_WORDS:
-        suffix = _after(words, last, count)
-        if suffix and _fits_first(words, terms[0], suffix=suffix, after=start[1]):
-            return [(terms[0], suffix), *early]
+        suffix = _after(words, end, last, count)
+        if suffix and _fits_first(words, end, suffix=suffix, after=start[1]):
+            return [(end, suffix), *early]
     return early
 
 
@@ -189,12 +195,14 @@ def _choose_start(
     # Menus are lists, too: what begins an item of a list is named by some more words.
     sizes = _term_sizes(words, first)[words.marks[first] in _ITEM_MARKS :]
     ends = [_advance(words, first, last, count) for count in sizes]
+    # Menus, which canonical text leaves out, have links and headers of tables before the quote.
+    line = _to_line_end(words, _from_line_start(words, words.spans[first]))
+    is_cell = words.marks[first] == "|" and words.text[slice(*line)].isalpha() and ends[-1] == first
     for end in ends:
-        # Menus, which canonical text leaves out, have the same link before the quote.
         source = words.sources[first][0], words.sources[end][1]
         is_link = lies_in(words.links, *source) and end < ends[-1]
         term = _term(words, first, end)
-        if not is_link and _fits_first(words, term):
+        if not is_cell and not is_link and _fits_first(words, term):
             return None, term, end
     for count in _CONTEXT_WORDS:
         for end in ends[0], ends[-1]:
@@ -283,12 +291,13 @@ def _to_line_end(words: PageWords, term: Span) -> Span:
     return term[0], closing[1]
 
 
-def _after(words: PageWords, last: int, count: int) -> Span | None:
+def _after(words: PageWords, term: Span, last: int, count: int) -> Span | None:
+    """Return up to `count` words that stand right after a term, on one line."""
     first = last + 1
     if not count or first >= len(words.spans) or words.unsure[first]:
         return None
     end = _advance(words, first, len(words.spans) - 1, count)
-    return _within_line(words, words.spans[last][1], words.spans[end][1])
+    return _within_line(words, term[1], words.spans[end][1])
 
 
 def _within_line(words: PageWords, start: int, end: int) -> Span | None:
