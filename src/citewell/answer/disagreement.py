@@ -37,7 +37,7 @@ _NO_STATEMENT = re.compile(
     r"|(?:case|note|lines?|items?|listing|appendix|part|option|phase) \d[\d.]*"
     r"|since (?:\w+ ){0,3}v?\d[\d.]*|was|were|used to|(?:has|have|had) been)\b|例えば|たとえば"
     # The number of an item, and a subject that another sentence names.
-    r"|^[\s>]*\d{1,3}[.)]$|\A[-*>\s]*(?:this|that|these|those|it|its|they|their)\b",
+    r"|^[> \t]*+\d{1,3}[.)]$|\A[-*>\s]*+(?:this|that|these|those|it|its|they|their)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 # A number in brackets refers to a note or a part of the document; a sentence that is a link is the
@@ -53,7 +53,7 @@ _DEFAULT_NAME = re.compile(
     r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are)) [\"'`]?([\w./:+-]{1,80})", re.IGNORECASE
 )
 
-_AMOUNT = re.compile(r"(?P<number>[-+−]?\d+(?:\.\d+)*?)(?:\.0+)*+(?P<unit>%|[a-zA-Z]*)")
+_AMOUNT = re.compile(r"(?P<number>[-+−]?\d++(?:\.\d++)*+)(?P<unit>%|[a-zA-Z]*+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +176,17 @@ def _is_sure(value: DifferingValue) -> bool:
     own, its = _AMOUNT.fullmatch(value.one), _AMOUNT.fullmatch(value.other)
     if own is None or its is None:
         return True
-    return own["unit"].casefold() == its["unit"].casefold() and own["number"] != its["number"]
+    if own["unit"].casefold() != its["unit"].casefold():
+        return False
+    return _without_zeros(own["number"]) != _without_zeros(its["number"])
+
+
+def _without_zeros(number: str) -> list[str]:
+    """Return the parts of a number or version, without those at its end that are zero."""
+    parts = number.split(".")
+    while len(parts) > 1 and not parts[-1].strip("0"):
+        parts.pop()
+    return parts
 
 
 def _differing_default(one: Facts, other: Facts) -> DifferingValue | None:
