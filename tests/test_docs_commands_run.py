@@ -9,6 +9,7 @@ commands of docs/deploying.md.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -26,14 +27,26 @@ _LACK_THEIR_JOB = frozenset({("jobs", "retry"), ("jobs", "cancel"), ("jobs", "sh
 _URL = re.compile(r"https?://[^/\s]+")
 # It lists examples of single commands, one from each, that are not a way through anything.
 _RUN = [path for path in DOCUMENTS if path.name != "reference.md" and commands_of(path)]
+# A command at a prompt with the lines that it prints.
+_WITH_OUTPUT = re.compile(r"^\$ citewell (.+\n(?:(?!\$ |```).*\n)+)", re.MULTILINE)
+_SHOWN = [shown for path in DOCUMENTS for shown in _WITH_OUTPUT.findall(path.read_text("utf-8"))]
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><title>Tasks</title></head><body><main>
 <h1>Tasks</h1><p>To cancel a running task use its cancel method. A queue tells that all work is
-done by its join method. Timeouts are set with asyncio.timeout. The default port is 8080.</p>
+done by its join method. Timeouts are set with asyncio.timeout. The default port is 8080.
+The default limit is 40 tasks.</p>
 <p><a href="/guide/next">Next</a></p></main></body></html>"""
 DOCS = (
     "# Users\n\nTo add a user, run `adduser`. To rotate a key, make a new one and revoke the old.\n"
 )
+# It cites a page twice, once wrongly, and links to another.
+INTRO = """# Shop
+
+[The tasks](https://example.org/tasks.html) are described as follows:
+"The default port is 8080." "The default limit is 50 tasks."
+
+There is [a guide](https://example.org/guide/), too.
+"""
 PROJECT = '[project]\nname = "shop"\nversion = "1"\ndependencies = ["platformdirs"]\n'
 
 
@@ -76,6 +89,19 @@ def test_the_commands_of_a_document_run(
         arguments = arguments_of(words, folder, site)
         expected = 1 if tuple(words[:2]) in _LACK_THEIR_JOB else 0
         assert main(arguments) == expected, f"{arguments}: {capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize("shown", _SHOWN)
+def test_the_output_that_a_document_shows_is_printed(
+    shown: str, folder: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host = site.url("").rstrip("/")
+    (folder / "docs" / "intro.md").write_text(_URL.sub(host, INTRO), encoding="utf-8")
+    command, _, output = shown.partition("\n")
+
+    main(arguments_of(shlex.split(command), folder, site))
+
+    assert capsys.readouterr().out.replace(host, "https://example.org") == output
 
 
 def test_the_commands_of_the_readme_are_run() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from tests.cli.shell import Shell
 from tests.cli.terminal import run_in_terminal, text_of
 from tests.site import Response
+
+from citewell.cli.main import main
 
 WIDE = """# Storage
 
@@ -62,6 +65,30 @@ def test_status_is_wrapped_between_words_and_leaves_addresses_whole(shell: Shell
 
     assert f"  {shell.site.url('/storage')}" in lines
     assert max(len(line) for line in lines if " " in line.strip()) <= 45
+
+
+def test_status_keeps_its_counts_on_the_screen_and_names_the_command_for_more(
+    shell: Shell, tmp_path: Path
+) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.md").write_text(f"# Page {number}\n\nWords.\n", encoding="utf-8")
+    assert main(["ingest", str(tmp_path), *shell.options]) == 0
+
+    shown = text_of(run_in_terminal("status", *shell.options))
+
+    assert len(shown.splitlines()) <= 30
+    assert "`citewell status --cursor 5` lists the next" in shown
+    assert "source_url" not in shown
+
+
+def test_a_site_that_cannot_be_fetched_is_named_once_with_what_to_try(shell: Shell) -> None:
+    address = "http://127.0.0.2:9/"
+
+    shown = text_of(run_in_terminal("ingest", "--site", address, *shell.options))
+
+    assert shown.count(address) == 1
+    assert "CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS" in shown
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_a_long_quote_is_cut_unless_all_of_it_is_wanted(shell: Shell) -> None:

@@ -68,8 +68,13 @@ class CorpusStatus:
     """How many quotes handed out to the caller still stand, by verdict."""
 
 
-def format_corpus_status(status: CorpusStatus) -> str:
+MORE_BY_TOOL = "ask with cursor {cursor} for the next, or with source_url for one of them."
+
+
+def format_corpus_status(status: CorpusStatus, *, more: str = MORE_BY_TOOL) -> str:
     """Return counts and, unless `pages` is None, that part of the list of indexed URLs.
+
+    `more` says how to see the rest of them.
 
     The words of pages are marked; a `Boundary` draws the brackets around them.
     """
@@ -95,10 +100,7 @@ def format_corpus_status(status: CorpusStatus) -> str:
         shown = [NOTE_PLACE, enclose(listed)] if status.pages else ["(none)"]
         lines += ["", "Indexed URLs:", *shown]
         if status.next_cursor is not None:
-            lines.append(
-                f"… there are more: ask with cursor {status.next_cursor} for the next, or with "
-                "source_url for one of them."
-            )
+            lines.append(f"… there are more: {more.format(cursor=status.next_cursor)}")
     return "\n".join(lines)
 
 

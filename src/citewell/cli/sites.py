@@ -32,7 +32,9 @@ from citewell.cli.library_shapes import (
     website_text,
     websites_table,
 )
+from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, interrupted, run_work
+from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
 from citewell.core.progress import Progress
@@ -219,18 +221,26 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
         shapes.append(shape)
         state = "kept" if processed.is_cached else view.website.status
         lines.append(_line(view.website, state))
+        if state == "failed" and view.job is not None and view.job.error is not None:
+            advice = error_of_kind(view.job.error_kind, view.job.error).suggestion
+            lines += [f"  try: {advice}"] if advice else []
     failed = [shape for shape in shapes if shape["status"] == "failed"]
     if background:
         lines.append("A running server or `citewell worker` does the work; see `citewell jobs`.")
-    return Outcome(text="\n".join(lines), structured={"websites": shapes}, has_failed=bool(failed))
+    text = "\n".join(lines)
+    return Outcome(
+        text=text,
+        structured={"websites": shapes},
+        has_failed=bool(failed),
+        show=partial(print_text, text, wraps=True),
+    )
 
 
 def _line(website: Website, state: str) -> str:
     problem = f" — {website.error_message}" if website.error_message else ""
-    return (
-        f"{state}: {website.title or website.url} — {website.url} (id {website.source_id}, "
-        f"{website.pages} pages, {website.chunks} chunks){problem}"
-    )
+    name = f"{website.title} — {website.url}" if website.title else website.url
+    counts = f"id {website.source_id}, {website.pages} pages, {website.chunks} chunks"
+    return f"{state}: {name} ({counts}){problem}"
 
 
 async def _add(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from citewell.cli.work import Outcome, add_json_option, run_work
 if TYPE_CHECKING:
     import argparse
 
+    from citewell.answer.corpus_status import CorpusStatus
     from citewell.app.open import App
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Show how much is indexed and which pages, with their titles, sizes and fetch times. With a URL,
 report on that page only; a page that is not indexed is an error."""
+
+_MORE = "`citewell status --cursor {cursor}` lists the next, `citewell status URL` shows one."
+# A terminal keeps the counts above them in sight.
+_PAGES_ON_TERMINAL = 5
 
 EXAMPLES = """\
   citewell status
@@ -62,9 +68,18 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     model = vector_model(app.settings.embedder)
     head = f"Citewell {__version__}\nDatabase: {database}\nEmbedding model: {model or 'none'}\n\n"
     about = {"version": __version__, "database": database, "model": model}
-    listed = format_corpus_status(status)
+    listed = format_corpus_status(status, more=_MORE)
+    first = format_corpus_status(_beginning(status), more=_MORE)
     return Outcome(
         text=head + Boundary().draw(listed),
         structured=about | status_json(status),
-        show=partial(print_text, head + unmarked(listed), wraps=True),
+        show=partial(print_text, head + unmarked(first), wraps=True),
     )
+
+
+def _beginning(status: CorpusStatus) -> CorpusStatus:
+    """The status with only as many pages as fit on a screen."""
+    pages = (status.pages or ())[:_PAGES_ON_TERMINAL]
+    if status.pages is None or len(pages) == len(status.pages):
+        return status
+    return replace(status, pages=pages, next_cursor=pages[-1].source_id)

@@ -67,12 +67,15 @@ def _wrapped(text: str, width: int) -> str:
 
 def print_styled_error(error: Mapping[str, object]) -> None:
     """Print on stderr what went wrong and what to try; in colour if that is a terminal."""
-    message = show_controls(f"{error['message']} [{error['code']}]")
-    text = Text.assemble(("error: ", "bold red"), message)
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    console.print(text)
+    lines = {"error: ": ("bold red", f"{error['message']} [{error['code']}]")}
     if error["suggestion"]:
-        console.print(Text.assemble(("try: ", "bold"), show_controls(str(error["suggestion"]))))
+        lines["try: "] = ("bold", str(error["suggestion"]))
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for head, (style, said) in lines.items():
+        line = head + show_controls(said)
+        text = Text(_wrapped(line, console.width) if console.is_terminal else line)
+        text.stylize(style, 0, len(head))
+        console.print(text)
 
 
 _WIDE = 70

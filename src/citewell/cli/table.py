@@ -12,16 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _WIDEST_CELL = 60
+_LEAST_CUT = 30
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return the rows under their heads; a long cell is cut, and a wide character counts as two.
 
-    On a terminal that is too narrow for the table, each row becomes a few lines of its own.
+    On a terminal that is too narrow, the widest column is cut to what is left for it; where that
+    is too little to read, each row becomes a few lines of its own.
     """
-    table = _aligned(heads, rows)
+    table = _aligned(heads, rows, widest=_WIDEST_CELL)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    if columns is None or max(map(_width, table.splitlines())) <= columns:
+    if columns is None or (excess := _table_width(table) - columns) <= 0:
+        return table
+    longest = max(_width(cell) for row in rows for cell in row)
+    room = min(longest, _WIDEST_CELL) - excess
+    table = _aligned(heads, rows, widest=max(room, _LEAST_CUT))
+    if _table_width(table) <= columns:
         return table
     return "\n\n".join(_stacked(heads, row, columns) for row in rows)
 
@@ -33,8 +40,12 @@ def _stacked(heads: Sequence[str], row: Sequence[str], columns: int) -> str:
     return "\n".join(f"{head:<{width}}  {one_line(cell, limit=room)}" for head, cell in filled)
 
 
-def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    shown = [[one_line(cell, limit=_WIDEST_CELL) for cell in row] for row in (heads, *rows)]
+def _table_width(table: str) -> int:
+    return max(map(_width, table.splitlines()))
+
+
+def _aligned(heads: Sequence[str], rows: Sequence[Sequence[str]], *, widest: int) -> str:
+    shown = [[one_line(cell, limit=widest) for cell in row] for row in (heads, *rows)]
     widths = [max(map(_width, column)) for column in zip(*shown, strict=True)]
     return "\n".join(
         "  ".join(
