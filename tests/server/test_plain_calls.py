@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from tests.server.tiny import Aviary, serving
@@ -144,3 +146,38 @@ async def test_a_session_that_ended_or_wants_messages_is_the_sdks() -> None:
 
     assert "notifications/message" in with_messages.text
     assert after_the_end.status_code == 404
+
+
+@pytest.mark.parametrize("meta", [{}, FOR_THE_SDK], ids=["plain", "by the SDK"])
+async def test_the_end_of_a_session_ends_its_calls(meta: dict[str, object]) -> None:
+    aviary = Aviary()
+
+    async with (
+        serving(aviary) as base,
+        httpx2.AsyncClient(base_url=base) as http,
+        anyio.create_task_group() as tasks,
+    ):
+        caller = Caller(http, HANDSHAKE)
+        await caller.open()
+        tasks.start_soon(partial(caller.call, "wait", {}, **meta))
+        await aviary.started.wait()
+        await caller.leave()
+        with anyio.fail_after(60):
+            await aviary.stopped.wait()
+
+
+@pytest.mark.parametrize("meta", [{}, FOR_THE_SDK], ids=["plain", "by the SDK"])
+async def test_a_call_whose_client_goes_is_counted(meta: dict[str, object]) -> None:
+    aviary = Aviary()
+
+    async with serving(aviary) as base:
+        async with httpx2.AsyncClient(base_url=base) as http, anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(Caller(http, MODERN).call, "wait", {}, **meta))
+            await aviary.started.wait()
+            tasks.cancel_scope.cancel()
+        with anyio.fail_after(60):
+            await aviary.stopped.wait()
+        async with httpx2.AsyncClient(base_url=base) as http:
+            counted = await http.get("/metrics")
+
+    assert 'citewell_calls_total{outcome="UNFINISHED",tool="wait"} 1.0' in counted.text

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import anyio
@@ -17,11 +18,14 @@ import pytest
 from tests.server.tiny import Aviary
 
 from citewell.core.settings import Settings
+from citewell.server.early_answer import EarlyAnswer
 from citewell.server.line_session import serve_channel
 from citewell.server.mcp_server import build_server
+from citewell.server.plain_calls import PlainCalls, local_caller
 from citewell.server.prepare_front import ask_server
 from citewell.server.stdio_channel import LineChannel
 from citewell.server.stdio_front import Handover, answer_until_unknown, load_prepared_answers
+from citewell.server.stdio_server import serve_stdio
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +78,9 @@ def channel_of(end: socket.socket) -> LineChannel:
 
 
 @asynccontextmanager
-async def talking(aviary: Aviary, handover: Handover | None = None) -> AsyncIterator[Peer]:
+async def talking(
+    aviary: Aviary, handover: Handover | None = None, *, early: EarlyAnswer | None = None
+) -> AsyncIterator[Peer]:
     """Serve the tiny tools to a peer until it hangs up."""
     settings = Settings()
     near, far = socket.socketpair()
@@ -82,7 +88,11 @@ async def talking(aviary: Aviary, handover: Handover | None = None) -> AsyncIter
         async with aviary.open_app(settings) as app:
             server = build_server(aviary.registry(), app, settings=settings)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(serve_channel, server, channel_of(near), handover or Handover())
+                channel = channel_of(near)
+                serve = partial(serve_channel, server, channel, early=early)
+                tasks.start_soon(serve, handover or Handover())
+                if early is not None:
+                    tasks.start_soon(early.give, channel)
                 yield Peer(channel_of(far))
                 far.shutdown(socket.SHUT_WR)
 
@@ -257,6 +267,65 @@ async def test_a_first_search_needs_no_sdk_where_results_are_whole(
 
 
 @pytest.mark.parametrize(
+    ("opening", "meta"),
+    [
+        ([initialize(), INITIALIZED], {"progressToken": 1}),
+        ([request(1, "server/discover", ENVELOPE)], ENVELOPE["_meta"]),
+    ],
+    ids=["handshake", "sessionless"],
+)
+async def test_the_first_search_is_answered_as_the_next_one_is(
+    opening: list[Json], meta: Json
+) -> None:
+    settings = Settings(database_url="sqlite://", embedder="none")
+    search = {"name": "search", "arguments": {"query": "Where do herons nest?"}, "_meta": meta}
+    _, handover = front_answers(*opening, request(2, "tools/call", search))
+    assert handover is not None
+    near, far = socket.socketpair()
+
+    with near, far:
+        peer = Peer(channel_of(far))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(serve_stdio, settings, channel_of(near), handover)
+            early = await peer.receive()
+            await peer.send(request(3, "tools/call", search))
+            while (late := await peer.receive()).get("id") is None:
+                assert late["method"] == "notifications/progress"
+            far.shutdown(socket.SHUT_WR)
+
+    # Only how long they took differs.
+    for answer in (early, late):
+        answer["result"]["content"] = len(answer["result"]["content"])
+        del answer["result"]["structuredContent"]["stats"]["total_ms"]
+    assert early["result"]["structuredContent"]["sources"] == []
+    assert early == {**late, "id": 2}
+
+
+async def test_a_call_that_is_answered_early_can_be_cancelled() -> None:
+    aviary = Aviary()
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+
+    async with aviary.open_app(Settings()) as app:
+        calls = PlainCalls(aviary.registry(), app)
+        call = calls.find(request(2, "tools/call", {"name": "wait"}))
+        assert call is not None
+        early = EarlyAnswer(calls, call, local_caller(""), modern=False)
+        handover = Handover(lines=(as_line(initialize()), as_line(INITIALIZED)), answered_id=1)
+        async with talking(Aviary(), handover, early=early) as peer:
+            await aviary.started.wait()
+            await peer.send({**cancel, "params": {"requestId": 5}}, request(3, "ping"))
+            meanwhile = await peer.receive()
+            was_running = not aviary.stopped.is_set()
+            await peer.send(cancel, request(4, "ping"))
+            with anyio.fail_after(60):
+                await early.is_over.wait()
+            after = await peer.receive()
+
+    assert (meanwhile["id"], was_running, after["id"]) == (3, True, 4)
+    assert aviary.stopped.is_set()
+
+
+@pytest.mark.parametrize(
     "odd",
     [
         b"{nonsense",
@@ -300,10 +369,17 @@ async def test_the_server_goes_on_where_the_front_stopped() -> None:
     assert (second["id"], second["result"]) == (1, {})
 
 
-def test_the_front_needs_no_sdk() -> None:
+@pytest.mark.parametrize(
+    ("module", "others"),
+    [
+        ("citewell.server.run", {"mcp", "anyio", "pydantic", "starlette", "asyncio", "numpy"}),
+        ("citewell.server.stdio_server", {"mcp", "mcp_types", "starlette"}),
+    ],
+)
+def test_the_first_answers_need_no_sdk(module: str, others: set[str]) -> None:
     program = (
-        "import sys, citewell.server.run;"
-        "heavy = {'mcp', 'anyio', 'pydantic', 'starlette', 'asyncio', 'numpy'} & set(sys.modules);"
+        f"import sys, {module};"
+        f"heavy = {others} & set(sys.modules);"
         "sys.exit(repr(heavy) if heavy else 0)"
     )
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
+    from citewell.server.early_answer import EarlyAnswer
     from citewell.server.stdio_channel import LineChannel
     from citewell.server.stdio_front import Handover
 
@@ -36,15 +37,22 @@ async def serve_channel(
     handover: Handover,
     *,
     on_answer: Callable[[], None] = lambda: None,
+    early: EarlyAnswer | None = None,
 ) -> None:
-    """Let `server` speak over `channel` until the client closes it."""
-    async with _open_streams(channel, handover, on_answer) as (incoming, outgoing):
+    """Let `server` speak over `channel` until the client closes it.
+
+    The client can still cancel the call behind the `early` answer.
+    """
+    async with _open_streams(channel, handover, on_answer, early) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 @asynccontextmanager
 async def _open_streams(
-    channel: LineChannel, handover: Handover, on_answer: Callable[[], None]
+    channel: LineChannel,
+    handover: Handover,
+    on_answer: Callable[[], None],
+    early: EarlyAnswer | None,
 ) -> AsyncIterator[
     tuple[
         MemoryObjectReceiveStream[SessionMessage | Exception],
@@ -61,7 +69,7 @@ async def _open_streams(
         # RuntimeError and closed streams: the server has ended while this thread was waiting.
         with suppress(RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
             for line in chain(handover.lines, iter(channel.read_line, None)):
-                anyio.from_thread.run(_deliver, line, to_server, faults, token=token)
+                anyio.from_thread.run(_deliver, line, to_server, faults, early, token=token)
             anyio.from_thread.run(to_server.aclose, token=token)
 
     with to_server, from_server, faults:
@@ -80,10 +88,13 @@ async def _deliver(
     line: bytes,
     to_server: ObjectSendStream[SessionMessage | Exception],
     faults: ObjectSendStream[SessionMessage],
+    early: EarlyAnswer | None,
 ) -> None:
     """Hand a line to the server, or answer it when it holds no message."""
     message = parse_message(line)
     if not isinstance(message, Fault):
+        if early is not None:
+            early.cancel_by(message)
         try:
             valid = types.jsonrpc_message_adapter.validate_python(message, by_name=False)
         except ValidationError:

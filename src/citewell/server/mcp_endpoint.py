@@ -86,7 +86,7 @@ class McpEndpoint:
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
         else:
             if request.method == "DELETE":
-                self._plain.forget(scope)
+                self._plain.end(scope, admitted)
             # The stream of a GET has no end of its own.
             until_stop = self._draining.until_stop(receive)
             await self._stateful.handle_request(scope, until_stop, send)

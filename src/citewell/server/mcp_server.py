@@ -5,7 +5,6 @@ What stands beside the tools (resources, prompts, completion) has modules of its
 
 from __future__ import annotations
 
-import time
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,13 +21,12 @@ from citewell.server.calls import Calls
 from citewell.server.client_log import ClientLog
 from citewell.server.client_port import RequestClient, can_elicit
 from citewell.server.departure import DEPARTURE_KEY
-from citewell.server.plain_calls import SERVER_NAME, SERVER_TITLE, run_tool, shape_result
+from citewell.server.plain_calls import SERVER_NAME, SERVER_TITLE, ToolCalls, shape_result
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers
 from citewell.server.subscriptions import Subscriptions
 from citewell.tools.instructions import compose_instructions
 from citewell.tools.limits import MAX_RESPONSE_BYTES
-from citewell.tools.results import outcome_of
 from citewell.tools.toolsets import has_scopes, is_shown, spell_name
 
 if TYPE_CHECKING:
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
 
     from citewell.app.parts import OpensParts
     from citewell.core.progress import Progress
+    from citewell.core.records import Caller
     from citewell.core.settings import Settings
     from citewell.server.departure import Departure
     from citewell.server.metrics import Metrics
@@ -74,6 +73,7 @@ def build_server(
         timeout_seconds=settings.mcp_tool_timeout,
         has_sessions=settings.mcp_sessions,
     )
+    tool_calls = ToolCalls(registry, app, metrics)
     client_log = ClientLog(calls)
     resources = ResourceHandlers(calls)
     subscriptions = Subscriptions(calls)
@@ -103,11 +103,8 @@ def build_server(
         if registry.find(params.name) is None and not registry.why_unavailable(params.name):
             raise _unknown_tool(params.name, registry.tools, dotted=dotted)
         client = RequestClient(context, params)
-        started = time.monotonic()
-        result, links = await _call(registry, calls, context, params=params, client=client)
-        if metrics is not None and (tool := registry.find(params.name)) is not None:
-            seconds = time.monotonic() - started
-            metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
+        caller = calls.identify(context)
+        result, links = await _call(tool_calls, caller, context, params=params, client=client)
         await client_log.report(context, params.name, result)
         if client.asked:
             return types.InputRequiredResult(input_requests=client.asked)
@@ -154,8 +151,8 @@ def _unknown_tool(name: str, tools: Iterable[Tool[Any, Any, Any]], *, dotted: bo
 
 
 async def _call(
-    registry: Registry,
-    calls: Calls,
+    tool_calls: ToolCalls,
+    caller: Caller,
     context: RequestContext,
     *,
     params: types.CallToolRequestParams,
@@ -177,14 +174,8 @@ async def _call(
     result: ToolResult | None = None
     links: list[Resource] = []
     with _until_client_goes(context), suppress(ClientMustAnswer):
-        result, links = await run_tool(
-            registry,
-            calls.app,
-            calls.identify(context),
-            params.name,
-            params.arguments or {},
-            on_progress=report,
-            client=client,
+        result, links = await tool_calls.run(
+            params.name, params.arguments or {}, caller=caller, on_progress=report, client=client
         )
         if sent:
             await context.session.report_progress(sent + 1, total=sent + 1, message="Done")

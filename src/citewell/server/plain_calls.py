@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell import __version__
 from citewell.app.call import Call
+from citewell.app.client_port import ClientMustAnswer
 from citewell.core.errors import CitewellError
 from citewell.core.progress import no_progress
 from citewell.core.records import Caller
@@ -76,8 +77,7 @@ class PlainCalls:
         self, registry: Registry, app: OpensParts, *, metrics: Metrics | None = None
     ) -> None:
         self._registry = registry
-        self._app = app
-        self._metrics = metrics
+        self._tool_calls = ToolCalls(registry, app, metrics)
         self._structured = app.settings.mcp_structured_output_enabled
 
     def find(self, message: Json, *, ignores_progress: bool = False) -> PlainCall | None:
@@ -100,51 +100,63 @@ class PlainCalls:
 
     async def answer(self, call: PlainCall, caller: Caller, *, modern: bool) -> bytes:
         """Return the JSON-RPC response to a call, for clients of the sessionless era or before."""
-        started = time.monotonic()
-        result, links = await self._run(call, caller)
-        if self._metrics is not None:
-            name, seconds = call.name.replace(".", "_"), time.monotonic() - started
-            self._metrics.count_call(name, outcome_of(result), seconds=seconds)
+        result, links = await self._tool_calls.run(call.name, call.arguments, caller=caller)
         shaped = shape_result(result, links, structured=self._structured)
         if modern:
             shaped.update(_MODERN_FIELDS)
         return encode({"jsonrpc": "2.0", "id": call.request_id, "result": shaped})
 
-    async def _run(self, call: PlainCall, caller: Caller) -> tuple[ToolResult, list[Resource]]:
-        return await run_tool(self._registry, self._app, caller, call.name, call.arguments)
 
+class ToolCalls:
+    """Calls the tools of a registry; however a call ends, it is counted in `metrics`."""
 
-async def run_tool(
-    registry: Registry,
-    app: OpensParts,
-    caller: Caller,
-    name: str,
-    arguments: Mapping[str, object],
-    *,
-    on_progress: OnProgress = no_progress,
-    client: ClientPort | None = None,
-) -> tuple[ToolResult, list[Resource]]:
-    """Return the result of a metered call, and the caller's passages that it names.
+    def __init__(self, registry: Registry, app: OpensParts, metrics: Metrics | None) -> None:
+        self._registry = registry
+        self._app = app
+        self._metrics = metrics
 
-    Raises:
-        ClientMustAnswer: the client has to answer first.
-    """
-    try:
-        parts = await app.open("access", "scratch")
-    except Exception as error:
-        logger.exception("engine start failed")
-        reported = error if isinstance(error, CitewellError) else CitewellError(UNEXPECTED)
-        return error_result(reported), []
-    result = await registry.call(
-        name,
-        arguments,
-        app=app,
-        caller=caller,
-        on_progress=on_progress,
-        client=client,
-        meter=parts.access.meter,
-    )
-    return result, find_links(result.structured, Call(parts=parts, caller=caller))
+    async def run(
+        self,
+        name: str,
+        arguments: Mapping[str, object],
+        *,
+        caller: Caller,
+        on_progress: OnProgress = no_progress,
+        client: ClientPort | None = None,
+    ) -> tuple[ToolResult, list[Resource]]:
+        """Return the result of a metered call, and the caller's passages that it names.
+
+        Raises:
+            ClientMustAnswer: the client has to answer first.
+        """
+        started = time.monotonic()
+        result: ToolResult | None = None
+        try:
+            parts = await self._app.open("access", "scratch")
+            result = await self._registry.call(
+                name,
+                arguments,
+                app=self._app,
+                caller=caller,
+                on_progress=on_progress,
+                client=client,
+                meter=parts.access.meter,
+            )
+            return result, find_links(result.structured, Call(parts=parts, caller=caller))
+        except ClientMustAnswer:
+            raise
+        except Exception as error:
+            logger.exception("tool %s cannot be called", name)
+            reported = error if isinstance(error, CitewellError) else CitewellError(UNEXPECTED)
+            result = error_result(reported)
+            return result, []
+        finally:
+            self._count(name, result, seconds=time.monotonic() - started)
+
+    def _count(self, name: str, result: ToolResult | None, *, seconds: float) -> None:
+        tool = self._registry.find(name)
+        if self._metrics is not None and tool is not None:
+            self._metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
 
 
 def shape_result(

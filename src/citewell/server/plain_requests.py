@@ -131,9 +131,16 @@ class PlainRequests:
                     running.cancel()
         return send
 
-    def forget(self, scope: Scope) -> None:
-        """Leave the session that a request names to the SDK: it is about to end."""
-        self._sessions.pop(_session_of(scope), None)
+    def end(self, scope: Scope, caller: Caller) -> None:
+        """Cancel the calls of the caller's session that a request is about to end."""
+        name = _session_of(scope)
+        session = self._sessions.get(name)
+        if session is None or session.owner != caller.key_hash:
+            return
+        del self._sessions[name]
+        for (called_in, _), running in self._running.items():
+            if called_in == name:
+                running.cancel()
 
     def _is_open(self, name: bytes, caller: Caller) -> bool:
         session = self._sessions.get(name)

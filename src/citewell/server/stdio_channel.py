@@ -6,6 +6,7 @@ import logging
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class LineChannel:
     input_fd: int
     output_fd: int
     _unread: bytearray = field(default_factory=bytearray)
+    _writing: Lock = field(default_factory=Lock)
 
     def read_line(self) -> bytes | None:
         """Return the next line that is not blank, None at the end; waits for it."""
@@ -57,8 +59,10 @@ class LineChannel:
             OSError: the client has closed its end.
         """
         rest = memoryview(line + b"\n")
-        while rest:
-            rest = rest[os.write(self.output_fd, rest) :]
+        # A pipe that is full takes part of a line; another writer must not go on from there.
+        with self._writing:
+            while rest:
+                rest = rest[os.write(self.output_fd, rest) :]
 
 
 @contextmanager

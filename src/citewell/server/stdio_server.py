@@ -12,6 +12,7 @@ import anyio
 import anyio.to_thread
 
 from citewell.app.open import open_app
+from citewell.server.early_answer import EarlyAnswer
 from citewell.server.jsonrpc import Fault, parse_message
 from citewell.server.plain_calls import PlainCalls, local_caller
 from citewell.server.stop_signals import on_stop_signal
@@ -28,6 +29,8 @@ _SDK_MODULES = (
     "citewell.server.mcp_server",
     "citewell.tools.catalog",
 )
+# Nothing else that the client sends is read before; it can cancel a call that takes longer.
+_UNHEARD_SECONDS = 2.0
 
 
 async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handover) -> None:
@@ -39,9 +42,17 @@ async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handov
             anyio.CancelScope() as scope,
             on_stop_signal(lambda: loop.call_soon_threadsafe(scope.cancel)),
         ):
-            handover = await _answer_early(app, channel, handover)
-            await anyio.to_thread.run_sync(load_sdk)
-            await _serve_by_sdk(app, channel, handover)
+            async with anyio.create_task_group() as tasks:
+                early = _find_early_answer(app, handover)
+                if early is not None:
+                    handover = replace(handover, lines=handover.lines[:-1])
+                    tasks.start_soon(early.give, channel)
+                    with anyio.move_on_after(_UNHEARD_SECONDS):
+                        await early.is_over.wait()
+                    app.open_later()
+                await anyio.to_thread.run_sync(load_sdk)
+                await _serve_by_sdk(app, channel, handover, early)
+                tasks.cancel_scope.cancel()
 
 
 def load_sdk() -> None:
@@ -55,27 +66,25 @@ def load_sdk() -> None:
     gc.enable()
 
 
-async def _answer_early(app: App, channel: LineChannel, handover: Handover) -> Handover:
-    """Answer the call that was handed over, if it needs no SDK; return what is left to answer."""
+def _find_early_answer(app: App, handover: Handover) -> EarlyAnswer | None:
+    """Return the answer to the call that was handed over, if it needs no SDK."""
     early = handover.early
     if early is None:
-        return handover
+        return None
     message = parse_message(handover.lines[-1])
     assert not isinstance(message, Fault), "the front has parsed it"
-    registry = open_early_registry(early.tool, app.settings, listed=early.listed)
-    calls = PlainCalls(registry, app)
+    calls = PlainCalls(open_early_registry(early.tool, app.settings, listed=early.listed), app)
     # Progress may be left out: the call is over before a client would show any.
     call = calls.find(message, ignores_progress=True)
     if call is None:
-        return handover
+        return None
     caller = local_caller(app.settings.project)
-    answer = await calls.answer(call, caller, modern=early.is_modern)
-    await anyio.to_thread.run_sync(channel.write_line, answer)
-    app.open_later()
-    return replace(handover, lines=handover.lines[:-1])
+    return EarlyAnswer(calls, call, caller, modern=early.is_modern)
 
 
-async def _serve_by_sdk(app: App, channel: LineChannel, handover: Handover) -> None:
+async def _serve_by_sdk(
+    app: App, channel: LineChannel, handover: Handover, early: EarlyAnswer | None
+) -> None:
     # Imported late: a first call may have been answered without it.
     from citewell.server.line_session import serve_channel
     from citewell.server.mcp_server import build_server
@@ -83,4 +92,4 @@ async def _serve_by_sdk(app: App, channel: LineChannel, handover: Handover) -> N
 
     server = build_server(open_registry(app.settings), app, settings=app.settings)
     # Loading what works beside the calls takes longer than answering the first one.
-    await serve_channel(server, channel, handover, on_answer=app.open_later)
+    await serve_channel(server, channel, handover, on_answer=app.open_later, early=early)
