@@ -122,6 +122,14 @@ def test_a_sentence_that_announces_code_stays_with_it() -> None:
     assert any("Run this:\n\n```" in chunk.text for chunk in chunks)
 
 
+def test_a_sentence_that_announces_long_code_begins_its_chunk() -> None:
+    code = "```\n" + "value = compute(1)\n" * 40 + "```\n\n"
+    text = "# A\n\n" + _SENTENCE * 11 + f"Run this:\n\n{code}" + _SENTENCE * 12
+    chunks = assert_sound(markdown(text))
+
+    assert any(chunk.text.startswith("Run this:\n\n```") for chunk in chunks)
+
+
 def test_a_page_of_headings_alone_is_one_chunk() -> None:
     assert [c.text for c in assert_sound(markdown("# One\n\n## Two\n"))] == ["# One\n\n## Two"]
 

@@ -34,7 +34,9 @@ _SENTENCE_END = re.compile(
 _LONG_LINE_TOKENS = 90
 # A longer section has more than a heading or a signature.
 _MAX_BARE_CHARACTERS = 1_000
-_MAX_LEAD_IN_CHARACTERS = 120
+_MAX_LEAD_IN_CHARACTERS = 240
+# More than that before a code block or a row says something of its own.
+_MAX_LEAD_IN_TOKENS = 90
 # A longer section hardly ever fits into one chunk.
 _SHORT_SECTION_CHARACTERS = 4 * MAX_TOKENS
 # A line without sentence ends is cut between words, one without spaces anywhere.
@@ -214,12 +216,24 @@ def _group(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
     size = 0
     for piece in pieces:
         if group and size + remaining > MAX_TOKENS and _cut_before(piece, size):
-            yield group
-            group, size = [], 0
+            announcing = _announcing(group, piece)
+            yield group[: len(group) - len(announcing)]
+            group, size = announcing, sum(part.tokens for part in announcing)
         group.append(piece)
         size += piece.tokens
         remaining -= piece.tokens
     yield group
+
+
+def _announcing(group: list[_Piece], piece: _Piece) -> list[_Piece]:
+    """Return the last pieces of a group that go with the next one: its lead-in, a table's head."""
+    if piece.before is not _Break.NEVER:
+        return []
+    start = len(group) - 1
+    while start > 0 and group[start].before is _Break.NEVER:
+        start -= 1
+    is_short = sum(part.tokens for part in group[start:]) <= _MAX_LEAD_IN_TOKENS
+    return group[start:] if start > 0 and is_short else []
 
 
 def _cut_before(piece: _Piece, size: int) -> bool:

@@ -41,7 +41,8 @@ _NUMBERS = re.compile(
 )
 _NOT_CODE = re.compile(
     r"(?<= )(?:copy(?:btn|-btn|-button|-code)?|clipboard\S*|btn\S*|toolbar-item|code-header|boring"
-    r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc|pragmadots)(?= )"
+    r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc|pragmadots"
+    r"|dropdown-menu)(?= )"
 )
 _LINE_TAGS = frozenset({"div", "p", "li", "tr"})
 _FOLD = "\n    "

@@ -221,17 +221,18 @@ def _is_out(element: Element, document: Document) -> bool:
 
 
 def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[Element]:
-    """Take out lists of links to places on the page that begin with the same words."""
+    """Take out lists of links to places further down that begin with the same words."""
+    places = {element: place for place, element in enumerate(root.walk())}
     targets = {
         anchor: element
-        for element in root.walk()
+        for element in places
         for anchor in (element.attribute("id"), element.attribute("name"))
         if anchor
     }
     contents = [
         _innermost(element, measures)
         for element in select(
-            root, lambda element: _is_contents(element, measures[element], targets)
+            root, lambda element: _is_contents(element, measures[element], targets, places)
         )
     ]
     taken = [*contents, *_labels_of(contents, measures)]
@@ -241,7 +242,9 @@ def _take_out_contents(root: Element, measures: dict[Element, Measure]) -> list[
     return contents
 
 
-def _is_contents(element: Element, own: Measure, targets: dict[str, Element]) -> bool:
+def _is_contents(
+    element: Element, own: Measure, targets: dict[str, Element], places: dict[Element, int]
+) -> bool:
     if element.tag not in _CONTENTS_TAGS or own.links < _MIN_CONTENTS_LINKS:
         return False
     if own.has_code or own.prose or own.local < _CONTENTS_SHARE * (own.characters - own.titled):
@@ -249,7 +252,10 @@ def _is_contents(element: Element, own: Measure, targets: dict[str, Element]) ->
     if own.headings > 1 or (own.headings and not _is_titled_contents(element)):
         return False
     links = [below for below in element.walk() if below.tag == "a"]
-    return 2 * sum(_repeats_target(link, targets) for link in links) > len(links)
+    found = [target for link in links if (target := _repeated_target(link, targets)) is not None]
+    # What leads back to what was said is an index of it.
+    ahead = sum(places[target] > places[element] for target in found)
+    return 2 * len(found) > len(links) and 2 * ahead >= len(found)
 
 
 def _innermost(contents: Element, measures: dict[Element, Measure]) -> Element:
@@ -262,16 +268,17 @@ def _innermost(contents: Element, measures: dict[Element, Measure]) -> Element:
         contents = inner
 
 
-def _repeats_target(link: Element, targets: dict[str, Element]) -> bool:
-    """Return whether the place that a link leads to begins with the words of the link."""
+def _repeated_target(link: Element, targets: dict[str, Element]) -> Element | None:
+    """Return the place that a link leads to if it begins with the words of the link."""
     target = targets.get(unquote(link.attribute("href").removeprefix("#")))
     words = _letters(link.text())
     if target is None or not words:
-        return False
+        return None
     if not target.text_start(1).strip() and target.parent is not None:
         # An empty anchor stands before or in what it names.
         target = target.parent
-    return words in _letters(target.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
+    start = _letters(target.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
+    return target if words in start else None
 
 
 def _letters(words: str) -> str:
