@@ -221,9 +221,10 @@ def test_the_title_is_the_pages_own(head: str, content: str, title: str) -> None
     assert page.title == title
 
 
-def test_a_sites_name_over_the_content_is_not_the_title_of_the_page() -> None:
+@pytest.mark.parametrize("title", ["Fen Manager - Setup Guide", "Setup Guide | Fen Manager"])
+def test_a_sites_name_over_the_content_is_not_the_title_of_the_page(title: str) -> None:
     page = extracted(
-        "<head><title>Fen Manager - Setup Guide</title></head><body><header><a href='/'>"
+        f"<head><title>{title}</title></head><body><header><a href='/'>"
         f"<h1>Fen Manager</h1></a></header><main><h1>Setup Guide</h1><p>{_LONG}</p></main></body>"
     )
 

@@ -137,7 +137,8 @@ def choose_title(
             if own in headings and candidates[place] not in headings:
                 # The title begins with the site's name, which stands over every page's content.
                 return own
-            further = (*candidates[place + 1 :], *subheadings)
+            # Outside the main content the end of a title is the site's name.
+            further = (*headings[place + 1 :], *subheadings)
             return _own_heading(candidates[place], further, parts) or candidates[place]
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
