@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.site import Response, running_site
 
-from citewell.core.errors import UnsupportedContent
+from citewell.core.errors import ArchiveRefused, UnsupportedContent
 from citewell.core.library import CrawlOptions
 from citewell.ingest.discover import discover_urls
 from citewell.ingest.extract.markdown.front_matter import (
@@ -19,8 +19,20 @@ from citewell.ingest.extract.markdown.front_matter import (
     split_front_matter,
 )
 from citewell.ingest.packages.find import find_project
+from citewell.ingest.receipt.container import pack_files
+from citewell.ingest.receipt.verify import verify_receipt
+from citewell.ingest.receipt.write import (
+    DIGEST_PATH,
+    FORMAT,
+    FORMAT_VERSION,
+    PACKAGE_PATH,
+    RECEIPT_PATH,
+    WARC_PATH,
+    to_json,
+)
 from citewell.ingest.site_search import search_site
 from citewell.web.fetcher import Fetcher
+from citewell.web.sandbox import Sandbox
 from citewell.web.sitemap import parse_sitemap
 from citewell.web.sphinx_inventory import parse_inventory
 from citewell.web.sphinx_search import rank_pages
@@ -209,3 +221,33 @@ async def test_a_site_whose_lists_are_hostile_is_crawled_by_its_links() -> None:
     assert (many.discovery, len(many.urls)) == ("inventory", 1_000)
     assert (bad.discovery, len(bad.urls)) == ("links", 1)
     assert found == []
+
+
+def receipt(warc: bytes) -> bytes:
+    about = {"format": FORMAT, "version": FORMAT_VERSION, "software": "x", "created": "x"}
+    seal = {"publicKey": "A" * 43 + "=", "signature": "A"}
+    files = {
+        WARC_PATH: gzip.compress(warc),
+        RECEIPT_PATH: to_json({**about, "pages": [], "citations": []}),
+        PACKAGE_PATH: to_json({"resources": []}),
+        DIGEST_PATH: to_json({"citewell": seal}),
+    }
+    return pack_files(files)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("warc", "reason"),
+    [
+        (b"WARC/1.0\r\nA: b\r\n" + b" c\r\n" * 1_000_000, "takes too much time"),
+        (b"WARC/1.0\r\nContent-Length: 0\r\n\r\n\r\n\r\n" * 3, "archive is damaged"),
+    ],
+    ids=["headers", "records in one member"],
+)
+async def test_a_receipt_that_cannot_be_opened_in_time_is_refused(warc: bytes, reason: str) -> None:
+    sandbox = Sandbox(cpu_seconds=0.5)
+    try:
+        with pytest.raises(ArchiveRefused, match=reason):
+            await verify_receipt(receipt(warc), sandbox=sandbox, known_keys=())
+    finally:
+        await sandbox.aclose()

@@ -77,6 +77,18 @@ def test_nothing_from_outside_of_the_folder_is_taken_in(root: Path, name: str) -
     assert broken == [name]
 
 
+def test_files_that_multiply_are_taken_in_up_to_a_limit(root: Path) -> None:
+    for level in range(4):
+        lines = f'--8<-- "level{level + 1}.md"\n\n' * 30
+        (root / f"level{level}.md").write_text(lines, encoding="utf-8")
+    (root / "level4.md").write_text("x" * 200_000, encoding="utf-8")
+
+    rendered, broken = render('--8<-- "level0.md"', root)
+
+    assert len(rendered.html) < 6_000_000
+    assert len(broken) > 0
+
+
 def test_a_circle_ends(root: Path) -> None:
     rendered, broken = render('--8<-- "circle.md"\n', root, "circle.md")
 

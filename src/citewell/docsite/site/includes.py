@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # An included page may include another; a circle ends here.
 MAX_DEPTH = 5
 _MAX_LINE = 500
+# Opening a file takes as long as rendering so many characters.
+_LEAST_COST = 1_000
 _LINES = re.compile(r":(\d{1,6})?(?::(\d{1,6}))?$")
 _MARKED = re.compile(r"hl\[([\d,: -]{1,100})\]")
 _FORMS = (
@@ -59,6 +61,18 @@ def parse_include(line: str) -> Include | None:
             lines = marked[1].replace(":", "-") if marked else ""
             return _include(found[1], is_code=True, marked=lines)
     return None
+
+
+@dataclass(slots=True, kw_only=True)
+class IncludeBudget:
+    """What a page may still take in: files that take in others multiply."""
+
+    characters: int = MAX_PAGE_BYTES
+
+    def spend(self, text: str) -> bool:
+        """Return whether there is room for a text, and take it."""
+        self.characters -= max(len(text), _LEAST_COST)
+        return self.characters >= 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 from citewell.docsite.site.callouts import callout_plugin
 from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info
 from citewell.docsite.site.formulas import formula_html
-from citewell.docsite.site.includes import MAX_DEPTH, parse_include
+from citewell.docsite.site.includes import MAX_DEPTH, IncludeBudget, parse_include
 from citewell.docsite.site.sanitize import sanitized
 from citewell.docsite.site.tables import scrolling_tables_plugin
 from citewell.ingest.extract.markdown.slug import SlugCounter
@@ -81,6 +81,7 @@ class _Page:
     includes: IncludedFiles | None = None
     depth: int = 0
     """How many pages have taken in one another down to this one."""
+    budget: IncludeBudget = field(default_factory=IncludeBudget)
     has_diagrams: bool = False
     slugs: SlugCounter = field(default_factory=SlugCounter)
     used_anchors: set[str] = field(default_factory=set)
@@ -185,6 +186,7 @@ def _included_html(include: Include, page: _Page) -> str:
         allow_html=page.allow_html,
         includes=page.includes,
         depth=page.depth + 1,
+        budget=page.budget,
         slugs=page.slugs,
         used_anchors=page.used_anchors,
         outline=page.outline,
@@ -196,10 +198,11 @@ def _included_html(include: Include, page: _Page) -> str:
 
 def _included_text(include: Include, page: _Page) -> str | None:
     text = None
-    if page.includes is not None and page.depth < MAX_DEPTH:
+    if page.includes is not None and page.depth < MAX_DEPTH and page.budget.characters > 0:
         text = page.includes.read(include, page_path=page.addresses.path)
-    if text is None:
+    if text is None or not page.budget.spend(text):
         page.addresses.broken.append(include.name)
+        return None
     return text
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from citewell.core.errors import CitewellError
+from citewell.core.errors import CitewellError, ExtractionError
 from citewell.core.records import FetchedPage
 from citewell.core.text import one_line
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.reading import PageReader
+from citewell.ingest.receipt.container import refused
 from citewell.ingest.receipt.open import Step, from_plain_data, open_as_plain_data
 from citewell.web.body import OpenedBody, open_body
 
@@ -46,7 +47,10 @@ async def verify_receipt(
     Raises:
         ArchiveRefused: it is cut, huge, of a newer version, or no receipt at all.
     """
-    receipt = from_plain_data(await sandbox.run(open_as_plain_data, data))
+    try:
+        receipt = from_plain_data(await sandbox.run(open_as_plain_data, data))
+    except ExtractionError as error:
+        raise refused("opening it takes too much time or memory, or breaks") from error
     steps = [*receipt.steps, _check_key(receipt, known_keys, must_be_known=must_be_known)]
     steps += [await _extract_again(page, sandbox) for page in receipt.pages]
     steps += _check_slices(receipt)

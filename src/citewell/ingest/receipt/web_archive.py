@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -115,7 +116,7 @@ def read_responses(data: bytes) -> list[ArchivedResponse]:
                     body=body,
                 )
             )
-    except (ValueError, EOFError, OSError) as error:
+    except (ArchiveLoadFailed, ValueError, EOFError, OSError) as error:
         raise refused("its web archive is damaged") from error
     return responses
 
