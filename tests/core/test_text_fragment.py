@@ -90,6 +90,12 @@ def test_the_end_of_a_cell_is_one_word_for_it_may_hold_several_blocks() -> None:
     assert text_fragment(page, 0, len(page) - 1) == "floor%28numeric,7"
 
 
+def test_a_bar_in_the_code_of_a_cell_is_the_page_s_own() -> None:
+    page = "| sign | means |\n| --- | --- |\n| `one \\|\\| two` | either |\n"
+
+    assert fragment_of("| `one \\|\\| two` |", page) == "one%20%7C%7C%20two"
+
+
 def test_a_short_cell_is_named_whole() -> None:
     page = "| Object Name | Description of the object |\n| --- | --- |\n| index | A property |\n"
 

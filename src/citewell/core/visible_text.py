@@ -94,7 +94,7 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
         start, end = match.span("inside") if match["code"] else match.span()
         written = match.group()
         if match["code"]:
-            written = match["inside"]
+            written = match["inside"].replace(r"\|", "|") if is_row else match["inside"]
         elif match["image"] or match["math"]:
             written = OBJECT
         elif (match["cell"] and is_row) or (match["term"] and defines):

@@ -29,6 +29,8 @@ WATCHED = (
     *("pom.xml", "Pipfile.lock"),
 )
 """Patterns of what changes when a project uses something else."""
+_MANIFESTS = ("pyproject.toml", "package.json", "Cargo.lock", "go.mod", "composer.lock", "pom.xml")
+_MOST_NAMED = 5
 
 
 def find_project(
@@ -51,7 +53,20 @@ def find_project(
         for each in dependencies
         if not each.is_sound
     ]
+    if not dependencies and (inner := _inner_projects(folder)):
+        problems.append(f"run `citewell sync` in each project of this folder: {', '.join(inner)}")
     return Project(dependencies=sound, problems=tuple(dict.fromkeys(problems)))
+
+
+def _inner_projects(folder: Path) -> list[str]:
+    """Return the folders of a monorepo that hold projects, as far as a message can name them."""
+    found = {
+        path.parent.relative_to(folder).as_posix()
+        for inner in ("*", "packages/*", "apps/*")
+        for name in _MANIFESTS
+        for path in folder.glob(f"{inner}/{name}")
+    }
+    return sorted(found)[:_MOST_NAMED]
 
 
 def front_page(dependency: Dependency) -> PackagePage | None:
