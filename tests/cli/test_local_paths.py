@@ -113,7 +113,7 @@ def test_links_between_files_lead_to_their_pages(
     [
         (("ask", "{folder}", "https://a.example/", "Why?"), "not both at once"),
         (("ask", "{folder}", "Why?", "--constraint", "on Debian"), "--constraint is for URLs"),
-        (("ingest", "{folder}/nothing"), "there is no file or folder"),
+        (("ingest", "{folder}/nothing"), "there is no file or folder called"),
         (("ingest", "{folder}/.git/empty"), "no page below"),
         (("ingest", "{folder}/logo.png"), "is binary"),
     ],

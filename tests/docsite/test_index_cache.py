@@ -202,8 +202,9 @@ def test_broken_front_matter_is_reported(root: Path, caplog: pytest.LogCaptureFi
         {
             "open.md": "---\ntitle: Open\n\n# Herons\n",
             "odd.md": "---\ntitle: Odd\nno field here\n---\n# Odd\n",
+            "list.md": "---\ntitle: [Lists\n---\n# Lists\n",
             "rule.md": "---\n\n# Only a rule\n",
-            "good.md": "---\ntitle: Good\ntags:\n  - a\n---\n# Good\n",
+            "good.md": "---\ntitle: Good\ntags: [\n  a\n]\nmore:\n  - a\n---\n# Good\n",
         },
     )
 
@@ -211,6 +212,7 @@ def test_broken_front_matter_is_reported(root: Path, caplog: pytest.LogCaptureFi
 
     reported = [r.getMessage() for r in caplog.records if "front matter" in r.getMessage()]
     assert sorted(reported) == [
+        "list.md: “title” in its front matter has no closing ]",
         "odd.md: line 3 of its front matter is no field",
         "open.md: its front matter has no closing ---",
     ]

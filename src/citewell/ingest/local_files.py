@@ -58,7 +58,7 @@ def find_local_pages(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise InvalidArgument(f"there is no file or folder {path}")
+        raise InvalidArgument(f"there is no file or folder called {path}")
     found = sorted(_walk(path.resolve()))
     if not found:
         suffixes = ", ".join(sorted(_TYPE_OF_SUFFIX))

@@ -52,6 +52,15 @@ async def test_a_page_lets_nothing_run_or_load_but_its_own_files() -> None:
         assert not re.search(r'(?:src|href)="(?:https?:)?//', page.text)
 
 
+async def test_an_empty_history_is_not_a_search_without_matches() -> None:
+    async with console() as http:
+        empty = (await http.get(f"{QUESTIONS}/history")).text
+        unmatched = (await http.get(f"{QUESTIONS}/history?q=heron")).text
+
+    assert "<h2>Nothing yet.</h2>" in empty
+    assert "<h2>No question matches</h2>" in unmatched
+
+
 async def test_every_file_that_a_page_names_is_served() -> None:
     async with console() as http:
         page = (await http.get("/mcp/debug")).text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from citewell.core.citations import VERDICTS
+from citewell.server.console.pages import html_of
 from citewell.server.console.reader import read_number
 from citewell.tools.webapp.handed_out import list_handed_out
 
@@ -33,7 +34,8 @@ def citation_routes(door: Door, screen: Screen) -> list[Route]:
             verdict=next((verdict for verdict in VERDICTS if verdict == asked), None),
             screen=min(max(number, 1), _MOST_SCREENS) - 1,
         )
-        return screen.show(request, "citations.html", {"view": view, "verdicts": VERDICTS})
+        values = {"view": view, "verdicts": VERDICTS, "html_of": html_of}
+        return screen.show(request, "citations.html", values)
 
     return [
         Route(CITATIONS, door.guard(show_citations, refuse=screen.refuse), methods=["GET"]),

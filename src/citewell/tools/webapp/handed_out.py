@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.docsite.site.stored_text import StoredText, render_stored_texts
 from citewell.tools.research import status
 from citewell.tools.webapp.reader import get_visible_page
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from citewell.core.citations import Citation, CitationCounts, Verdict
     from citewell.tools.registry import Call
 
-HANDED_OUT_NEEDS: tuple[PartName, ...] = ("store", "citations")
+HANDED_OUT_NEEDS: tuple[PartName, ...] = ("store", "citations", "fetcher")
 
 _ON_A_SCREEN = 50
 _OF_A_PAGE = 100
@@ -26,6 +27,8 @@ class HandedOutView:
     """A screen of citations, newest first."""
 
     citations: Sequence[Citation]
+    html: Sequence[str]
+    """Their quotes as HTML; none of the pages' own passes."""
     counts: CitationCounts
     verdict: Verdict | None
     """The verdict that they were asked for by."""
@@ -56,8 +59,11 @@ async def list_handed_out(
         limit=_ON_A_SCREEN + 1,
         offset=screen * _ON_A_SCREEN,
     )
+    citations = listed[:_ON_A_SCREEN]
+    texts = [StoredText(text=citation.quote, heading_shift=2) for citation in citations]
     return HandedOutView(
-        citations=listed[:_ON_A_SCREEN],
+        citations=citations,
+        html=await call.parts.fetcher.sandbox.run(render_stored_texts, texts) if texts else [],
         counts=await store.count_citations(owner, project=project),
         verdict=verdict,
         screen=screen,

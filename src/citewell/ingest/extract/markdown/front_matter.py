@@ -8,6 +8,7 @@ _YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | r
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^([A-Za-z_][\w-]*+)[^\S\n]*+[:=]\s*+(\S[^\n]*+)$", re.MULTILINE)
 
+_CLOSING = {"[": "]", "{": "}", '"': '"', "'": "'"}
 _FIELD_NAME = re.compile(r"[\w\"'.-]+[^\S\n]*[:=]")
 
 
@@ -40,6 +41,12 @@ def find_front_matter_fault(text: str) -> str | None:
         is_known = not line.strip() or line[0] in " \t#-[]{}" or _FIELD_NAME.match(line)
         if not is_known:
             return f"line {number} of its front matter is no field"
+    for field in _FIELD.finditer(block.group(1)):
+        value = field[2]
+        # A list can be closed on a later line.
+        closing = _CLOSING.get(value[0])
+        if closing is not None and block.group(1).find(closing, field.start(2) + 1) < 0:
+            return f"“{field[1]}” in its front matter has no closing {closing}"
     return None
 
 
