@@ -86,7 +86,9 @@ def words_around(text: str, start: int, end: int) -> PageWords:
             lines.append(line)
     sources = [visible.span(*span) for span in spans]
     codes = [match.span() for match in _CODE.finditer(window)]
-    fenced = [bool(page.fences[_line_at(page, begin + offset)]) for begin, _ in sources]
+    page_lines = [bisect_right(page.starts, begin + offset) - 1 for begin, _ in sources]
+    fenced = [bool(page.fences[line]) for line in page_lines]
+    is_sure = _UNSURE.search(visible.text) is None
     return PageWords(
         text=visible.text,
         folded=_fold(visible.text, page.folding),
@@ -96,10 +98,11 @@ def words_around(text: str, start: int, end: int) -> PageWords:
         links=[
             (match.start(1) + offset, match.end(1) + offset) for match in _LINKED.finditer(window)
         ],
-        marks=[text[page.starts[_line_at(page, begin + offset)]] for begin, _ in sources],
+        marks=[text[page.starts[line]] for line in page_lines],
         fenced=fenced,
         unsure=[
-            _UNSURE.search(visible.text, *span) is not None
+            not is_sure
+            and _UNSURE.search(visible.text, *span) is not None
             and not (is_code or lies_in(codes, *source))
             for span, source, is_code in zip(spans, sources, fenced, strict=True)
         ],
@@ -109,16 +112,14 @@ def words_around(text: str, start: int, end: int) -> PageWords:
 
 def _cut_at(word: Span, visible: FoldedText, *places: int) -> list[Span]:
     """Return the parts of a run of CJK text that a quote begins or ends within."""
+    if visible.text[word[0]] < FIRST_CJK:
+        return [word]
     begin, stop = visible.span(*word)
-    if visible.text[word[0]] < FIRST_CJK or stop - begin != word[1] - word[0]:
+    if stop - begin != word[1] - word[0]:
         return [word]
     cuts = [word[0] + place - begin for place in places if begin < place < stop]
     sure = [cut for cut in cuts if _ENDS_WORD.match(visible.text, cut - 1)]
     return list(pairwise([word[0], *sure, word[1]]))
-
-
-def _line_at(page: _PageLines, place: int) -> int:
-    return bisect_right(page.starts, place) - 1
 
 
 def lies_in(spans: list[Span], start: int, end: int) -> bool:

@@ -10,6 +10,7 @@ from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.boundary import mark
 from citewell.core.ids import citation_id
+from citewell.core.off_loop import in_thread
 from citewell.core.progress import Progress
 from citewell.core.records import Quote
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
@@ -122,7 +123,7 @@ async def _checked_quotes(
     """Return the quotes that stand on their pages, linked, and those pages."""
     pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
     texts = {source_id: page.text for source_id, page in pages.items()}
-    exact = link_quotes(refuse_inexact(quotes, texts), pages)
+    exact = await in_thread(link_quotes, refuse_inexact(quotes, texts), pages)
     return exact, [page.info for page in pages.values()]
 
 
