@@ -397,3 +397,15 @@ def test_a_section_on_copyright_keeps_its_lines() -> None:
     )
 
     assert page.text.endswith("- Copyright 2006 Ann\n")
+
+
+def test_contents_may_lead_to_empty_anchors_right_in_the_body() -> None:
+    links = "".join(f'<li><a href="#s{n}">Pond {n}</a></li>' for n in range(6))
+    parts = "".join(
+        f'<a name="s{n}"></a><h2>Pond {n}</h2><p>Herons wade in pond {n} all day, and frogs sing.</p>'
+        for n in range(6)
+    )
+
+    page = extracted(f"<html><body><h1>Ponds</h1><ul>{links}</ul>{parts}</body></html>")
+
+    assert page.text.startswith("# Ponds\n\n## Pond 0\n\nHerons wade in pond 0 all day")

@@ -274,10 +274,11 @@ def _repeated_target(link: Element, targets: dict[str, Element]) -> Element | No
     words = _letters(link.text())
     if target is None or not words:
         return None
+    named = target
     if not target.text_start(1).strip() and target.parent is not None:
         # An empty anchor stands before or in what it names.
-        target = target.parent
-    start = _letters(target.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
+        named = target.parent
+    start = _letters(named.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
     return target if words in start else None
 
 
