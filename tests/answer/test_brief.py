@@ -129,6 +129,15 @@ def test_an_empty_result_says_that_nothing_was_found() -> None:
     assert "[CITATIONS]" not in brief
 
 
+def test_an_index_is_named_with_the_call_that_ingests_its_site() -> None:
+    index = result(index_url="https://example.org/docs/")
+
+    assert (
+        'ingest with these arguments, then call search: ⟦n0nce {"url": "https://example.org/docs/",'
+        ' "whole_site": true} n0nce⟧' in format_brief(index, token_budget=30_000, nonce=NONCE)
+    )
+
+
 def test_sub_queries_are_named_when_there_are_several() -> None:
     found = result(block("Herons eat fish.", sub_query="herons"), sub_queries=("herons", "egrets"))
 

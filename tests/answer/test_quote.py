@@ -118,12 +118,23 @@ def test_a_name_is_quoted_with_what_is_said_of_it() -> None:
     ]
 
 
-def test_what_announces_something_too_long_to_quote_is_quoted_alone() -> None:
+def test_what_announces_something_too_long_is_quoted_with_its_beginning() -> None:
     code = "```\n" + "x = 1\n" * 100 + "```"
     text = f"By default the size is 128, as here:\n\n{code}"
 
-    assert picked("What is the default size?", text, max_quotes=1) == [
-        "By default the size is 128, as here:"
+    [quote] = picked("What is the default size?", text, max_quotes=1)
+
+    assert quote.startswith("By default the size is 128, as here:\n\n```\nx = 1\nx = 1\n")
+    assert quote.endswith("x = 1")
+    assert len(quote) < len(text)
+
+
+def test_a_quote_does_not_end_with_a_lead_in_whose_program_does_not_fit() -> None:
+    code = "```\n" + "knotc zone-flush example.com\n" * 60 + "```"
+    text = f"Freeze the zone before you edit its file. Then run:\n\n{code}"
+
+    assert picked("How do I edit the file of a zone?", text, max_quotes=1) == [
+        "Freeze the zone before you edit its file."
     ]
 
 

@@ -32,11 +32,11 @@ def format_nothing_found(
     else:
         lines.append(NOTE_PLACE)
     if result.index_url is not None:
-        arguments = f'{{"url": "{neutralise(result.index_url)}", "mode": "site"}}'
+        arguments = f'{{"url": "{neutralise(result.index_url)}", "whole_site": true}}'
         lines += [
             "",
-            "This looks like an index. Ingest the site with rag_process_website and these "
-            f"arguments, then call search: {boundary.around(arguments)}",
+            "This looks like an index. Index the site by ingest with these arguments, then call "
+            f"search: {boundary.around(arguments)}",
         ]
     if result.checked and not nearest:
         lines += ["", "Pages checked:"]

@@ -20,7 +20,7 @@ from citewell.core.records import Quote
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from citewell.answer.spans import PassageText, Place, RankedSpan, SpanRows, Unit
     from citewell.core.question import Query
@@ -39,6 +39,8 @@ _FURTHER_BELOW = 4.0
 _SECOND_BELOW = 1.5
 _QUOTES_PER_SECTION = 2
 _FENCES = ("```", "~~~")
+# These say nothing without the unit that follows them.
+_INCOMPLETE = ("name", "lead_in")
 # A sentence that begins so is not understood without the one before it.
 _REFERS_BACK = re.compile(
     r"(?:It|This|These|They|That|Those|Such|Here|Otherwise|However|But|Then|Also|Instead|Therefore"
@@ -184,7 +186,7 @@ def _grow(
     units = split_units(text)
     longest = max(max_tokens, limits.longest_tokens)
 
-    def fits(first: int, last: int, room: int) -> bool:
+    def fits(first: int, last: int, room: float) -> bool:
         is_free = all((span.passage, unit) not in taken for unit in (first, last))
         if not (first >= 0 and last < len(units) and is_free):
             return False
@@ -193,7 +195,8 @@ def _grow(
         return _tokens_of(units[first : last + 1], text) <= room
 
     first = last = span.unit
-    while units[last].kind in ("name", "lead_in") and fits(first, last + 1, longest):
+    # What a lead-in announces is quoted along even where it has to be cut.
+    while units[last].kind in _INCOMPLETE and fits(first, last + 1, math.inf):
         last += 1
     if units[first].kind == "row":
         head = _head_of_table(units, first, text)
@@ -224,7 +227,23 @@ def _grow(
         if not grown:
             break
         first, last = max(grown)[1]
+    last = _complete(units, last, least=span.unit, fits=lambda end: fits(first, end, longest))
     return _cut(span, text, (first, last), max_tokens=longest)
+
+
+def _complete(units: Sequence[Unit], last: int, *, least: int, fits: Callable[[int], bool]) -> int:
+    """Return `last`, moved past what a lead-in there announces, or back before it if that is long.
+
+    It is never moved back before `least`.
+    """
+    end = last
+    while units[end].kind in _INCOMPLETE and fits(end + 1):
+        end += 1
+    if units[end].kind not in _INCOMPLETE:
+        return end
+    while last > least and units[last].kind in _INCOMPLETE:
+        last -= 1
+    return last
 
 
 def _is_beside_the_point(span: RankedSpan, unit: int, scores: Mapping[Place, float]) -> bool:
@@ -276,7 +295,7 @@ def _needs_before(units: Sequence[Unit], at: int, text: str) -> bool:
     if at == 0:
         return False
     unit, before = units[at], units[at - 1]
-    if before.kind in ("name", "lead_in"):
+    if before.kind in _INCOMPLETE:
         return True
     if unit.kind == "code":
         return before.kind == "sentence"
@@ -288,8 +307,9 @@ def _breaks(units: Sequence[Unit], at: int) -> bool:
 
 
 def _shorten(text: str, max_tokens: int) -> str:
-    """Return the beginning of an overlong unit, code up to a line's end."""
+    """Return the beginning of what is too long, code up to a line's end."""
     short = truncate_to_tokens(text, max_tokens)
-    if len(short) < len(text) and text.startswith(_FENCES) and "\n" in short:
+    is_in_code = any(short.count(fence) % 2 for fence in _FENCES)
+    if len(short) < len(text) and is_in_code and "\n" in short:
         short = short[: short.rindex("\n")]
     return short.rstrip()
