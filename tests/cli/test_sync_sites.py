@@ -44,7 +44,7 @@ def test_the_site_of_the_used_version_is_read_and_quoted(tmp_path: Path) -> None
         question = "What do herons wade?"
         found = run_citewell(tmp_path, "search", question, "--json", **settings)
 
-        assert "1 packages can be indexed" in offline.stdout
+        assert "1 package can be indexed" in offline.stdout
         assert asked_offline == []
         assert json.loads(shown.stdout)["sites"] == [
             {

@@ -36,6 +36,7 @@ class Poet:
             shape=as_is,
             render=lambda said, call: str(said.said),
             example={},
+            asks_client=True,
         )
         return Registry([tool], timeout_seconds=20, max_response_bytes=100_000)
 

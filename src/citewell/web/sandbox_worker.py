@@ -40,9 +40,10 @@ class Nursery:
     def fork(self, niceness: int) -> Worker:
         """Return a worker; returns before it is ready."""
         ours, theirs = socket.socketpair()
+        worker = Worker(ours)
         with self._starting, theirs:
             socket.send_fds(self._open_control(), [bytes([niceness])], [theirs.fileno()])
-        return Worker(ours)
+        return worker
 
     def close(self) -> None:
         """Kill the process and its workers."""

@@ -191,7 +191,7 @@ def test_a_whole_package_may_be_a_link(folder: Path, tmp_path: Path, store: str)
 def test_the_projects_of_a_monorepo_are_named(tmp_path: Path) -> None:
     for place in ("api/pyproject.toml", "packages/web/package.json"):
         (tmp_path / place).parent.mkdir(parents=True)
-        (tmp_path / place).write_text("")
+        (tmp_path / place).write_text("", encoding="utf-8")
 
     assert find_project(tmp_path).problems == (
         "run `citewell sync` in each project of this folder: api, packages/web",
