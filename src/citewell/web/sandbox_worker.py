@@ -42,7 +42,14 @@ class Nursery:
         ours, theirs = socket.socketpair()
         worker = Worker(ours)
         with self._starting, theirs:
-            socket.send_fds(self._open_control(), [bytes([niceness])], [theirs.fileno()])
+            try:
+                self._hand_over(theirs, niceness)
+            except OSError:
+                # The process has ended without being noticed yet; another takes its place.
+                if self._process is not None:
+                    self._process.kill()
+                    self._process.wait()
+                self._hand_over(theirs, niceness)
         return worker
 
     def close(self) -> None:
@@ -55,6 +62,10 @@ class Nursery:
             os.killpg(ended.pid, signal.SIGKILL)
             # The system takes its time to give a gigabyte back: nobody waits for that.
             threading.Thread(target=ended.wait, name="sandbox-clear-up").start()
+
+    def _hand_over(self, connection: socket.socket, niceness: int) -> None:
+        control = self._open_control()
+        socket.send_fds(control, [bytes([niceness])], [connection.fileno()])
 
     def _open_control(self) -> socket.socket:
         if self._process is not None and self._process.poll() is None:
