@@ -27,3 +27,8 @@ def extracted(
     source: str | bytes, kind: PageKind = "html", *, url: str = PAGE_URL
 ) -> ExtractedPage:
     return extract_page(fetched(source, kind, url=url))
+
+
+def body(html: str) -> str:
+    """The canonical text of a documentation page with this content."""
+    return extracted(f'<div role="main" class="body">{html}</div>').text

@@ -1,0 +1,54 @@
+"""HTML: bars, menus and sidebars leave the text; what only looks like one stays."""
+
+from tests.ingest.fetched import body, extracted
+
+_LONG = "Words that make this paragraph long enough to be taken for the text of the page."
+
+
+def test_a_row_that_looks_like_a_bar_of_links_is_kept() -> None:
+    html = """<table><tr><td>:: <a href="/o">Options</a></td><td>How to encode.</td></tr>
+    <tr><td>-&gt; <a href="/q">Next</a></td><td></td></tr></table>"""
+
+    assert "| -> [Next](https://example.org/q)" in body(html)
+
+
+def test_bars_that_lead_to_the_pages_before_and_after_leave_the_text() -> None:
+    page = extracted(
+        "<body><div class='head'><p>Next: <a href='b' rel='next'>Bees</a>, Up: <a href='u'>Top</a></p>"
+        f"</div><h1>Ants</h1><p>{_LONG}</p><p>[<a href='p'>Previous Chapter</a>] "
+        "[<a href='n'>Next Chapter</a>]</p><p>This document was generated on May 4.</p></body>"
+    )
+
+    assert page.text == f"# Ants\n\n{_LONG}\n"
+    assert {link.kind for link in page.links} == {"navigation"}
+
+
+def test_a_function_called_next_is_a_row_of_its_table() -> None:
+    html = f"""<p>{_LONG}</p><table><tr><td><h3>Functions</h3></td></tr>
+    <tr><td><div><a href="/next">next</a></div></td><td>Increments an iterator.</td></tr></table>"""
+
+    assert "[next](https://example.org/next)" in body(html)
+
+
+def test_what_is_called_a_menu_or_a_sidebar_and_leads_nowhere_is_kept() -> None:
+    page = extracted(
+        f"<body><p>{_LONG}</p><ul id='menu'><li>Soup</li><li>Bread</li></ul>"
+        "<div class='sidebar'><p>To be reviewed.</p></div></body>"
+    )
+
+    assert "- Soup\n- Bread\n\nTo be reviewed." in page.text
+
+
+def test_a_sidebar_named_by_its_id_leaves_the_text_but_a_section_on_navigation_stays() -> None:
+    links = "".join(f"<li><a href='/m{n}'>module{n}</a></li>" for n in range(24))
+    start = f"<body><h1>Fen</h1><p>{_LONG}</p>"
+    sidebar = extracted(
+        f"{start}<div id='navigation'><h2>Modules</h2><ul>{links}</ul></div></body>"
+    )
+    section = extracted(
+        f"{start}<div id='navigation'><h2>Navigation</h2><ul>{links}</ul></div></body>"
+    )
+
+    assert "module7" not in sidebar.text
+    assert {link.kind for link in sidebar.links} == {"navigation"}
+    assert "module7" in section.text
