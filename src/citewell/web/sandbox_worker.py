@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,6 +104,8 @@ class Worker:
         self.exit_code: int | None = None
         """Negative for the signal that ended it; None while it runs."""
         self._connection = connection
+        # Not in `__del__`: of a sandbox that nobody closed the socket could be collected first.
+        weakref.finalize(self, connection.close)
         self._exchanging = threading.Lock()
         self._is_killed = False
 
@@ -147,6 +150,3 @@ class Worker:
         is_whole = len(last) == process.EXIT_CODE.size
         self.exit_code = process.EXIT_CODE.unpack(last)[0] if is_whole else -signal.SIGKILL
         return None
-
-    def __del__(self) -> None:
-        self._connection.close()
