@@ -210,7 +210,7 @@ class SiteCrawler:
         self, at: CrawlUrl, fetched: FetchedPage, extracted: ExtractedPage, *, is_stored: bool
     ) -> CrawlOutcome | None:
         """Return why a page that was read is not stored, or None when it is."""
-        view = crawler_view(fetched, extracted)
+        view = crawler_view(fetched, extracted.links)
         links = self._links(at, view.links)
         wanted = self._website.options.language
         if not view.may_index:
@@ -326,10 +326,16 @@ class SiteCrawler:
         if not self._follows_links:
             return ()
         if read is not None:
-            return crawler_view(*read).links
-        # Not modified: its links are those it had, as far as they were kept.
+            fetched, extracted = read
+            return crawler_view(fetched, extracted.links).links
+        # Not modified: its links are those that it had.
         stored = await self._store.get_page(page.source_id)
-        return () if stored is None else tuple(link.url for link in stored.links)
+        if stored is None:
+            return ()
+        kept = await self._parts.ingester.open_kept(stored.info)
+        if kept is None:
+            return tuple(link.url for link in stored.links)
+        return crawler_view(kept, stored.links).links
 
     async def _member_urls(self) -> list[CrawlUrl]:
         """Return the pages that the site has, so that a refresh looks at each of them."""

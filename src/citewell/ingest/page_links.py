@@ -14,7 +14,7 @@ from citewell.web.urls import canonical_url, resolve_url
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from citewell.core.records import ExtractedPage, FetchedPage
+    from citewell.core.records import FetchedPage, Link
 
 _MAX_LINKS = 5_000
 _SEPARATORS = re.compile(r"[\s,:]+")
@@ -30,11 +30,14 @@ class CrawlerView:
     """Canonical URLs, each once; none where the page asks that none be followed."""
 
 
-def crawler_view(fetched: FetchedPage, extracted: ExtractedPage) -> CrawlerView:
-    """Return the links of the whole page, menus included, and whether it may be indexed."""
+def crawler_view(fetched: FetchedPage, links: Iterable[Link]) -> CrawlerView:
+    """Return the links of the whole page, menus included, and whether it may be indexed.
+
+    `links` are those that were extracted; they count for pages that are not HTML.
+    """
     asked = _words(fetched.robots_tag)
     if fetched.kind != "html":
-        found = [link.url for link in extracted.links]
+        found = [link.url for link in links]
     else:
         document = LexborHTMLParser(fetched.text)
         for node in document.css("meta[name='robots' i], meta[name='citewell' i]"):

@@ -230,12 +230,17 @@ class Ingester:
         Raises:
             CitewellError: it could not be read.
         """
-        if isinstance(page, PageInfo):
-            response = await self._store.responses.get_response(page.source_id)
-            if response is None:
-                return None
-            page = await self._open_response(response, page)
-        return await self._reader.extract_whole_text(page)
+        fetched = await self.open_kept(page) if isinstance(page, PageInfo) else page
+        return None if fetched is None else await self._reader.extract_whole_text(fetched)
+
+    async def open_kept(self, page: PageInfo) -> FetchedPage | None:
+        """Return a stored page as it was fetched, or None where its response is not kept.
+
+        Raises:
+            CitewellError: the response cannot be opened.
+        """
+        response = await self._store.responses.get_response(page.source_id)
+        return None if response is None else await self._open_response(response, page)
 
     async def note_gone(self, page: PageInfo) -> None:
         """Record that the site removed a stored page; call it before the page is deleted."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
 from citewell.core.jobs import JobDraft
-from citewell.core.library import WebsiteDraft, WebsiteQuery
+from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
 from citewell.core.progress import OnProgress, no_progress
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.jobs.handlers import library_handlers
@@ -101,8 +101,8 @@ class Library:
 
         It is waited for as long as `wait_seconds` (None: to the end) and then goes on in the
         background; 0 leaves it to whoever polls. `force` reads again what is stored. A second
-        draft of the same URL adds its tags, and sets content type,
-        options and schedule where it says something of them.
+        draft of the same URL adds its tags, and sets content type, options and schedule where it
+        says something of them; other options mean that the site is read again.
 
         Raises:
             NotAUrl: its URL is not an http or https URL.
@@ -111,6 +111,7 @@ class Library:
         now = self._parts.clock()
         website, is_new = await self._store.library.add_website(draft, now=now)
         if not is_new:
+            force = force or _changes_options(website, draft)
             website = await self._renew(website, draft, force=force)
         is_read = website.status == "completed" and website.origin != "supplied"
         if is_read and not force:
@@ -309,6 +310,15 @@ class Library:
             await self._store.library.set_status(
                 found.source_id, "failed", now=self._parts.clock(), error_message=message
             )
+
+
+def _changes_options(website: Website, draft: WebsiteDraft) -> bool:
+    """Return whether a draft asks for a stored site to be crawled in another way.
+
+    The defaults ask for nothing.
+    """
+    is_site = website.kind == draft.kind == "site"
+    return is_site and draft.options not in (CrawlOptions(), website.options)
 
 
 @asynccontextmanager

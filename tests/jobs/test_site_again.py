@@ -1,0 +1,65 @@
+"""A site that is crawled a second time: unmodified pages, and other options."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+from tests.jobs.shelves import html, open_shelf, site_draft
+from tests.site import Answer, Request, Response, running_site
+
+pytestmark = pytest.mark.anyio
+
+
+def unless_modified(page: str) -> Answer:
+    """A page that answers a conditional request with 304."""
+
+    def answer(request: Request) -> Response:
+        headers = {"Content-Type": "text/html", "ETag": '"1"'}
+        if request.headers.get("If-None-Match") == '"1"':
+            return Response(status=304, headers=headers)
+        return Response(body=page.encode(), headers=headers)
+
+    return answer
+
+
+async def test_links_of_an_unmodified_page_that_say_nofollow_are_not_followed() -> None:
+    start = html("Docs", "See <a href='a'>A</a> or <a rel='nofollow' href='source'>source</a>.")
+    pages: dict[str, Answer] = {
+        "/docs/": unless_modified(start),
+        "/docs/a": unless_modified(html("A", "What there is to say of A is said here.")),
+        "/docs/source": html("Source", "What there is to say of the source is said here."),
+    }
+    with running_site(pages) as site:
+        async with open_shelf(site) as shelf:
+            with anyio.fail_after(60):
+                draft = site_draft(site.url("/docs/"))
+                await shelf.library.process(draft, wait_seconds=None)
+                again = await shelf.library.process(draft, force=True, wait_seconds=None)
+            paths = await shelf.page_urls(again.website.source_id)
+
+    assert paths == ["/docs/", "/docs/a"]
+
+
+async def test_a_stored_site_is_read_again_when_its_options_change() -> None:
+    pages: dict[str, Answer] = {
+        "/docs/": html("Docs", "What there is to say is said below.", links=("a", "b")),
+        "/docs/a": html("A", "What there is to say of A is said here."),
+        "/docs/b": html("B", "What there is to say of B is said here."),
+    }
+    with running_site(pages) as site:
+        async with open_shelf(site) as shelf:
+            url = site.url("/docs/")
+            with anyio.fail_after(60):
+                first = await shelf.library.process(
+                    site_draft(url, include=("/docs/a",)), wait_seconds=None
+                )
+                before = await shelf.page_urls(first.website.source_id)
+                await shelf.library.process(
+                    site_draft(url, include=("/docs/b",)), wait_seconds=None
+                )
+                after = await shelf.page_urls(first.website.source_id)
+                third = await shelf.library.process(site_draft(url), wait_seconds=None)
+
+    assert before == ["/docs/", "/docs/a"]
+    assert after == ["/docs/", "/docs/b"]
+    assert third.is_cached
