@@ -12,11 +12,11 @@ from pydantic import Field
 from citewell.core.boundary import enclose
 from citewell.core.errors import InvalidArgument
 from citewell.core.text import one_line
-from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
 from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
+from citewell.tools.web.piece import as_whole_blocks, cut_piece
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +25,10 @@ if TYPE_CHECKING:
 
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 20_000
-# No ordinary text has more characters to a token; cutting here first keeps counting cheap.
-_CHARACTERS_PER_TOKEN = 12
 # So many links and images are taken out of a text within a few milliseconds.
 _AT_ONCE_MARKS = 2_000
 
 _INLINE_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]{0,500}\]){0,2000})\]\([^()\s]*\)")
-_FENCE = re.compile(r"(`{3,})[^`\n]*+\n")
-_FENCE_LINE = re.compile(r"^ *+(`{3,})([^`\n]*+)$", re.MULTILINE)
 _INLINE_IMAGE = re.compile(r"!\[([^\[\]]{0,2000})\]\([^()\s]*\)")
 
 
@@ -82,13 +78,13 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
     reading = f"{given.url} {given.include_links} {given.include_images} {page.text_hash}"
     secret = call.parts.secret
     start = _place_of(given.cursor, reading, secret=secret) if given.cursor else 0
-    piece = _piece(text, start, max_tokens=given.max_tokens)
+    piece = cut_piece(text, start, max_tokens=given.max_tokens)
     end = start + len(piece)
     goes_on = bool(text[end:].strip())
     return WebFetchOutput(
         url=page.url,
         title=page.extracted.title,
-        text=_in_whole_fences(text, start, piece),
+        text=as_whole_blocks(text, start, piece),
         rendered=page.rendered,
         incomplete=page.incomplete or None,
         next_cursor=seal_cursor([end], search=reading, secret=secret) if goes_on else None,
@@ -155,61 +151,6 @@ def _further_links(page: ExtractedPage) -> Iterator[str]:
         yield "\nFurther links:\n\n"
     for link in further:
         yield f"- [{one_line(link.text)}]({link.url})\n"
-
-
-def _piece(text: str, start: int, *, max_tokens: int) -> str:
-    """Return whole paragraphs from `start` on; the first is cut when it alone is too long.
-
-    A code block counts as one paragraph. It is cut after a line, as a table is.
-    """
-    left = max_tokens
-    end = start
-    reach = start + _CHARACTERS_PER_TOKEN * max_tokens
-    while end < len(text) and left > 0:
-        stop = _paragraph_end(text, end, reach)
-        paragraph = text[end : stop if stop is not None else reach]
-        cost = count_tokens(paragraph)
-        if cost > left or (stop is None and reach < len(text)):
-            if end == start:
-                cut = truncate_to_tokens(paragraph, left)
-                line_end = cut.rfind("\n") + 1
-                return cut[:line_end] if 2 * line_end > len(cut) else cut
-            break
-        end += len(paragraph)
-        left -= cost
-    return text[start:end]
-
-
-def _paragraph_end(text: str, start: int, reach: int) -> int | None:
-    """Return where the paragraph ends, the blank line after it included; None beyond `reach`."""
-    fence = _FENCE.match(text, start)
-    if fence is not None:
-        closing = text.find(f"\n{fence.group(1)}\n", start, reach)
-        start = start if closing < 0 else closing + 1
-        if closing < 0 and len(text) > reach:
-            return None
-    stop = text.find("\n\n", start, reach)
-    return stop + 2 if stop >= 0 else None
-
-
-def _in_whole_fences(text: str, start: int, piece: str) -> str:
-    """Return a piece so that code which it only begins or ends is fenced as code."""
-    before = _open_fence(text[:start], "")
-    after = _open_fence(piece, before)
-    shown = piece.strip("\n")
-    if before and start:
-        shown = f"{before}\n{shown}"
-    return f"{shown}\n{after}" if after else shown
-
-
-def _open_fence(text: str, fence: str) -> str:
-    """Return the fence that is open at the end of `text`, where `fence` is open at its start."""
-    for match in _FENCE_LINE.finditer(text):
-        if not fence:
-            fence = match.group(1)
-        elif match.group(1) == fence and not match.group(2):
-            fence = ""
-    return fence
 
 
 TOOL = Tool(
