@@ -78,3 +78,26 @@ async def test_a_result_says_how_much_was_left_out() -> None:
     assert 0 < shown < total
     assert cut.structured["stats"]["omitted_blocks"] == total - shown
     assert f"(showing {shown} of {total} quotes" in cut.text
+
+
+async def test_a_block_that_is_cut_to_fit_says_so_in_both_forms() -> None:
+    async with open_library(*PONDS, mcp_response_token_budget=300) as library:
+        result = await library.result("search", query=ASKED, detail="brief")
+
+    (piece,) = result.structured["evidence"]
+    assert piece["is_cut"] is True
+    assert "⟧ [cut here]" in result.text
+
+
+async def test_rows_far_from_their_header_are_shown_with_its_columns() -> None:
+    rows = "".join(f"| option-{n} | {3 * n} ms |\n" for n in range(200))
+    text = "The options of the relay.\n\n| Option | Delay |\n|---|---|\n" + rows
+    page = draft("https://relay.example/options.html", text, title="Relay")
+    async with open_library(page) as library:
+        found = await library.result("search", query="What is the delay of option-171?")
+        quoted = await library.result("kb.retrieve_evidence", question="delay of option-171?")
+
+    assert found.structured["evidence"][0]["columns"] == "Option | Delay"
+    assert "\ncolumns: Option | Delay\n| option-1" in found.text
+    assert quoted.structured["quotes"][0]["columns"] == "Option | Delay"
+    assert ", columns: Option | Delay " in quoted.text

@@ -165,6 +165,8 @@ def _format_quote(
         link = f"[{number}]{link.removeprefix(quote.url)}"
     place = " ".join(part for part in (heading, neutralise(link)) if part)
     section = f"§ {place}\n" if place else ""
+    if quote.columns:
+        section += f"columns: {label(quote.columns)}\n"
     head = f"Source [{number}] ({', '.join(marks)}):"
     return f"{head}\n{boundary.around(section + neutralise(quote.text))}{cut}"
 
@@ -190,7 +192,8 @@ def _format_block(
         marks.append(f'sub-query: "{one_line(block.sub_query)}"')
     adjacent = " [adjacent context]" if block.matched_by == "locality" else ""
     head = f"Source [{numbers[block.source_id]}] ({', '.join(marks)}){adjacent}:"
-    return f"{head}\n{boundary.quote(text.strip())}"
+    cut = f" {_CUT}" if block.is_cut else ""
+    return f"{head}\n{boundary.quote(text.strip())}{cut}"
 
 
 def _format_citation(quote: Quote, numbers: dict[int, int], boundary: Boundary) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.core.page_slice import column_names
 from citewell.core.text_fragment import link_to_quote, link_to_section
 
 if TYPE_CHECKING:
@@ -26,13 +27,17 @@ def link_to_span(page: Page | PageText, anchor: str | None, *, start: int, end: 
 
 
 def link_quotes(quotes: Iterable[Quote], pages: Mapping[int, PageText]) -> list[Quote]:
-    """Return the quotes with a link each; `pages` by source_id holds the page of every quote."""
+    """Return the quotes, each with a link and the columns of the table that it is rows of.
+
+    `pages` by source_id holds the page of every quote.
+    """
     return [
         replace(
             quote,
             link=link_to_span(
                 pages[quote.source_id], quote.anchor, start=quote.start, end=quote.end
             ),
+            columns=column_names(pages[quote.source_id].text, quote.start),
         )
         for quote in quotes
     ]

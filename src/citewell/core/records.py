@@ -343,6 +343,7 @@ class Block:
     last_ordinal: int
     images: tuple[Image, ...] = ()
     origin: PageOrigin = "fetched"
+    is_cut: bool = False  # whether it was shortened to fit the response
     release: Release = NO_RELEASE.release
 
 
@@ -370,6 +371,8 @@ class Quote:
     """Whether it stops inside a sentence or a program, for its length."""
     origin: PageOrigin = "fetched"
     link: str = ""  # opens the page at the quote
+    columns: str = ""
+    """The names of the columns, where it is rows of a table without the header."""
     release: Release = NO_RELEASE.release
 
 

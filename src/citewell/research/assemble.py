@@ -11,6 +11,7 @@ from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.boundary import mark
 from citewell.core.ids import citation_id
 from citewell.core.off_loop import in_thread
+from citewell.core.page_slice import stops_inside
 from citewell.core.progress import Progress
 from citewell.core.records import Quote
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
@@ -54,7 +55,9 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
     await run.on_progress(Progress(phase="locality", message="Grabbing adjacent context..."))
     mode, blocks = await _blocks(run, parts) if answered else ("chunk", [])
     if run.question.detail == "passages":
-        quotes, quoted = await _checked_quotes(run, [_as_quote(block) for block in blocks])
+        quotes, quoted = await _checked_quotes(
+            run, [_as_quote(block) for block in blocks], are_passages=True
+        )
         blocks = []
     else:
         shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
@@ -118,12 +121,20 @@ async def _quote(
 
 
 async def _checked_quotes(
-    run: ResearchRun, quotes: Sequence[Quote]
+    run: ResearchRun, quotes: Sequence[Quote], *, are_passages: bool = False
 ) -> tuple[list[Quote], list[PageInfo]]:
-    """Return the quotes that stand on their pages, linked, and those pages."""
+    """Return the quotes that stand on their pages, linked, and those pages.
+
+    Passages are marked as cut where they stop inside a table or code.
+    """
     pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
     texts = {source_id: page.text for source_id, page in pages.items()}
     exact = await in_thread(link_quotes, refuse_inexact(quotes, texts), pages)
+    if are_passages:
+        exact = [
+            replace(quote, is_cut=stops_inside(texts[quote.source_id], quote.end))
+            for quote in exact
+        ]
     return exact, [page.info for page in pages.values()]
 
 

@@ -11,6 +11,7 @@ from citewell.answer.links import link_to_span
 from citewell.answer.spans import PassageText
 from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
+from citewell.core.page_slice import column_names
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
 from citewell.tools.registry import ToolOutput
@@ -49,6 +50,8 @@ class QuoteShape(ToolOutput):
     confidence: float
     is_cut: Annotated[bool | None, SkipJsonSchema()] = None
     """Whether the sentence, row or program goes on after the quote."""
+    columns: Annotated[PageLabel | None, SkipJsonSchema()] = None
+    """Of the table that the quote is rows of, without its header."""
     supplied: Supplied = None
 
 
@@ -146,8 +149,16 @@ def _shape(quote: PassageQuote, page: PageTextRecord | None) -> QuoteShape:
         version=shape_release(place.release),
         confidence=round(quote.confidence, 2),
         is_cut=True if quote.is_cut else None,
+        columns=_columns(quote, page),
         supplied=is_supplied(place.origin),
     )
+
+
+def _columns(quote: PassageQuote, page: PageTextRecord | None) -> str | None:
+    place = quote.passage.place
+    if page is None or page.info.text_hash != place.page_hash:
+        return column_names(quote.passage.text, quote.start) or None
+    return column_names(page.text, place.start + quote.start) or None
 
 
 def render(output: EvidenceOutput, call: Call) -> str:
@@ -161,7 +172,8 @@ def render(output: EvidenceOutput, call: Call) -> str:
         ids += f", {SUPPLIED}" if quote.supplied else ""
         lines.append(f"[{number}] {quote.quote}" + (" [cut here]" if quote.is_cut else ""))
         version = f", {quote.version}" if quote.version else ""
-        where = enclose(f"{quote.title or 'Untitled'}{version}, {quote.link}")
+        columns = f", columns: {quote.columns}" if quote.columns else ""
+        where = enclose(f"{quote.title or 'Untitled'}{version}, {quote.link}{columns}")
         lines.append(f"    — {where} ({ids})")
     lines += [f"Note: {note}" for note in output.notes or ()]
     return "\n".join(lines)

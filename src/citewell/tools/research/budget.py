@@ -60,7 +60,9 @@ def _cut_text(result: OrchestrationResult, *, by_tokens: int) -> OrchestrationRe
     text = truncate_to_tokens(piece.text, max(_LEAST_TOKENS, count_tokens(piece.text) - by_tokens))
     end = piece.start + len(text)
     if result.blocks:
-        block = replace(result.blocks[0], text=text, end=end, tokens=count_tokens(text))
+        block = replace(
+            result.blocks[0], text=text, end=end, tokens=count_tokens(text), is_cut=True
+        )
         inside = tuple(quote for quote in result.quotes if _holds(block, quote))
         return replace(result, blocks=(block,), quotes=inside)
     quote = result.quotes[0]

@@ -55,6 +55,7 @@ class EvidenceShape(ToolOutput):
     start: int | None = None
     end: int | None = None
     is_cut: bool | None = None
+    columns: PageLabel | None = None
     link: PageUrl | None = None
     text: PageText
 
@@ -259,6 +260,7 @@ def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) ->
         start=quote.start,
         end=quote.end,
         is_cut=True if quote.is_cut else None,
+        columns=quote.columns or None,
         link=quote.link or None,
         text=quote.text,
     )
@@ -294,6 +296,7 @@ def _shape_block(block: Block, numbers: Mapping[int, int], *, is_split: bool) ->
         confidence=None if block.confidence is None else round(block.confidence, 2),
         sub_query=block.sub_query if is_split else None,
         adjacent=True if block.matched_by == "locality" else None,
+        is_cut=True if block.is_cut else None,
         text=block.text,
     )
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
+from citewell.core.page_slice import open_fence, table_header
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 
 # No ordinary text has more characters to a token; cutting here first keeps counting cheap.
 _CHARACTERS_PER_TOKEN = 12
 _FENCE = re.compile(r"(`{3,})[^`\n]*+\n")
-_FENCE_LINE = re.compile(r"^ *+(`{3,})([^`\n]*+)$", re.MULTILINE)
-_DELIMITER_ROW = re.compile(r"\|[-:| ]*+")
 # A table's header is repeated over each piece of it, unless it takes this much room.
 _MAX_HEADER_CHARACTERS = 1_000
 
@@ -42,8 +41,8 @@ def as_whole_blocks(text: str, start: int, piece: str) -> str:
 
     Code is fenced, and the rows of a table stand under its header.
     """
-    before = _open_fence(text[:start], "")
-    after = _open_fence(piece, before)
+    before = open_fence(text[:start])
+    after = open_fence(piece, before)
     shown = piece.strip("\n")
     if before and start:
         shown = f"{before}\n{shown}"
@@ -73,26 +72,14 @@ def _paragraph_end(text: str, start: int, reach: int) -> int | None:
     return stop + 2 if stop >= 0 else None
 
 
-def _open_fence(text: str, fence: str) -> str:
-    """Return the fence that is open at the end of `text`, where `fence` is open at its start."""
-    for match in _FENCE_LINE.finditer(text):
-        if not fence:
-            fence = match.group(1)
-        elif match.group(1) == fence and not match.group(2):
-            fence = ""
-    return fence
-
-
 def _table_head(text: str, start: int) -> str:
     """Return what a piece that begins inside a table lacks: its header, and its row's beginning."""
     row = text.rfind("\n", 0, start) + 1
     if not text.startswith("|", row):
         return ""
-    blank = text.rfind("\n\n", 0, row)
-    table = 0 if blank < 0 else blank + 2
-    header, delimiter, *_ = [*text[table:row].split("\n", 2), "", ""]
-    is_header = header.startswith("|") and _DELIMITER_ROW.fullmatch(delimiter) is not None
-    head = f"{header}\n{delimiter}\n" if is_header and len(header) <= _MAX_HEADER_CHARACTERS else ""
+    header = table_header(text, start)
+    is_short = header is not None and len(header[0]) <= _MAX_HEADER_CHARACTERS
+    head = "".join(f"{line}\n" for line in header) if header is not None and is_short else ""
     if row == start:
         return head
     # The cells before the one that was cut say what the rest of it is about.

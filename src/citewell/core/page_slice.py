@@ -1,0 +1,44 @@
+"""What a slice of a page's Markdown lacks to be read alone: its table's header, its code's end."""
+
+from __future__ import annotations
+
+import re
+
+_DELIMITER_ROW = re.compile(r"\|[-:| ]*+")
+_FENCE_LINE = re.compile(r"^ *+(`{3,})([^`\n]*+)$", re.MULTILINE)
+
+
+def table_header(text: str, start: int) -> tuple[str, str] | None:
+    """Return the header row and the delimiter row of the table that `start` lies in the body of."""
+    row = text.rfind("\n", 0, start) + 1
+    if not text.startswith("|", row):
+        return None
+    blank = text.rfind("\n\n", 0, row)
+    header, delimiter, *_ = [*text[blank + 2 if blank >= 0 else 0 : row].split("\n", 2), "", ""]
+    is_header = header.startswith("|") and _DELIMITER_ROW.fullmatch(delimiter) is not None
+    return (header, delimiter) if is_header else None
+
+
+def column_names(text: str, start: int) -> str:
+    """Return the names of the columns of the table that `start` lies in the body of, or ""."""
+    header = table_header(text, start)
+    if header is None:
+        return ""
+    return " | ".join(cell.strip() for cell in header[0].strip("| ").split(" | "))
+
+
+def stops_inside(text: str, end: int) -> bool:
+    """Return whether `end` lies inside a table or a code block that goes on after it."""
+    following = text[end : end + 2].lstrip("\n")[:1]
+    is_row = following == "|" and text.rfind("\n|", 0, end) > text.rfind("\n\n", 0, end)
+    return is_row or bool(open_fence(text[:end]))
+
+
+def open_fence(text: str, fence: str = "") -> str:
+    """Return the fence that is open at the end of `text`, where `fence` is open at its start."""
+    for match in _FENCE_LINE.finditer(text):
+        if not fence:
+            fence = match.group(1)
+        elif match.group(1) == fence and not match.group(2):
+            fence = ""
+    return fence

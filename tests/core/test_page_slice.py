@@ -1,0 +1,52 @@
+"""What a slice of a page lacks: the header of its table, the end of its code."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.core.page_slice import column_names, stops_inside
+
+PAGE = """# Relay
+
+All options:
+
+| Option | Default |
+|--------|---------|
+| a      | 1       |
+| b      | 2       |
+
+```python
+first()
+second()
+```
+
+The end.
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "columns"),
+    [("| b ", "Option | Default"), ("2  ", "Option | Default"), ("| Option", ""), ("All", "")],
+    ids=["row", "cell", "header", "prose"],
+)
+def test_rows_below_a_header_have_its_columns(words: str, columns: str) -> None:
+    assert column_names(PAGE, PAGE.index(words)) == columns
+
+
+@pytest.mark.parametrize(
+    ("last_words", "is_inside"),
+    [
+        ("| 1       |", True),
+        ("| 2       |", False),
+        ("first()", True),
+        ("second()\n```", False),
+        ("All options:", False),
+        ("The end.", False),
+    ],
+)
+def test_a_slice_that_ends_before_a_further_row_or_line_of_code_is_cut(
+    last_words: str, is_inside: bool
+) -> None:
+    end = PAGE.index(last_words) + len(last_words)
+
+    assert stops_inside(PAGE, end) is is_inside
