@@ -1,13 +1,13 @@
 """Whether the link of a citation highlights its quote: opened in Chromium, read off the screen.
 
-    python -m bench.fragments [--sites DIR] [--count N] [--seed N] [--show-misses]
+    python -m bench.fragments [FOLDER …] [--sites DIR] [--count N] [--seed N] [--show-misses]
 
-Serves ten documentation sites on loopback, quotes pages as the picker does, opens each citation's
-link and reads which words the browser has painted with the colour of `::target-text`. A citation
-is `equal` when these are exactly the letters and digits of the quote, and `right` when the stretch
-begins and ends where the quote does: between the two a page may show what canonical text leaves
-out or writes otherwise, such as a link to the source or a formula. `inside` also counts a
-highlight of half the quote or more, and nothing else.
+Serves ten documentation sites, or the folders that are named, on loopback, quotes pages as the
+picker does, opens each citation's link and reads which words the browser has painted with the
+colour of `::target-text`. A citation is `equal` when these are exactly the letters and digits of
+the quote, and `right` when the stretch begins and ends where the quote does: between the two a page
+may show what canonical text leaves out or writes otherwise, such as a link to the source or a
+formula. `inside` also counts a highlight of half the quote or more, and nothing else.
 """
 
 from __future__ import annotations
@@ -50,7 +50,19 @@ CHOSEN = (
 _COLOUR = (1, 254, 3)
 _STYLE = (
     "::target-text { background-color: rgb(1,254,3) !important; color: rgb(1,254,3) !important; }"
+    # A page that slides its menu in moves while it is read; a faded word has a faded colour.
+    "* { transition: none !important; animation: none !important; opacity: 1 !important; }"
+    # The ends of long lines of code are read only where they can be seen.
+    "pre { white-space: pre-wrap !important; overflow: visible !important; }"
 )
+# A menu that stays in view can lie over the words of the text.
+_HIDE_WHAT_STAYS = """() => {
+  for (const element of document.body.querySelectorAll("*")) {
+    if (["fixed", "sticky"].includes(getComputedStyle(element).position)) {
+      element.style.setProperty("visibility", "hidden", "important");
+    }
+  }
+}"""
 _LEAST_PAINTED = 0.5
 _SMOOTHING = 12
 _EDGE_LETTERS = 12
@@ -88,6 +100,7 @@ class Citation:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
     parser.add_argument("--count", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
@@ -95,14 +108,16 @@ def main() -> None:
     parser.add_argument("--browser", default="/usr/bin/chromium")
     parser.add_argument("--show-misses", action="store_true")
     arguments = parser.parse_args()
-    names = [arguments.only] if arguments.only else list(CHOSEN)
+    names = [arguments.only] if arguments.only else CHOSEN
+    roots = {name: arguments.sites / name / SITES[name].root for name in names}
+    if arguments.folders:
+        roots = {str(folder): folder for folder in arguments.folders}
     with ExitStack() as stack:
         cited: list[Citation] = []
-        for name in names:
-            root = arguments.sites / name / SITES[name].root
+        for name, root in roots.items():
             base = stack.enter_context(served(root))
             choice = random.Random(f"{arguments.seed} {name}")
-            cited += _cite(name, root, base, arguments.count // len(names), choice)
+            cited += _cite(name, root, base, arguments.count // len(roots), choice)
         driver = stack.enter_context(sync_playwright())
         browser = driver.chromium.launch(
             executable_path=arguments.browser, args=["--no-sandbox", "--disable-gpu"]
@@ -121,7 +136,7 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
         shown = _highlighted(page, citation.link)
         wanted, got = _letters(citation.words), _letters(shown)
         likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
-        is_right = _is_same_stretch((wanted, _letters(citation.with_formulas)), got)
+        is_right = _is_same_stretch((citation.words, citation.with_formulas), got)
         is_inside = is_right or _is_inside(wanted, got)
         row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link
         rows.setdefault(citation.site, []).append(row)
@@ -148,6 +163,7 @@ def _highlighted(page: Page, link: str) -> str:
     page.goto("about:blank")
     page.goto(link, wait_until="load")
     page.add_style_tag(content=_STYLE)
+    page.evaluate(_HIDE_WHAT_STAYS)
     words = page.evaluate(_WORDS_IN_VIEW)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     return " ".join(
@@ -180,12 +196,15 @@ def _is_near(pixel: object) -> bool:
 
 
 def _is_same_stretch(spellings: Sequence[str], got: str) -> bool:
-    """Return whether one begins and one ends like `got`, with little more or less in between."""
-    edges = [(text, min(_EDGE_LETTERS, len(text))) for text in spellings]
+    """Return whether one begins and one ends like `got`, with little more or less in between.
+
+    Of a short first or last block the edge is that block: the page may show something beside it.
+    """
+    blocks = [[each for line in text.split("\n") if (each := _letters(line))] for text in spellings]
     return (
-        any(text[:edge] == got[:edge] for text, edge in edges)
-        and any(text[len(text) - edge :] == got[max(0, len(got) - edge) :] for text, edge in edges)
-        and len(got) <= 2 * max(map(len, spellings)) + _EDGE_LETTERS
+        any(got.startswith(lines[0][:_EDGE_LETTERS]) for lines in blocks if lines)
+        and any(got.endswith(lines[-1][-_EDGE_LETTERS:]) for lines in blocks if lines)
+        and len(got) <= 2 * max(len(_letters(text)) for text in spellings) + _EDGE_LETTERS
     )
 
 

@@ -129,3 +129,28 @@ def test_a_quote_is_exact_as_a_result_shows_it(quote: str) -> None:
     found = verify_quote(quote, text)
 
     assert (found.verdict, found.start, found.end) == ("exact", 17, 34)
+
+
+@pytest.mark.parametrize(
+    ("page", "copied"),
+    [
+        ("## Topical index\n\nMore.\n", "Topical index¶"),
+        ("ℹ️ NOTE: Herons *wade*.\n", "Note\nHerons wade."),
+        ("ℹ️ NOTE: Herons *wade*.\n", "Note: Herons wade."),
+        ("⚠️ WARNING: Herons *bite*.\n", "Warning\n\nHerons bite."),
+        ("- 5.4 Birds\n  - 5.4.1 Herons\n", "5.4 Birds\n5.4.1 Herons"),
+        ("| bird | eats |\n| --- | --- |\n| heron | `fish` |\n", "bird\n\neats\n\nheron\n\nfish"),
+        ("```python\n>>> for bird in pond:\n...     fly(bird)\n1\n```\n", "for bird in pond:\n    fly(bird)\n1"),
+        ("Look:\n\n```sh\nfly --high\n```\n\nDone.\n", "Look:\n\nfly --high\n\nDone."),
+    ],
+)  # fmt: skip
+def test_a_quote_copied_from_the_screen_is_exact(page: str, copied: str) -> None:
+    assert verify_quote(copied, page).verdict == "exact"
+
+
+def test_three_dots_at_the_start_of_a_line_leave_something_out() -> None:
+    page = "Herons wade in shallow water. They eat fish. They stand still for a long time.\n"
+
+    found = verify_quote("Herons wade in shallow\n... stand still for a long time.", page)
+
+    assert found.verdict == "exact"

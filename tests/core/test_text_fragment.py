@@ -277,3 +277,15 @@ def test_the_title_of_a_call_out_is_in_no_context() -> None:
         text_fragment(page, 0, page.rindex("weights") + 7)
         == "First%2C%20take%20the,of%20the%20weights"
     )
+
+
+def test_a_line_of_dashes_below_a_title_is_not_skipped_by_a_suffix() -> None:
+    page = (
+        "Options\n\nOptions\n\n\\-\\-\\-\n\nExtra arguments of the function and of its jacobian.\n"
+    )
+    start = page.rindex("Options")
+
+    fragment = text_fragment(page, start, page.index("jacobian") + 8)
+
+    assert fragment is not None
+    assert "Options,-Extra" not in fragment

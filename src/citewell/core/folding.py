@@ -12,19 +12,26 @@ if TYPE_CHECKING:
 
 # All repeats are bounded or possessive, so that no page can make the search slow.
 _CHANGING = re.compile(
-    r"""(?P<line>^[ \t]{0,20}+(?:\#{1,6}+(?=[ \t])|>|[-+*](?=[ \t])|\d{1,3}+[.)](?=[ \t]))
+    r"""(?P<line>^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^`\n]{0,200}+$
+        |^[ \t]{0,20}+(?:\#{1,6}+(?=[ \t])|>{1,3}+|[-+*](?=[ \t])|\d{1,3}+[.)](?=[ \t]))
         |^[ \t]{0,20}+\|[ \t:|-]++$)
     |(?P<target>\]\([^()\s]{0,2000}+\))
-    |(?P<space>[\s|\u200b\ufeff]++)
+    # A line ends here, so that the marks of the next one are seen.
+    |(?P<space>(?:[|\u200b\ufeff]|[^\S\n])++\n?|\n)
     |(?P<single>[‘’‚‛′´])
     |(?P<double>[“”„‟″«»])
     |(?P<dash>[‐‑‒–—―−])
     |(?P<ellipsis>…)
+    |(?P<label>[ℹ⚠]\ufe0f[ ](?P<word>[A-Z ]{2,30}+):
+        |\b(?P<title>Note|Warning|Tip|Important|Caution|Hint|Danger|Attention|See\ also):(?=\s))
+    |(?P<goes_on>^[ \t]{0,20}+\.\.\.(?=[ \t]|$))
+    |(?P<permalink>¶(?=\s{0,20}+$))
     |(?P<dropped>(?<!\s)\*++|\*++(?!\s)|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|~~|`++|[\[\]]
         |\\(?=[\\`*_{}\[\]()\#+.!|<>~-]))""",
     re.MULTILINE | re.VERBOSE,
 )
 _WRITTEN = {"space": " ", "single": "'", "double": '"', "dash": "-", "ellipsis": "..."}
+_PROMPT = ">>> "
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +65,7 @@ def fold(text: str) -> FoldedText:
     starts: list[int] = []
     origins: list[Span] = []
     length, position = 0, 0
+    is_session = _PROMPT in text
 
     def add(part: str, start: int, end: int) -> None:
         nonlocal length
@@ -69,9 +77,22 @@ def fold(text: str) -> FoldedText:
 
     for match in _CHANGING.finditer(text):
         add(text[position : match.start()], position, match.start())
-        written = _WRITTEN.get(match.lastgroup or "", "")
+        written = _written(match, is_session=is_session)
         is_repeated = written == " " and (not parts or parts[-1].endswith(" "))
         add("" if is_repeated else written, match.start(), match.end())
         position = match.end()
     add(text[position:], position, len(text))
     return FoldedText("".join(parts), starts, origins)
+
+
+def _written(match: re.Match[str], *, is_session: bool) -> str:
+    """Return what a changing mark is folded to.
+
+    The title of a call-out is one word, however it is typeset. In a session of Python, three dots
+    at the start of a line are a prompt; elsewhere they stand for what was left out.
+    """
+    if match.lastgroup == "label":
+        return str(match["word"] or match["title"]).capitalize()
+    if match.lastgroup == "goes_on":
+        return "" if is_session else "..."
+    return _WRITTEN.get(match.lastgroup or "", "")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
 from citewell.core.page_words import FIRST_CJK, joins_words, lies_in, strip_marks, words_around
-from citewell.core.visible_text import OBJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,8 +128,9 @@ def _is_title(words: PageWords, first: int, last: int) -> bool:
 
 
 def _touch(words: PageWords, word: int) -> bool:
-    """Return whether nothing stands before a word that canonical text writes otherwise."""
-    return OBJECT not in words.text[words.spans[word - 1][1] : words.spans[word][0]]
+    """Return whether no line without words, such as an image or dashes, stands before a word."""
+    between = words.text[words.spans[word - 1][1] : words.spans[word][0]]
+    return not any(line.strip() for line in between.split("\n")[1:-1])
 
 
 def _name_above(words: PageWords, first: int, below: int, last: int, end: Span) -> str | None:
