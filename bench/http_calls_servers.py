@@ -27,7 +27,8 @@ from citewell.server.listener import bind
 from citewell.server.logging_setup import configure_logging
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
-from citewell.tools.registry import Annotations, Call, Registry, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.registry import Registry
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 
 RequestContext = ServerRequestContext[Any, Any]
 
@@ -48,17 +49,14 @@ async def echo(given: Words, call: Call) -> Said:
     return Said(said=given.words)
 
 
-TOOL: Tool[Words, Said, Said] = Tool(
+TOOL: Tool[Words, Said] = Tool(
     name="echo",
     toolset="research",
     title="Echo",
     description="Echo.",
-    input_model=Words,
-    output_model=Said,
     annotations=Annotations(read_only=True),
     needs=(),
     run=echo,
-    shape=as_is,
     render=lambda said, call: said.said,
     example={},
 )

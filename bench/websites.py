@@ -43,7 +43,8 @@ from citewell.core.records import Caller, SearchFilter
 from citewell.core.settings import Settings
 from citewell.retrieve.pipeline import DEPTH
 from citewell.tools.catalog import open_registry
-from citewell.tools.registry import Call, Registry
+from citewell.tools.registry import Registry
+from citewell.tools.tool import Call
 from citewell.tools.websites.scores import confidence_level
 from citewell.tools.websites.search import search_library
 

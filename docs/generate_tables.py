@@ -30,7 +30,7 @@ from citewell.tools.toolsets import choose_tools
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from citewell.tools.registry import Tool
+    from citewell.tools.tool import Tool
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (

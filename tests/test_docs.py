@@ -20,7 +20,7 @@ from citewell.core.settings import setting_fields
 from citewell.core.settings_sources import variable_name
 from citewell.tools.catalog import ALL_TOOLS
 from citewell.tools.prompts import PROMPTS, Prompt
-from citewell.tools.registry import Tool
+from citewell.tools.tool import Tool
 
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "examples" / "site"
@@ -75,7 +75,7 @@ def test_the_generated_tables_are_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_is_documented_with_its_arguments(tool: Tool[Any, Any, Any]) -> None:
+def test_a_tool_is_documented_with_its_arguments(tool: Tool[Any, Any]) -> None:
     assert f"### {tool.underscored_name}\n" in TEXT
     for argument in tool.input_schema()["properties"]:
         assert f"| `{argument}` |" in TEXT

@@ -17,7 +17,7 @@ from tests.tools.websites.jobs_site import Websites, open_websites
 from citewell.app.citations import CitedQuote
 from citewell.core.citations import Citation
 from citewell.core.records import Caller
-from citewell.tools.registry import Call
+from citewell.tools.tool import Call
 from citewell.tools.webapp.handed_out import citations_of_page, list_handed_out
 
 pytestmark = pytest.mark.anyio

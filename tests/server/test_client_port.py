@@ -12,7 +12,8 @@ from tests.server.tiny import Said, Words, in_memory, serving
 
 from citewell.app.open import App, open_app
 from citewell.core.settings import Settings
-from citewell.tools.registry import Annotations, Call, Registry, Tool, as_is
+from citewell.tools.registry import Registry
+from citewell.tools.tool import Annotations, Call, Tool
 
 pytestmark = pytest.mark.anyio
 
@@ -23,17 +24,14 @@ class Poet:
     """One tool, which returns what the client's model wrote."""
 
     def registry(self) -> Registry:
-        tool: Tool[Any, Any, Any] = Tool(
+        tool: Tool[Any, Any] = Tool(
             name="rhyme",
             toolset="research",
             title="Rhyme",
             description="Rhyme.",
-            input_model=Words,
-            output_model=Said,
             annotations=Annotations(read_only=True),
             needs=(),
             run=_rhyme,
-            shape=as_is,
             render=lambda said, call: str(said.said),
             example={},
             asks_client=True,

@@ -23,7 +23,8 @@ from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
 from citewell.store.protocol import Store
-from citewell.tools.registry import Annotations, Call, Registry, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.registry import Registry
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 
 
 class Served(Protocol):
@@ -107,18 +108,15 @@ class Aviary:
 
 def _tool(
     name: str, run: Callable[[Words, Call], Awaitable[Said]], *, read_only: bool
-) -> Tool[Any, Any, Any]:
+) -> Tool[Any, Any]:
     return Tool(
         name=name,
         toolset="research",
         title=name.capitalize(),
         description=f"Tool {name}.",
-        input_model=Words,
-        output_model=Said,
         annotations=Annotations(read_only=read_only),
         needs=(),
         run=run,
-        shape=as_is,
         render=lambda said, call: f"It said {said.said}.",
         example={},
     )

@@ -27,7 +27,7 @@ from citewell.ingest.reading import read_page
 from citewell.tools.catalog import ALL_TOOLS, open_registry
 from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
-from citewell.tools.registry import Tool
+from citewell.tools.tool import Tool
 from citewell.tools.toolsets import choose_tools
 from citewell.tools.validation import MAX_ARGUMENT_BYTES
 
@@ -96,7 +96,7 @@ def equipment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Equipment]:
 
 
 async def greedy_arguments(
-    tool: Tool[Any, Any, Any], library: Library, equipment: Equipment
+    tool: Tool[Any, Any], library: Library, equipment: Equipment
 ) -> dict[str, Any]:
     """Arguments that ask for as much of the largest page as the tool's schema allows."""
     found = await library.call("kb.search", query="heron", options={"max_per_doc": 3})
@@ -158,7 +158,7 @@ async def answer_at_length(library: Library) -> None:
 
 
 @EVERY_TOOL
-def test_schemas_are_valid_and_the_example_fits(tool: Tool[Any, Any, Any]) -> None:
+def test_schemas_are_valid_and_the_example_fits(tool: Tool[Any, Any]) -> None:
     Draft202012Validator.check_schema(tool.input_schema())
     Draft202012Validator.check_schema(tool.output_schema())
 
@@ -167,28 +167,28 @@ def test_schemas_are_valid_and_the_example_fits(tool: Tool[Any, Any, Any]) -> No
 
 
 @EVERY_TOOL
-def test_the_output_schema_also_lets_an_error_through(tool: Tool[Any, Any, Any]) -> None:
+def test_the_output_schema_also_lets_an_error_through(tool: Tool[Any, Any]) -> None:
     error = {"error": {"code": "NOT_FOUND", "message": "…"}}
 
     assert Draft202012Validator(tool.output_schema()).is_valid(error)
 
 
 @EVERY_TOOL
-def test_a_description_has_its_five_parts(tool: Tool[Any, Any, Any]) -> None:
+def test_a_description_has_its_five_parts(tool: Tool[Any, Any]) -> None:
     for part in ("Use when", "Do not use when", "Returns at most", "If you need more", "Defaults:"):
         assert part in tool.description
     assert "Max:" in tool.description
 
 
 @EVERY_TOOL
-def test_names_are_short_and_plain(tool: Tool[Any, Any, Any]) -> None:
+def test_names_are_short_and_plain(tool: Tool[Any, Any]) -> None:
     assert tool.name.replace(".", "").replace("_", "").isalnum()
     assert len(tool.name) <= 64
 
 
 @EVERY_TOOL
 async def test_input_that_is_too_large_is_refused(
-    tool: Tool[Any, Any, Any], equipment: Equipment
+    tool: Tool[Any, Any], equipment: Equipment
 ) -> None:
     async with open_library(**equipment.settings) as library:
         for name, value in tool.example.items():
@@ -213,7 +213,7 @@ async def test_input_that_is_too_large_is_refused(
 
 @EVERY_TOOL
 async def test_the_caps_hold_on_the_largest_page(
-    tool: Tool[Any, Any, Any], equipment: Equipment
+    tool: Tool[Any, Any], equipment: Equipment
 ) -> None:
     settings = Settings()
     most = tool.max_result_tokens or settings.mcp_response_token_budget + 10_000

@@ -11,7 +11,7 @@ from tests.tools.library import ME, Library, open_library
 
 from citewell.core.records import PageDraft
 from citewell.ingest.reading import read_page
-from citewell.tools.registry import Call
+from citewell.tools.tool import Call
 from citewell.tools.webapp.handed_out import list_handed_out
 
 pytestmark = pytest.mark.anyio

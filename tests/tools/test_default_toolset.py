@@ -13,7 +13,7 @@ from tests.tools.library import HERONS, open_library
 from citewell.core.library import WebsiteDraft
 from citewell.core.settings import Settings
 from citewell.tools.catalog import ALL_TOOLS, open_registry
-from citewell.tools.registry import Tool
+from citewell.tools.tool import Tool
 from citewell.tools.toolsets import choose_tools
 
 pytestmark = pytest.mark.anyio
@@ -225,7 +225,7 @@ def test_scope_is_listed_only_where_the_server_has_one() -> None:
 @pytest.mark.parametrize(
     "tool", choose_tools(ALL_TOOLS, ["default"]), ids=lambda tool: str(tool.name)
 )
-def test_the_arguments_of_a_default_tool_can_be_made_strict(tool: Tool[Any, Any, Any]) -> None:
+def test_the_arguments_of_a_default_tool_can_be_made_strict(tool: Tool[Any, Any]) -> None:
     schema = tool.input_schema(with_scope=True)
 
     assert all(part.get("additionalProperties") is False for part in objects_in(schema))
@@ -237,7 +237,7 @@ def test_the_arguments_of_a_default_tool_can_be_made_strict(tool: Tool[Any, Any,
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: str(tool.name))
-def test_an_output_schema_names_what_every_result_has(tool: Tool[Any, Any, Any]) -> None:
+def test_an_output_schema_names_what_every_result_has(tool: Tool[Any, Any]) -> None:
     always = [name for name, field in tool.output_model.model_fields.items() if field.is_required()]
     schema = tool.output_schema()
 

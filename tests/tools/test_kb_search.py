@@ -10,7 +10,7 @@ from tests.hashing_embedder import HashingEmbedder
 from tests.tools.library import ME, SOMEONE_ELSE, open_library
 
 from citewell.core.records import PageDraft
-from citewell.tools.kb.cursor import open_cursor, seal_cursor
+from citewell.tools.paging import open_cursor, seal_cursor
 
 
 def titles(found: dict[str, object]) -> list[str]:

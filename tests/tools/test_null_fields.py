@@ -9,8 +9,8 @@ from tests.drafts import draft
 from tests.tools.library import open_library
 
 from citewell.tools.catalog import ALL_TOOLS
-from citewell.tools.registry import ToolOutput
 from citewell.tools.schemas import output_schema
+from citewell.tools.tool import ToolOutput
 
 
 class Bird(ToolOutput):

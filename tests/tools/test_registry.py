@@ -15,17 +15,10 @@ from citewell.app.parts import PartName, Parts
 from citewell.core.errors import PageNotFound
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
-from citewell.tools.registry import (
-    Annotations,
-    Call,
-    Registry,
-    Tool,
-    ToolInput,
-    ToolOutput,
-    as_is,
-)
+from citewell.tools.registry import Registry
 from citewell.tools.research import answer
 from citewell.tools.results import ToolResult
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.validation import MAX_ARGUMENT_BYTES
 
 
@@ -58,12 +51,9 @@ ECHO = Tool(
     toolset="research",
     title="Echo",
     description="Echo.",
-    input_model=EchoInput,
-    output_model=EchoOutput,
     annotations=Annotations(read_only=True),
     needs=(),
     run=echo,
-    shape=as_is,
     render=lambda output, call: f"echo: {output.text}",
     example={"text": "a"},
 )

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from citewell.tools.catalog import ALL_TOOLS
-from citewell.tools.registry import Tool, ToolOutput
+from citewell.tools.tool import Tool, ToolOutput
 from citewell.tools.untrusted import FromPage, FromUs, string_origins
 
 EVERY_TOOL = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
@@ -51,7 +51,7 @@ def test_every_string_field_declares_where_it_comes_from(model: type[BaseModel])
 
 
 @EVERY_TOOL
-def test_a_name_is_untrusted_everywhere_in_a_result_or_nowhere(tool: Tool[Any, Any, Any]) -> None:
+def test_a_name_is_untrusted_everywhere_in_a_result_or_nowhere(tool: Tool[Any, Any]) -> None:
     from_page: set[str] = set()
     from_us: set[str] = set()
     for model in parts(tool.output_model):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from citewell.app.open import App
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
-    from citewell.tools.registry import Tool
+    from citewell.tools.tool import Tool
 
     Beforehand = Callable[[App, OnProgress], Awaitable[None]]
     Show = Callable[[Mapping[str, Any]], None]
@@ -63,7 +63,7 @@ class _Call:
         from citewell.tools.limits import limited_registry
 
         # The one tool, and not from the catalogue: the shell has it whichever tools are listed.
-        tool: Tool[Any, Any, Any] = import_module(f"citewell.tools.{self.toolset}.{self.name}").TOOL
+        tool: Tool[Any, Any] = import_module(f"citewell.tools.{self.toolset}.{self.name}").TOOL
         registry = limited_registry([tool], app.settings)
         # A wrong setting is raised here; inside a call it would become the call's result.
         await app.open(*tool.needs)

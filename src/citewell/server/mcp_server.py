@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.server.departure import Departure
     from citewell.server.metrics import Metrics
-    from citewell.tools.registry import Registry, Tool
+    from citewell.tools.registry import Registry
     from citewell.tools.resource_links import Resource
     from citewell.tools.results import ToolResult
+    from citewell.tools.tool import Tool
 
     RequestContext = ServerRequestContext[Any, Any]
 
@@ -81,7 +82,7 @@ def build_server(
 
     listings = _Listings(registry, settings)
 
-    def visible_tools(context: RequestContext) -> list[Tool[Any, Any, Any]]:
+    def visible_tools(context: RequestContext) -> list[Tool[Any, Any]]:
         caller = calls.identify(context)
         shows = partial(
             is_shown,
@@ -144,7 +145,7 @@ def build_server(
     return server
 
 
-def _unknown_tool(name: str, tools: Iterable[Tool[Any, Any, Any]], *, dotted: bool) -> MCPError:
+def _unknown_tool(name: str, tools: Iterable[Tool[Any, Any]], *, dotted: bool) -> MCPError:
     known = ", ".join(spell_name(tool.name, dotted=dotted) for tool in tools)
     message = f"Unknown tool: {name[:80]}. The tools are: {known}."
     return MCPError(code=types.INVALID_PARAMS, message=message)
@@ -202,7 +203,7 @@ class _Listings:
         self._settings = settings
         self._made: dict[str, types.Tool] = {}
 
-    def of(self, tool: Tool[Any, Any, Any]) -> types.Tool:
+    def of(self, tool: Tool[Any, Any]) -> types.Tool:
         """Return a tool as it is listed."""
         if tool.name not in self._made:
             self._made[tool.name] = _list_tool(tool, self._settings)
@@ -214,7 +215,7 @@ class _Listings:
         return None if tool is None else self.of(tool).input_schema
 
 
-def _list_tool(tool: Tool[Any, Any, Any], settings: Settings) -> types.Tool:
+def _list_tool(tool: Tool[Any, Any], settings: Settings) -> types.Tool:
     return types.Tool(
         name=spell_name(tool.name, dotted=settings.mcp_tool_names == "dotted"),
         title=tool.title,

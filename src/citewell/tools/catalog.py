@@ -17,14 +17,7 @@ from citewell.tools.data import (
 )
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
 from citewell.tools.evidence import check_citations, check_draft, make_receipt
-from citewell.tools.graph import (
-    describe,
-    entities_for_sections,
-    expand,
-    paths,
-    sections_for_entities,
-    tree,
-)
+from citewell.tools.graph import describe, paths, related
 from citewell.tools.kb import (
     expand_excerpt,
     extract_evidence,
@@ -57,9 +50,10 @@ from citewell.tools.websites import status as website_status
 
 if TYPE_CHECKING:
     from citewell.core.settings import Settings
-    from citewell.tools.registry import Registry, Tool
+    from citewell.tools.registry import Registry
+    from citewell.tools.tool import Tool
 
-ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
+ALL_TOOLS: tuple[Tool[Any, Any], ...] = (
     answer.TOOL,
     search.TOOL,
     status.TOOL,
@@ -74,12 +68,12 @@ ALL_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
     check_draft.TOOL,
     make_receipt.TOOL,
     describe.TOOL,
-    expand.TOOL,
+    related.EXPAND,
     paths.TOOL,
-    tree.PARENTS,
-    tree.CHILDREN,
-    entities_for_sections.TOOL,
-    sections_for_entities.TOOL,
+    related.PARENTS,
+    related.CHILDREN,
+    related.ENTITIES_FOR_SECTIONS,
+    related.SECTIONS_FOR_ENTITIES,
     process_website.TOOL,
     query_websites.TOOL,
     list_websites.TOOL,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from citewell.core.records import PageInfo
     from citewell.tools.prompts import Prompt
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 MAX_VALUES = 100
 """The most that the protocol allows."""

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from citewell.core.settings import Settings
-    from citewell.tools.registry import AfterCall, Tool
+    from citewell.tools.tool import AfterCall, Tool
 
 MAX_RESPONSE_BYTES = 400_000
 """Of one tool result, both content forms together."""
@@ -20,7 +20,7 @@ _TOKENS_BESIDE_EVIDENCE = 10_000
 
 
 def limited_registry(
-    tools: Iterable[Tool[Any, Any, Any]],
+    tools: Iterable[Tool[Any, Any]],
     settings: Settings,
     *,
     unavailable: Mapping[str, str] | None = None,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.app.receipts import Receipt
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 RECEIPT_SCHEME = "citewell://receipt/"
 """Followed by citation ids with commas between them."""

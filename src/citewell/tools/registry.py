@@ -1,33 +1,27 @@
-"""What a tool is, and the one way every transport calls it."""
+"""The one way every transport calls a tool."""
 
 from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any
 
 import anyio
-from pydantic import BaseModel, ConfigDict, model_serializer
-from typing_extensions import TypeVar
 
-from citewell.app.call import Call as Call
+from citewell.app.call import Call
 from citewell.app.client_port import ClientMustAnswer
 from citewell.core.boundary import Boundary
 from citewell.core.errors import (
-    AccessRefused,
     BudgetExceeded,
     CitewellError,
     NotConfigured,
     NotFound,
     Overloaded,
-    ScopeViolation,
     ToolTimeout,
 )
 from citewell.core.fair_turns import working_for
 from citewell.core.progress import OnProgress, no_progress
 from citewell.core.tokens import count_tokens
-from citewell.tools import schemas
 from citewell.tools.load import Load
 from citewell.tools.results import (
     EXPLAINED_AT_LENGTH,
@@ -37,154 +31,22 @@ from citewell.tools.results import (
     log_call,
     record_end,
 )
-from citewell.tools.toolsets import hide_scope, spell_name
+from citewell.tools.tool import ToolOutput
+from citewell.tools.toolsets import spell_name
 from citewell.tools.untrusted import envelope, marked, marking_progress
 from citewell.tools.validation import validate_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-
-    from pydantic import SerializerFunctionWrapHandler
+    from collections.abc import Iterable, Mapping, Sequence
 
     from citewell.access.meter import Meter, MeteredCall
     from citewell.app.client_port import ClientPort
     from citewell.app.parts import OpensParts, PartName
-    from citewell.core.identity import AccessScope
     from citewell.core.records import Caller
     from citewell.core.settings import Settings
-    from citewell.tools.toolsets import Requirement, Toolset
+    from citewell.tools.tool import AfterCall, Tool
 
 logger = logging.getLogger(__name__)
-
-
-class ToolInput(BaseModel):
-    """Arguments of a tool; unknown names are refused."""
-
-    # Built on first use: a command of the shell calls one tool and imports them all.
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
-
-class ToolOutput(BaseModel):
-    """Structured result of a tool; what is None by default is left out where it is None."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
-
-    @model_serializer(mode="wrap")
-    def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return schemas.leave_out_nulls(write(self), type(self))
-
-
-InputT = TypeVar("InputT", bound=ToolInput)
-ResultT = TypeVar("ResultT")
-OutputT = TypeVar("OutputT", bound=ToolOutput)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Annotations:
-    """What a host can show its user before a call (seed D §7.2)."""
-
-    read_only: bool
-    destructive: bool = False
-    idempotent: bool = True
-    open_world: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool(Generic[InputT, ResultT, OutputT]):
-    """A tool: everything a transport, the CLI and the documents need to know of it.
-
-    `run` does the work; `shape` and `render` make the two forms of its result.
-    """
-
-    name: str
-    """With dots; transports may list it with underscores."""
-    toolset: Toolset
-    title: str
-    description: str
-    input_model: type[InputT]
-    output_model: type[OutputT]
-    annotations: Annotations
-    needs: tuple[PartName, ...]
-    """The parts that a call is given; no other part is opened for it."""
-    run: Callable[[InputT, Call], Awaitable[ResultT]]
-    shape: Callable[[ResultT, Call], OutputT]
-    render: Callable[[ResultT, Call], str]
-    example: Mapping[str, object]
-    """Arguments of a call that validates; used in documents and contract tests."""
-    in_default: bool = False
-    lists_columns: bool = True
-    """False leaves the columns of its rows out of tools/list: another tool's are the same."""
-    max_result_tokens: int | None = None
-    """Most tokens of either form of its result; None means what the server allows."""
-    timeout_seconds: Callable[[Settings], float] | None = None
-    """Seconds a call may take; None means what the server allows."""
-    requires: Requirement | None = None
-    """What the settings must provide before the tool can work."""
-    asks_client: bool = False
-    """Whether `run` may have the client's model write, or ask its user."""
-    check: Callable[[InputT], None] | None = None
-    """Refuses arguments that the input model cannot; nothing is charged for such a call."""
-
-    @property
-    def underscored_name(self) -> str:
-        """The name that every host accepts."""
-        return spell_name(self.name, dotted=False)
-
-    @property
-    def only_reads_library(self) -> bool:
-        """Whether one message can answer any call: nothing is fetched, changed or asked for."""
-        hints = self.annotations
-        return hints.read_only and not (hints.open_world or self.asks_client)
-
-    @property
-    def needed_scope(self) -> AccessScope:
-        """The scope of a key that may call it: what cannot be undone is for admins."""
-        if self.annotations.destructive:
-            return "admin"
-        return "read" if self.annotations.read_only else "write"
-
-    def is_for(self, caller: Caller) -> bool:
-        """Return whether the caller's key is for this tool; to others it is not even listed."""
-        in_toolsets = caller.toolsets is None or self.toolset in caller.toolsets
-        return in_toolsets and self.needed_scope in caller.scopes
-
-    def refuse_others(self, caller: Caller) -> None:
-        """Refuse a call that the caller's key is not for.
-
-        Raises:
-            ScopeViolation: the key lacks the scope, or the toolset.
-        """
-        if self.is_for(caller):
-            return
-        has_key = caller.key_hash is not None
-        message = f"{self.underscored_name} needs a key with the scope {self.needed_scope!r}."
-        if self.needed_scope in caller.scopes and has_key:
-            message = f"This key is not for the toolset {self.toolset!r}."
-        suggestion = "Use another key, or another tool." if has_key else AccessRefused.suggestion
-        raise ScopeViolation(message, suggestion=suggestion)
-
-    def input_schema(self, *, with_scope: bool = False) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments; `scope` is listed only where it matters."""
-        schema = schemas.input_schema(self.input_model)
-        return schema if with_scope else hide_scope(schema)
-
-    def output_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of structuredContent."""
-        return schemas.output_schema(self.output_model, columns=self.lists_columns)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AfterCall:
-    """Adds to every result what has to reach the caller with whatever it calls next."""
-
-    needs: tuple[PartName, ...]
-    run: Callable[[ToolResult, Call], Awaitable[ToolResult]]
-    """Does not raise."""
-
-
-def as_is(result: OutputT, call: Call) -> OutputT:
-    """Shape a result that is structured already."""
-    return result
 
 
 class Registry:
@@ -192,7 +54,7 @@ class Registry:
 
     def __init__(
         self,
-        tools: Iterable[Tool[Any, Any, Any]],
+        tools: Iterable[Tool[Any, Any]],
         *,
         timeout_seconds: float,
         max_response_bytes: int,
@@ -200,7 +62,7 @@ class Registry:
         unavailable: Mapping[str, str] | None = None,
         after_call: AfterCall | None = None,
     ) -> None:
-        self.tools: Sequence[Tool[Any, Any, Any]] = tuple(tools)
+        self.tools: Sequence[Tool[Any, Any]] = tuple(tools)
         self._by_name = {tool.name: tool for tool in self.tools}
         self._by_name.update({tool.underscored_name: tool for tool in self.tools})
         self._unavailable = {
@@ -214,11 +76,11 @@ class Registry:
         self._after_call = after_call
         self._load = Load()
 
-    def tools_for(self, caller: Caller) -> list[Tool[Any, Any, Any]]:
+    def tools_for(self, caller: Caller) -> list[Tool[Any, Any]]:
         """Return the tools that the caller's key is for; to others they do not exist."""
         return [tool for tool in self.tools if tool.is_for(caller)]
 
-    def find(self, name: str) -> Tool[Any, Any, Any] | None:
+    def find(self, name: str) -> Tool[Any, Any] | None:
         """Return the tool called `name`, dotted or underscored."""
         return self._by_name.get(name)
 
@@ -337,15 +199,15 @@ class Registry:
             known = ", ".join(tool.underscored_name for tool in self.tools)
             raise NotFound(f"There is no tool {name[:80]!r}.", suggestion=f"Tools: {known}.")
         tool.refuse_others(call.caller)
-        given = validate_arguments(tool.input_model, arguments)
+        valid = validate_arguments(tool.input_model, arguments)
         if tool.check is not None:
-            tool.check(given)
+            tool.check(valid)
         if metered is not None:
             await metered.admit()
         seconds = self._seconds_for(name, call.settings)
         try:
             with anyio.fail_after(seconds):
-                outcome = await tool.run(given, call)
+                outcome = await tool.run(valid, call)
         except TimeoutError as error:
             raise ToolTimeout(
                 f"Citewell timed out after {seconds:g}s.",
@@ -381,9 +243,9 @@ class Registry:
                 )
 
 
-def _both_forms(tool: Tool[Any, Any, Any], outcome: object, call: Call) -> ToolResult:
+def _both_forms(tool: Tool[Any, Any], outcome: object, call: Call) -> ToolResult:
     """Return the two forms of a result, each saying which of its words are those of pages."""
-    output = tool.shape(outcome, call)
+    output = tool.structure(outcome, call)
     shown = marked(outcome) if isinstance(outcome, ToolOutput) else outcome
     return ToolResult(
         text=Boundary().draw(tool.render(shown, call)),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from citewell.app.scratch import Passage
     from citewell.core.records import PageOrigin
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 MAX_LINKS = 10
 

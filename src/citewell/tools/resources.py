@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from citewell.app.parts import PartName
     from citewell.core.records import PageInfo, PageOrigin
-    from citewell.tools.registry import Call
     from citewell.tools.scope import Scope
+    from citewell.tools.tool import Call
 
 MAX_LISTED_PAGES = 50
 MAX_URI_CHARACTERS = 200

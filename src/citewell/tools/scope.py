@@ -13,7 +13,7 @@ from citewell.core.errors import InvalidArgument, ScopeViolation
 from citewell.core.records import SearchFilter
 from citewell.core.settings import Environment
 from citewell.research.source_urls import find_named_pages
-from citewell.tools.registry import Call, ToolInput
+from citewell.tools.tool import Call, ToolInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from tests.tools.library import EGRETS, HERONS, ME, open_library
 
 from citewell.core.errors import InvalidArgument, ScopeViolation
 from citewell.docsite.site.stored_text import render_stored_texts
-from citewell.tools.registry import Call
+from citewell.tools.tool import Call
 from citewell.tools.webapp.ask import Asked, ask
 from citewell.tools.webapp.quote_context import context_of, excerpt_of
 

@@ -9,7 +9,7 @@ from tests.drafts import FETCHED_AT, draft
 from tests.tools.library import ME, open_library
 
 from citewell.core.errors import NotFound
-from citewell.tools.registry import Call
+from citewell.tools.tool import Call
 from citewell.tools.webapp.fetches import TextChange, compare_fetches
 
 pytestmark = pytest.mark.anyio

@@ -15,7 +15,7 @@ from citewell.core.errors import InvalidArgument, RobotsDisallowed, ScopeViolati
 from citewell.core.jobs import JobDraft
 from citewell.core.library import CrawlOptions, PageQuery, WebsiteDraft, WebsiteQuery
 from citewell.core.records import Caller
-from citewell.tools.registry import Call
+from citewell.tools.tool import Call
 from citewell.tools.webapp import library as shelves
 from citewell.tools.webapp.usage import list_usage
 

@@ -14,7 +14,7 @@ from citewell.core.errors import NotFound
 from citewell.core.ids import citation_id, content_hash
 from citewell.core.library import ChangeReport, PageChange, SectionChange
 from citewell.core.records import Link, SearchFilter, Section
-from citewell.tools.registry import Call
+from citewell.tools.tool import Call
 from citewell.tools.webapp.page_parts import PART_CHARACTERS, split_page
 from citewell.tools.webapp.reader import view_page
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from citewell.server.console.event_stream import SendEvent
     from citewell.server.console.screen import Screen
     from citewell.server.draining import Draining
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
     from citewell.tools.webapp.ask import AskView
 
 MAX_URLS = 10

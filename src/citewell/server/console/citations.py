@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from citewell.server.console.door import Door
     from citewell.server.console.screen import Screen
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 CITATIONS = "/citations"
 _MOST_SCREENS = 1_000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from citewell.server.console.door import Door, Handler
     from citewell.server.console.screen import Screen
     from citewell.server.draining import Draining
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 QUESTIONS = "/mcp/tools/ask_user"
 DIRECTIVES = "/mcp/tools/get_user_requests"

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from citewell.server.console.door import Door
     from citewell.server.console.screen import Screen
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 LIBRARY = "/library"
 IMPORT = f"{LIBRARY}/import"

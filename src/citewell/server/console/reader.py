@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from citewell.server.console.door import Door
     from citewell.server.console.screen import Screen
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 _DIGITS = 12
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from citewell.server.console.door import Door, Handler
     from citewell.server.console.screen import Screen
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 USAGE = "/mcp/console/usage"
 CALLS = "/mcp/console/calls"

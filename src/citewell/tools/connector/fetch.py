@@ -9,9 +9,9 @@ from pydantic import Field
 from citewell.core.boundary import enclose
 from citewell.core.errors import NotFound
 from citewell.core.tokens import truncate_to_tokens
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
 from citewell.tools.supplied import SuppliedAt, SuppliedBy, render_supplied, shape_moment
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_TEXT_TOKENS = 8_000
@@ -47,20 +47,20 @@ class FetchOutput(ToolOutput):
     metadata: FetchMetadata
 
 
-async def run(given: FetchInput, call: Call) -> FetchOutput:
+async def run(arguments: FetchInput, call: Call) -> FetchOutput:
     """Return the page's text, cut to MAX_TEXT_TOKENS.
 
     Raises:
         NotFound: no page of the caller's project and scope has this id.
     """
     scope = check_scope(None, call)
-    numeric = given.id.isascii() and given.id.isdigit()
-    page = await call.parts.store.get_page(int(given.id)) if numeric else None
+    numeric = arguments.id.isascii() and arguments.id.isdigit()
+    page = await call.parts.store.get_page(int(arguments.id)) if numeric else None
     if page is None or not scope.holds_page(page.info):
-        raise NotFound(f"There is no page {given.id!r}.", suggestion="Use an id of search.")
+        raise NotFound(f"There is no page {arguments.id!r}.", suggestion="Use an id of search.")
     text = truncate_to_tokens(page.text[:_MAX_TEXT_CHARACTERS], MAX_TEXT_TOKENS)
     return FetchOutput(
-        id=given.id,
+        id=arguments.id,
         title=page.info.title,
         text=text,
         url=page.info.url,
@@ -100,12 +100,9 @@ TOOL = Tool(
         "If you need more, call search with a narrower question.\n"
         f"Defaults: none. Max: {MAX_TEXT_TOKENS} tokens."
     ),
-    input_model=FetchInput,
-    output_model=FetchOutput,
     annotations=Annotations(read_only=True),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render,
     example={"id": "1"},
     max_result_tokens=MAX_TEXT_TOKENS + 4_000,

@@ -10,8 +10,8 @@ from pydantic import Field
 from citewell.core.errors import InvalidArgument
 from citewell.tools.data.given_chunks import GivenChunk, compose_page, parse_headings
 from citewell.tools.data.sources import MAX_CHUNK_CHARACTERS, MAX_CHUNKS, find_source
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.supplied import add_supplier
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.websites.arguments import SourceId
 
 if TYPE_CHECKING:
@@ -49,25 +49,25 @@ class CreateChunksOutput(ToolOutput):
     chunks_count: int
 
 
-async def run(given: CreateChunksInput, call: Call) -> CreateChunksOutput:
+async def run(arguments: CreateChunksInput, call: Call) -> CreateChunksOutput:
     """Add the chunks after those that the source has, in one transaction.
 
     Raises:
         NotFound: there is no such source.
         InvalidArgument: it is a site, has too many chunks, or an embedding does not fit.
     """
-    website = await find_source(given.source_id, call)
+    website = await find_source(arguments.source_id, call)
     if website.kind == "site":
         raise InvalidArgument("A site gets its chunks from its pages.")
     store = call.parts.store
     before = await _stored(website.source_id, call)
-    if len(before) + len(given.chunks) > MAX_STORED_CHUNKS:
+    if len(before) + len(arguments.chunks) > MAX_STORED_CHUNKS:
         raise InvalidArgument(f"A source has at most {MAX_STORED_CHUNKS:,} chunks.")
     added = [
         GivenChunk(content=each.content.strip(), headings=parse_headings(each.metadata or {}))
-        for each in given.chunks
+        for each in arguments.chunks
     ]
-    vectors = [_vector(each, call) for each in given.chunks]
+    vectors = [_vector(each, call) for each in arguments.chunks]
     suppliers = add_supplier(website.supplied_by, call.caller)
     page = compose_page(website, [*before, *added], supplied_by=suppliers)
     put = await store.put_page(page)
@@ -142,12 +142,9 @@ TOOL = Tool(
         "If you need more, call data_update_website_status.\n"
         f"Defaults: none. Max: {MAX_CHUNKS} chunks a call."
     ),
-    input_model=CreateChunksInput,
-    output_model=CreateChunksOutput,
     annotations=Annotations(read_only=False, idempotent=False),
     needs=("store", "embedder"),
     run=run,
-    shape=as_is,
     render=render,
     example={
         "source_id": 42,

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from citewell.core.library import ContentType, WebsiteDraft
 from citewell.tools.data.sources import SourceShape, render_source, shape_source
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 from citewell.web.urls import canonical_url
 
 
@@ -22,17 +22,17 @@ class CreateSourceInput(ToolInput):
     tags: Annotated[list[str] | None, Field(max_length=20)] = None
 
 
-async def run(given: CreateSourceInput, call: Call) -> SourceShape:
+async def run(arguments: CreateSourceInput, call: Call) -> SourceShape:
     """Add the entry; one that is there is returned as it is.
 
     Raises:
         NotAUrl: it is no HTTP/HTTPS URL.
     """
     draft = WebsiteDraft(
-        url=canonical_url(given.url),
+        url=canonical_url(arguments.url),
         project=call.caller.project,
-        content_type=given.content_type,
-        tags=tuple(given.tags or ()),
+        content_type=arguments.content_type,
+        tags=tuple(arguments.tags or ()),
     )
     website, _ = await call.parts.store.library.add_website(draft, now=datetime.now(UTC))
     return shape_source(website)
@@ -50,12 +50,9 @@ TOOL = Tool(
         "If you need more, call data_create_website_chunks.\n"
         "Defaults: none. Max: one."
     ),
-    input_model=CreateSourceInput,
-    output_model=SourceShape,
     annotations=Annotations(read_only=False),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render_source,
     example={"url": "https://example.com/jobs/1", "content_type": "job_posting"},
 )

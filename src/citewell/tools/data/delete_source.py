@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from citewell.tools.data.sources import SourceInput
-from citewell.tools.registry import Annotations, Call, Tool, ToolOutput, as_is
+from citewell.tools.data.sources import SourceInput  # noqa: TC001 - annotations are evaluated
+from citewell.tools.tool import Annotations, Call, Tool, ToolOutput
 from citewell.tools.untrusted import PageUrl
 
 
@@ -15,13 +15,13 @@ class DeleteSourceOutput(ToolOutput):
     chunks_deleted: int
 
 
-async def run(given: SourceInput, call: Call) -> DeleteSourceOutput:
+async def run(arguments: SourceInput, call: Call) -> DeleteSourceOutput:
     """Delete the source.
 
     Raises:
         NotFound: there is no such source.
     """
-    removed = await call.parts.library.delete(given.source_id, project=call.caller.project)
+    removed = await call.parts.library.delete(arguments.source_id, project=call.caller.project)
     return DeleteSourceOutput(
         source_id=removed.source_id, url=removed.url, chunks_deleted=removed.chunks
     )
@@ -44,12 +44,9 @@ TOOL = Tool(
         "If you need more, call data_list_website_sources.\n"
         "Defaults: none. Max: one."
     ),
-    input_model=SourceInput,
-    output_model=DeleteSourceOutput,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
     needs=("store", "library"),
     run=run,
-    shape=as_is,
     render=render,
     example={"source_id": 42},
 )

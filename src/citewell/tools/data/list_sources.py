@@ -14,7 +14,7 @@ from citewell.tools.data.sources import (
     render_source,
     shape_source,
 )
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.websites.arguments import Status
 
 DEFAULT_LIMIT = 50
@@ -42,15 +42,15 @@ class ListSourcesOutput(ToolOutput):
     total_count: int
 
 
-async def run(given: ListSourcesInput, call: Call) -> ListSourcesOutput:
+async def run(arguments: ListSourcesInput, call: Call) -> ListSourcesOutput:
     """List the sources of the caller's project, latest first."""
     listed = await call.parts.store.library.list_websites(
         WebsiteQuery(
             project=call.caller.project,
-            content_type=given.filters.content_type,
-            status=given.filters.status,
-            limit=given.limit,
-            offset=given.offset,
+            content_type=arguments.filters.content_type,
+            status=arguments.filters.status,
+            limit=arguments.limit,
+            offset=arguments.offset,
         )
     )
     return ListSourcesOutput(
@@ -77,12 +77,9 @@ TOOL = Tool(
         "If you need more, call again with offset.\n"
         f"Defaults: {DEFAULT_LIMIT}. Max: {MAX_LIMIT}."
     ),
-    input_model=ListSourcesInput,
-    output_model=ListSourcesOutput,
     annotations=Annotations(read_only=True),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render,
     example={"filters": {"status": "completed"}, "limit": 10},
     lists_columns=False,

@@ -11,7 +11,7 @@ from citewell.core.errors import InvalidArgument
 from citewell.core.records import SearchFilter
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.tools.data.sources import ChunkShape, render_chunks, shape_chunk, within_budget
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import PageUrl
 from citewell.tools.websites.scores import combined_distance, vector_distance, word_distance
 
@@ -53,7 +53,7 @@ class QueryChunksOutput(ToolOutput):
     results: list[FoundChunkShape]
 
 
-async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
+async def run(arguments: QueryChunksInput, call: Call) -> QueryChunksOutput:
     """Search by vector and by words, and fuse by rank.
 
     Raises:
@@ -61,11 +61,13 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
     """
     parts = call.parts
     found = await retrieve(
-        given.query_text,
+        arguments.query_text,
         store=parts.store,
         models=Models(embedder=parts.embedder, reranker=None),
         where=SearchFilter(project=call.caller.project),
-        options=Options(limit=given.max_results, query_vector=_given_vector(given, parts.embedder)),
+        options=Options(
+            limit=arguments.max_results, query_vector=_given_vector(arguments, parts.embedder)
+        ),
     )
     ranked = {each.chunk.chunk_id: each for each in found.chunks}
     results: list[FoundChunkShape] = []
@@ -86,13 +88,13 @@ async def run(given: QueryChunksInput, call: Call) -> QueryChunksOutput:
     return QueryChunksOutput(results=results)
 
 
-def _given_vector(given: QueryChunksInput, embedder: Embedder | None) -> Vector | None:
+def _given_vector(arguments: QueryChunksInput, embedder: Embedder | None) -> Vector | None:
     """Return the caller's own vector of the query at unit length; None where there is none."""
-    if given.query_embedding is None:
+    if arguments.query_embedding is None:
         return None
     if embedder is None:
         raise InvalidArgument("query_embedding: this server has no embedding model.")
-    vector = np.array(given.query_embedding, dtype=np.float32)
+    vector = np.array(arguments.query_embedding, dtype=np.float32)
     length = float(np.linalg.norm(vector))
     if len(vector) != embedder.dimensions or not np.isfinite(length) or length == 0.0:
         raise InvalidArgument(
@@ -126,12 +128,9 @@ TOOL = Tool(
         "If you need more, call data_read_website_chunks.\n"
         f"Defaults: {DEFAULT_RESULTS}. Max: {MAX_RESULTS}."
     ),
-    input_model=QueryChunksInput,
-    output_model=QueryChunksOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "embedder"),
     run=run,
-    shape=as_is,
     render=render,
     example={"query_text": "backend requirements", "max_results": 5},
     lists_columns=False,

@@ -13,7 +13,7 @@ from citewell.tools.data.sources import (
     shape_chunk,
     within_budget,
 )
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.websites.arguments import SourceId
 
 if TYPE_CHECKING:
@@ -38,28 +38,28 @@ class ReadChunksOutput(ToolOutput):
     has_more: bool
 
 
-async def run(given: ReadChunksInput, call: Call) -> ReadChunksOutput:
+async def run(arguments: ReadChunksInput, call: Call) -> ReadChunksOutput:
     """Return the chunks from `offset` on.
 
     Raises:
         NotFound: there is no such source.
     """
-    website = await find_source(given.source_id, call)
+    website = await find_source(arguments.source_id, call)
     store = call.parts.store
     found: list[StoredChunk] = []
     skipped = 0
     for source_id in await store.library.pages_of([website.source_id], project=website.project):
-        if len(found) == given.limit:
+        if len(found) == arguments.limit:
             break
         chunks = await store.chunks_of_page(source_id)
-        fresh = chunks[max(0, given.offset - skipped) :][: given.limit - len(found)]
+        fresh = chunks[max(0, arguments.offset - skipped) :][: arguments.limit - len(found)]
         found.extend(fresh)
         skipped += len(chunks)
     shown = within_budget(found)
     return ReadChunksOutput(
         chunks=[shape_chunk(chunk) for chunk in shown],
         total_count=website.chunks,
-        has_more=bool(shown) and given.offset + len(shown) < website.chunks,
+        has_more=bool(shown) and arguments.offset + len(shown) < website.chunks,
     )
 
 
@@ -82,12 +82,9 @@ TOOL = Tool(
         "If you need more, call again with offset.\n"
         f"Defaults: {DEFAULT_LIMIT}. Max: 100."
     ),
-    input_model=ReadChunksInput,
-    output_model=ReadChunksOutput,
     annotations=Annotations(read_only=True),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render,
     example={"source_id": 42, "limit": 10},
     lists_columns=False,

@@ -9,16 +9,16 @@ from citewell.tools.data.sources import (
     render_source,
     shape_source,
 )
-from citewell.tools.registry import Annotations, Call, Tool, as_is
+from citewell.tools.tool import Annotations, Call, Tool
 
 
-async def run(given: SourceInput, call: Call) -> SourceShape:
+async def run(arguments: SourceInput, call: Call) -> SourceShape:
     """Return the source.
 
     Raises:
         NotFound: there is no such source.
     """
-    return shape_source(await find_source(given.source_id, call))
+    return shape_source(await find_source(arguments.source_id, call))
 
 
 TOOL = Tool(
@@ -33,12 +33,9 @@ TOOL = Tool(
         "If you need more, call data_read_website_chunks.\n"
         "Defaults: none. Max: one."
     ),
-    input_model=SourceInput,
-    output_model=SourceShape,
     annotations=Annotations(read_only=True),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render_source,
     example={"source_id": 42},
 )

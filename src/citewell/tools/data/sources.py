@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from citewell.core.boundary import SUPPLIED, enclose
-from citewell.tools.registry import Call, ToolInput, ToolOutput
+from citewell.tools.paging import fit_tokens
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
+from citewell.tools.tool import Call, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     SourceId,
@@ -84,12 +85,7 @@ async def find_source(source_id: int, call: Call) -> Website:
 
 def within_budget(chunks: Sequence[StoredChunk]) -> list[StoredChunk]:
     """Return the first chunks that fit MAX_RESULT_TOKENS together; the first one always."""
-    left = MAX_RESULT_TOKENS
-    for at, chunk in enumerate(chunks):
-        left -= chunk.tokens
-        if left < 0 and at > 0:
-            return list(chunks[:at])
-    return list(chunks)
+    return fit_tokens(chunks, (chunk.tokens for chunk in chunks), max_tokens=MAX_RESULT_TOKENS)
 
 
 def shape_source(website: Website) -> SourceShape:

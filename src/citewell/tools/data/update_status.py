@@ -9,7 +9,7 @@ from pydantic import Field
 
 from citewell.core.errors import InvalidArgument
 from citewell.tools.data.sources import find_source
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import PageText
 from citewell.tools.websites.arguments import SourceId, Status
 
@@ -30,23 +30,26 @@ class UpdateStatusOutput(ToolOutput):
     error_message: PageText | None = None
 
 
-async def run(given: UpdateStatusInput, call: Call) -> UpdateStatusOutput:
+async def run(arguments: UpdateStatusInput, call: Call) -> UpdateStatusOutput:
     """Set status and message.
 
     Raises:
         NotFound: there is no such source.
         InvalidArgument: a completed source has no error.
     """
-    if given.status == "completed" and given.error_message:
+    if arguments.status == "completed" and arguments.error_message:
         raise InvalidArgument("error_message: a completed source has none.")
-    website = await find_source(given.source_id, call)
+    website = await find_source(arguments.source_id, call)
     await call.parts.store.library.set_status(
-        website.source_id, given.status, now=datetime.now(UTC), error_message=given.error_message
+        website.source_id,
+        arguments.status,
+        now=datetime.now(UTC),
+        error_message=arguments.error_message,
     )
     return UpdateStatusOutput(
         source_id=website.source_id,
-        processing_status=given.status,
-        error_message=given.error_message,
+        processing_status=arguments.status,
+        error_message=arguments.error_message,
     )
 
 
@@ -68,12 +71,9 @@ TOOL = Tool(
         "If you need more, call data_read_website_source.\n"
         "Defaults: no error. Max: one."
     ),
-    input_model=UpdateStatusInput,
-    output_model=UpdateStatusOutput,
     annotations=Annotations(read_only=False),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render,
     example={"source_id": 42, "status": "completed"},
 )

@@ -9,7 +9,7 @@ from citewell.access.rate_limit import RateLimiter
 from citewell.app.parts import Parts
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
 from citewell.tools.limits import MAX_RESPONSE_BYTES
-from citewell.tools.registry import Registry, Tool
+from citewell.tools.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.docsite.folder import DocsFolder
     from citewell.tools.results import ToolResult
+    from citewell.tools.tool import Tool
 
-DOCS_TOOLS: tuple[Tool[Any, Any, Any], ...] = (
+DOCS_TOOLS: tuple[Tool[Any, Any], ...] = (
     search_docs.TOOL,
     get_doc_page.TOOL,
     list_doc_pages.TOOL,

@@ -12,7 +12,7 @@ from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -56,24 +56,24 @@ class GetDocPageOutput(ToolOutput):
     missing_sections: dict[OwnText, list[PageLabel]] | None = None
 
 
-async def run(given: GetDocPageInput, call: Call) -> GetDocPageOutput:
+async def run(arguments: GetDocPageInput, call: Call) -> GetDocPageOutput:
     """Read the page and cut out what is asked for."""
     folder = served_docs(call)
     base = base_url(call.settings)
-    path = _find_path(folder, given.path)
+    path = _find_path(folder, arguments.path)
     text = folder.text(path)
     if text is None:
-        raise _no_page(folder, given.path)
+        raise _no_page(folder, arguments.path)
     lines = text.split("\n")
     total = len(lines) - (lines[-1] == "")
-    if given.start_line > max(total, 1):
+    if arguments.start_line > max(total, 1):
         raise InvalidArgument(f"start_line: the page has {total} lines.")
     missing: dict[str, list[str]] = {}
-    if given.sections:
-        spans, missing = _find_sections(_parse(path, text), given.sections)
+    if arguments.sections:
+        spans, missing = _find_sections(_parse(path, text), arguments.sections)
     else:
         spans = [(1 + text.count("\n", 0, body_start(text)), total)]
-    content, next_line = _cut(lines, spans, start_line=given.start_line)
+    content, next_line = _cut(lines, spans, start_line=arguments.start_line)
     left = [] if next_line is None else _headings_from(_parse(path, text), next_line)
     return GetDocPageOutput(
         path=path,
@@ -214,12 +214,9 @@ TOOL = Tool(
         "If you need more, call again with start_line.\n"
         f"Defaults: the whole page. Max: {MAX_SECTIONS} sections."
     ),
-    input_model=GetDocPageInput,
-    output_model=GetDocPageOutput,
     annotations=Annotations(read_only=True),
     needs=("docs",),
     run=run,
-    shape=as_is,
     render=render,
     example={"path": "index.md", "sections": ["Install"]},
     requires="docs_folder",

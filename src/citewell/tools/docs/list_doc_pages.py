@@ -11,7 +11,7 @@ from pydantic import Field
 from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 from citewell.core.errors import InvalidArgument
 from citewell.tools.docs.served import served_docs
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import PageLabel, PageUrl
 
 if TYPE_CHECKING:
@@ -50,18 +50,18 @@ class ListDocPagesOutput(ToolOutput):
     categories: dict[PageLabel, int] | None = None
 
 
-async def run(given: ListDocPagesInput, call: Call) -> ListDocPagesOutput:
+async def run(arguments: ListDocPagesInput, call: Call) -> ListDocPagesOutput:
     """List the pages of the folder, or of a category of its sidebar."""
     folder = served_docs(call)
     categories = folder.navigation.categories()
-    if given.category is None:
+    if arguments.category is None:
         name = None
         # What the sidebar leaves out is there all the same.
         paths = list(dict.fromkeys((*folder.navigation.paths(), *folder.paths)))
     else:
-        name = _find_category(given.category, list(categories))
+        name = _find_category(arguments.category, list(categories))
         paths = categories[name]
-    start = _place_after(given.after, paths)
+    start = _place_after(arguments.after, paths)
     listed = paths[start : start + MAX_LISTED]
     is_cut = start + len(listed) < len(paths)
     shown = dict(list(categories.items())[:MAX_NAMED_CATEGORIES]) if name is None else {}
@@ -140,12 +140,9 @@ TOOL = Tool(
         "If you need more, call again with after; get_doc_page reads a page.\n"
         f"Defaults: all categories. Max: {MAX_LISTED} pages a call."
     ),
-    input_model=ListDocPagesInput,
-    output_model=ListDocPagesOutput,
     annotations=Annotations(read_only=True),
     needs=("docs",),
     run=run,
-    shape=as_is,
     render=render,
     example={},
     requires="docs_folder",

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field
 from citewell.app.docs_folder import base_url
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.tools.docs.served import served_docs
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_QUERY_CHARACTERS = 500
@@ -58,14 +58,14 @@ class SearchDocsOutput(ToolOutput):
     """What was asked for, and the word of the docs that is meant."""
 
 
-async def run(given: SearchDocsInput, call: Call) -> SearchDocsOutput:
+async def run(arguments: SearchDocsInput, call: Call) -> SearchDocsOutput:
     """Search the docs folder."""
     settings = call.settings
     base = base_url(settings)
-    limit = min(given.limit, settings.mcp_max_search_results)
+    limit = min(arguments.limit, settings.mcp_max_search_results)
     # Who says how many pages wants that many.
-    least_share = 0.0 if "limit" in given.model_fields_set else LEAST_SHARE
-    found = served_docs(call).search(given.query, limit=limit, least_share=least_share)
+    least_share = 0.0 if "limit" in arguments.model_fields_set else LEAST_SHARE
+    found = served_docs(call).search(arguments.query, limit=limit, least_share=least_share)
     best = max((hit.score for hit in found.hits), default=0.0) or 1.0
     return SearchDocsOutput(
         results=[
@@ -126,12 +126,9 @@ TOOL = Tool(
         f"Defaults: limit {DEFAULT_LIMIT}. Max: limit {MAX_LIMIT} (the server may set less), "
         f"query {MAX_QUERY_CHARACTERS} characters."
     ),
-    input_model=SearchDocsInput,
-    output_model=SearchDocsOutput,
     annotations=Annotations(read_only=True),
     needs=("docs",),
     run=run,
-    shape=as_is,
     render=render,
     example={"query": "rate limiting", "limit": 5},
     requires="docs_folder",

@@ -8,7 +8,7 @@ from citewell.core.errors import NotConfigured
 
 if TYPE_CHECKING:
     from citewell.docsite.folder import DocsFolder
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 
 def served_docs(call: Call) -> DocsFolder:

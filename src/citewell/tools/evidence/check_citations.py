@@ -10,9 +10,9 @@ from pydantic import Field
 from citewell.answer.quote import clip
 from citewell.app.citation_check import CheckedAgainst, CitationChecker
 from citewell.core.boundary import SUPPLIED, enclose
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope
 from citewell.tools.supplied import Supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -122,12 +122,9 @@ TOOL = Tool(
         f"Defaults: against auto. Max: {MAX_TEXT_CHARACTERS:,} characters, {MAX_LIVE_PAGES} pages "
         "fetched."
     ),
-    input_model=CheckCitationsInput,
-    output_model=CheckCitationsOutput,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("store", "ingester"),
     run=run,
-    shape=as_is,
     render=render,
     example={"text": "“A task wraps a coroutine.” (https://example.org/tasks.html)"},
 )

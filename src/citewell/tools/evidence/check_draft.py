@@ -12,9 +12,9 @@ from citewell.answer.quote import clip
 from citewell.app.draft_check import check_draft, remember_quotes
 from citewell.core.boundary import SUPPLIED, Boundary
 from citewell.retrieve.pipeline import Models
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import check_scope, search_filter
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -197,13 +197,10 @@ TOOL = Tool(
         "If you need more, send the text in parts.\n"
         f"Defaults: all indexed pages. Max: {MAX_DRAFT_CHARACTERS:,} characters."
     ),
-    input_model=CheckDraftInput,
-    output_model=CheckDraftOutput,
     annotations=Annotations(read_only=True),
     asks_client=True,
     needs=("store", "embedder", "reranker", "citations"),
     run=run,
-    shape=as_is,
     render=render,
     example={"draft": "A task can be cancelled, and a cancelled task cannot be resumed."},
 )

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.answer.quote import clip
 from citewell.tools.receipts import MAX_CITATIONS, RECEIPT_SCHEME, receipt_for
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText, PageUrl
 
 MAX_SHOWN_CHARACTERS = 600
@@ -88,12 +88,9 @@ TOOL = Tool(
         "If you need more, call again with other citations.\n"
         f"Defaults: none. Max: {MAX_CITATIONS} citations."
     ),
-    input_model=MakeReceiptInput,
-    output_model=MakeReceiptOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "secret"),
     run=run,
-    shape=as_is,
     render=render,
     example={"citation_ids": ["c12-0a1b2c3d-310-388"]},
 )

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.core.graph import EDGE_KINDS, EdgeKind
-from citewell.tools.registry import ToolInput
 from citewell.tools.scope import ScopeInput
+from citewell.tools.tool import ToolInput
 
 DEFAULT_PAGE_SIZE = 25
 MAX_PAGE_SIZE = 100

@@ -10,8 +10,8 @@ from citewell.tools.graph.arguments import MAX_NODES, NARROW_FIRST, WHEN_TO_USE,
 from citewell.tools.graph.listing import MAX_RESULT_TOKENS
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
 from citewell.tools.graph.snippets import find_snippets
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
@@ -56,19 +56,19 @@ class DescribeOutput(ToolOutput):
     graph: GraphShape | None = None
 
 
-async def run(given: DescribeInput, call: Call) -> DescribeOutput:
+async def run(arguments: DescribeInput, call: Call) -> DescribeOutput:
     """Describe nodes, or count the graph when none are named.
 
     Raises:
         NotFound: a node does not exist, or not within the scope.
     """
-    where = await search_filter(check_scope(given.scope, call), None, call)
-    if not given.node_ids:
+    where = await search_filter(check_scope(arguments.scope, call), None, call)
+    if not arguments.node_ids:
         counts = await call.parts.store.graph_counts(where)
         return DescribeOutput(graph=GraphShape.model_validate(counts, from_attributes=True))
-    nodes = await resolve_nodes(given.node_ids, where=where, call=call)
+    nodes = await resolve_nodes(arguments.node_ids, where=where, call=call)
     snippets = {}
-    if given.include_snippet:
+    if arguments.include_snippet:
         snippets = await find_snippets([node.ref for node in nodes], where=where, call=call)
     return DescribeOutput(
         nodes=[
@@ -123,12 +123,9 @@ TOOL = Tool(
         "If you need more, call graph_expand.\n"
         f"Defaults: no snippets. Max: {MAX_NODES} ids."
     ),
-    input_model=DescribeInput,
-    output_model=DescribeOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch"),
     run=run,
-    shape=as_is,
     render=render,
     example={"node_ids": ["page:1"]},
     lists_columns=False,

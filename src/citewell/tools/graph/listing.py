@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from pydantic import WithJsonSchema
 
 from citewell.core.graph import node_number
-from citewell.core.tokens import count_tokens
 from citewell.retrieve.graph_walk import walk
 from citewell.tools.graph.arguments import ListingInput
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line
 from citewell.tools.graph.snippets import find_snippets
-from citewell.tools.kb.cursor import open_cursor, seal_cursor
-from citewell.tools.registry import Annotations, Call, Tool, ToolOutput, as_is
+from citewell.tools.paging import ListPosition, fit_shapes
+from citewell.tools.tool import Annotations, Call, Tool, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
@@ -61,7 +59,7 @@ async def list_related(
     *,
     kinds: Sequence[EdgeKind],
     max_hops: int,
-    given: ListingInput,
+    arguments: ListingInput,
     where: SearchFilter,
     call: Call,
     definitions_first: bool = False,
@@ -71,66 +69,44 @@ async def list_related(
     Raises:
         InvalidArgument: the cursor is not of this list.
     """
-    listed = describe_call(given, kinds, call)
-    secret = call.parts.secret
-    shown = (
-        open_cursor(given.cursor, search=listed, secret=secret)
-        if given.cursor
-        else frozenset[int]()
-    )
+    position = ListPosition.of(arguments, arguments.cursor, call, kind=" ".join(kinds))
     reached = await walk(
         [node.ref for node in starts],
         kinds=kinds,
         max_hops=max_hops,
         store=call.parts.store,
         where=where,
-        query=given.query,
+        query=arguments.query,
     )
     if definitions_first:
-        reached = sorted(reached, key=lambda each: not each.edge.defines)
-    left = [each for each in reached if node_number(each.ref) not in shown]
-    page = left[: given.page_size]
-    shapes = await _shapes(page, given=given, where=where, call=call)
-    kept = within_budget(list(shapes.values()))
-    now_shown = shown | {node_number(ref) for ref in list(shapes)[: len(kept)]}
+        reached = sorted(reached, key=lambda step: not step.edge.defines)
+    left = [step for step in reached if node_number(step.ref) not in position.shown]
+    page = left[: arguments.page_size]
+    shapes = await _shapes(page, arguments=arguments, where=where, call=call)
+    kept = fit_shapes(list(shapes.values()), max_tokens=MAX_RESULT_TOKENS)
     cut = len(kept) < len(shapes)
     goes_on = cut or len(left) > len(page)
+    numbers = map(node_number, list(shapes)[: len(kept)])
     return NodeListOutput(
         nodes=kept,
-        next_cursor=seal_cursor(now_shown, search=listed, secret=secret) if goes_on else None,
+        next_cursor=position.cursor_after(numbers) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
     )
 
 
-def describe_call(given: ListingInput, kinds: Sequence[EdgeKind], call: Call) -> str:
-    """Return what makes two calls ask for the same list, so that a cursor fits only its own."""
-    fields = given.model_dump(mode="json", exclude={"cursor", "page_size", "include_snippet"})
-    return json.dumps([call.caller.project, kinds, fields], sort_keys=True)
-
-
-def within_budget(shapes: list[RelatedShape]) -> list[RelatedShape]:
-    """Return the first shapes that fit MAX_RESULT_TOKENS together; the first one always."""
-    left = MAX_RESULT_TOKENS
-    for at, shape in enumerate(shapes):
-        left -= count_tokens(shape.model_dump_json(exclude_none=True))
-        if left < 0 and at > 0:
-            return shapes[:at]
-    return shapes
-
-
 async def _shapes(
-    page: Sequence[Reached], *, given: ListingInput, where: SearchFilter, call: Call
+    page: Sequence[Reached], *, arguments: ListingInput, where: SearchFilter, call: Call
 ) -> dict[NodeRef, RelatedShape]:
-    refs = [each.ref for each in page]
+    refs = [step.ref for step in page]
     nodes = {node.ref: node for node in await call.parts.store.find_nodes(refs, where=where)}
     snippets: Mapping[NodeRef, Snippet] = {}
-    if given.include_snippet:
+    if arguments.include_snippet:
         snippets = await find_snippets(refs, where=where, call=call)
     return {
-        each.ref: _shape(each, nodes[each.ref], snippets.get(each.ref))
-        for each in page
-        if each.ref in nodes
+        step.ref: _shape(step, nodes[step.ref], snippets.get(step.ref))
+        for step in page
+        if step.ref in nodes
     }
 
 
@@ -165,24 +141,20 @@ def render(output: NodeListOutput, call: Call) -> str:
 def list_tool(
     name: str,
     run: Callable[[InputT, Call], Awaitable[OutputT]],
-    models: tuple[type[InputT], type[OutputT]],
     *,
     title: str,
     description: str,
     example: Mapping[str, object],
-) -> Tool[InputT, OutputT, OutputT]:
-    """Return a tool that lists nodes, with its input and output models."""
+) -> Tool[InputT, OutputT]:
+    """Return a tool that lists nodes."""
     return Tool(
         name=name,
         toolset="graph",
         title=title,
         description=description,
-        input_model=models[0],
-        output_model=models[1],
         annotations=Annotations(read_only=True),
         needs=("store", "scratch", "secret"),
         run=run,
-        shape=as_is,
         render=render,
         example=example,
         max_result_tokens=MAX_RESULT_TOKENS + 4_000,

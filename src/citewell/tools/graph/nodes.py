@@ -9,8 +9,8 @@ from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.errors import NotAUrl, NotFound
 from citewell.core.graph import NodeRef, parse_node_id
 from citewell.tools.kb.passages import find_place
-from citewell.tools.registry import Call, ToolOutput
 from citewell.tools.supplied import Supplied
+from citewell.tools.tool import Call, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageUrl, with_anchor
 from citewell.web.urls import without_anchor
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
@@ -21,9 +20,9 @@ from citewell.tools.graph.arguments import (
     PageSize,
 )
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
-from citewell.tools.kb.cursor import open_cursor, seal_cursor
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.paging import ListPosition
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText
 
 if TYPE_CHECKING:
@@ -70,41 +69,35 @@ class PathsOutput(ToolOutput):
     limit_reason: Literal["page_size", "none"]
 
 
-async def run(given: PathsInput, call: Call) -> PathsOutput:
+async def run(arguments: PathsInput, call: Call) -> PathsOutput:
     """Return what connects the nodes of one list with those of the other.
 
     Raises:
         NotFound: a node does not exist, or not within the scope.
     """
-    where = await search_filter(check_scope(given.scope, call), None, call)
-    fields = given.model_dump(mode="json", exclude={"cursor", "page_size"})
-    asked = json.dumps([call.caller.project, "paths", fields], sort_keys=True)
-    secret = call.parts.secret
-    shown = (
-        open_cursor(given.cursor, search=asked, secret=secret) if given.cursor else frozenset[int]()
-    )
-    starts = await resolve_nodes(given.from_ids, where=where, call=call)
-    ends = await resolve_nodes(given.to_ids, where=where, call=call)
+    where = await search_filter(check_scope(arguments.scope, call), None, call)
+    position = ListPosition.of(arguments, arguments.cursor, call, kind="paths")
+    starts = await resolve_nodes(arguments.from_ids, where=where, call=call)
+    ends = await resolve_nodes(arguments.to_ids, where=where, call=call)
     store = call.parts.store
-    found = await find_paths(
+    paths = await find_paths(
         [node.ref for node in starts],
         [node.ref for node in ends],
-        max_hops=given.max_hops,
+        max_hops=arguments.max_hops,
         store=store,
         where=where,
     )
-    left = [path for path in found if _number(path) not in shown]
-    page = left[: given.page_size]
+    left = [path for path in paths if _number(path) not in position.shown]
+    page = left[: arguments.page_size]
     refs = dict.fromkeys(
         ref for path in page for edge in path.edges for ref in (edge.source, edge.target)
     )
     nodes = await store.find_nodes(list(refs), where=where)
     goes_on = len(left) > len(page)
-    now_shown = shown | {_number(path) for path in page}
     return PathsOutput(
         paths=[_steps(path) for path in page],
         nodes=[NodeShape.model_validate(node_fields(node)) for node in nodes],
-        next_cursor=seal_cursor(now_shown, search=asked, secret=secret) if goes_on else None,
+        next_cursor=position.cursor_after(map(_number, page)) if goes_on else None,
         partial=goes_on,
         limit_reason="page_size" if goes_on else "none",
     )
@@ -151,12 +144,9 @@ TOOL = Tool(
         f"Defaults: max_hops {MAX_HOPS}. "
         f"Max: {MAX_ENDS} ids a side, page_size {MAX_PAGE_SIZE}, max_hops {MAX_HOPS}."
     ),
-    input_model=PathsInput,
-    output_model=PathsOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch", "secret"),
     run=run,
-    shape=as_is,
     render=render,
     example={"from_ids": ["section:1:2"], "to_ids": ["page:2"]},
     lists_columns=False,

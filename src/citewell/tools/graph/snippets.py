@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.records import SearchFilter, StoredChunk
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 SNIPPET_CHARACTERS = 200
 _HEADING_LINES = re.compile(r"\A(?:\s*#+ [^\n]*\n)+\s*")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, Field, WithJsonSchema
 
-from citewell.tools.registry import ToolInput
+from citewell.tools.tool import ToolInput
 
 DEFAULT_TOP_K = 5
 MAX_TOP_K = 50

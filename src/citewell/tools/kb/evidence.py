@@ -14,9 +14,9 @@ from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
 from citewell.core.page_slice import column_names
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
-from citewell.tools.registry import ToolOutput
 from citewell.tools.release_label import ReleaseLabel, shape_release
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from citewell.core.records import Page
     from citewell.core.records import PageText as PageTextRecord
     from citewell.store.protocol import Store
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 # What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
 _TOKENS_BESIDE_QUOTE = 150

@@ -9,13 +9,13 @@ from pydantic import WithJsonSchema
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.kb.evidence import link_into
-from citewell.tools.registry import ToolOutput
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from citewell.app.scratch import Passage
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 DEFAULT_EXCERPT_TOKENS = 300
 MAX_EXCERPT_TOKENS = 800

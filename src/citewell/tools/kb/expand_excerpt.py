@@ -17,8 +17,8 @@ from citewell.tools.kb.excerpt import (
     tail_of,
 )
 from citewell.tools.kb.passages import open_passage, page_of
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.scope import ScopeInput, check_scope
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 DEFAULT_STEP_TOKENS = 150
 MAX_STEP_TOKENS = 400
@@ -35,18 +35,18 @@ class ExpandExcerptInput(ToolInput):
     scope: ScopeInput | None = None
 
 
-async def run(given: ExpandExcerptInput, call: Call) -> ExcerptOutput:
+async def run(arguments: ExpandExcerptInput, call: Call) -> ExcerptOutput:
     """Return the passage grown within its page.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed since.
     """
-    scope = check_scope(given.scope, call)
-    passage = await open_passage(given.passage_id, scope=scope, call=call)
+    scope = check_scope(arguments.scope, call)
+    passage = await open_passage(arguments.passage_id, scope=scope, call=call)
     place = passage.place
     text = (await page_of(place, call)).text
-    before = tail_of(text[: place.start], max_tokens=given.before_tokens)
-    after = head_of(text[place.end :], max_tokens=given.after_tokens)
+    before = tail_of(text[: place.start], max_tokens=arguments.before_tokens)
+    after = head_of(text[place.end :], max_tokens=arguments.after_tokens)
     start = place.start - len(before)
     whole = text[start : place.end + len(after)]
     excerpt = head_of(whole, max_tokens=MAX_EXCERPT_TOKENS)
@@ -74,12 +74,9 @@ TOOL = Tool(
         "If you need more, call kb_read_excerpt with next_start_char.\n"
         f"Defaults: {DEFAULT_STEP_TOKENS} tokens each way. Max: {MAX_STEP_TOKENS} each way."
     ),
-    input_model=ExpandExcerptInput,
-    output_model=ExcerptOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch"),
     run=run,
-    shape=as_is,
     render=render,
     example={"passage_id": "482915073361", "before_tokens": 100, "after_tokens": 100},
     max_result_tokens=MAX_RESULT_TOKENS,

@@ -26,8 +26,8 @@ from citewell.tools.kb.evidence import (
     shape_quotes,
 )
 from citewell.tools.kb.passages import open_passage
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.scope import ScopeInput, check_scope
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 MAX_PASSAGES = 20
 MAX_QUOTE_TOKENS = 200
@@ -46,28 +46,28 @@ class ExtractEvidenceInput(ToolInput):
     scope: ScopeInput | None = None
 
 
-async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
+async def run(arguments: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
     """Open the passages and quote what bears on the question.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed since.
     """
-    scope = check_scope(given.scope, call)
+    scope = check_scope(arguments.scope, call)
     passages = [
         await open_passage(passage_id, scope=scope, call=call)
-        for passage_id in dict.fromkeys(given.passage_ids)
+        for passage_id in dict.fromkeys(arguments.passage_ids)
     ]
-    room = given.max_quote_tokens if given.include_context_tokens else 1
+    room = arguments.max_quote_tokens if arguments.include_context_tokens else 1
     limits = QuoteLimits(
-        max_quotes=given.max_quotes,
+        max_quotes=arguments.max_quotes,
         first_tokens=room,
         other_tokens=room,
-        longest_tokens=given.max_quote_tokens,
-        with_context=given.include_context_tokens > 0,
+        longest_tokens=arguments.max_quote_tokens,
+        with_context=arguments.include_context_tokens > 0,
     )
     # The passages were found for some other question, so none counts for more than another.
     spans = await quote_passages(
-        read_query(given.question),
+        read_query(arguments.question),
         [passage_text(passage) for passage in passages],
         limits=limits,
         embedder=call.parts.embedder,
@@ -83,7 +83,9 @@ async def run(given: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
         for span in spans
     ]
     quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
-    remember_quotes(quotes, quoted, call=call, tool="kb.extract_evidence", question=given.question)
+    remember_quotes(
+        quotes, quoted, call=call, tool="kb.extract_evidence", question=arguments.question
+    )
     return EvidenceOutput(quotes=quotes)
 
 
@@ -100,12 +102,9 @@ TOOL = Tool(
         f"Defaults: {DEFAULT_QUOTES} quotes of 80 tokens. "
         f"Max: {MAX_PASSAGES} passages, {MAX_QUOTES} quotes of {MAX_QUOTE_TOKENS} tokens."
     ),
-    input_model=ExtractEvidenceInput,
-    output_model=EvidenceOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch", "embedder", "reranker", "citations"),
     run=run,
-    shape=as_is,
     render=render,
     example={"question": "How do I cancel a task?", "passage_ids": ["482915073361"]},
     lists_columns=False,

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from citewell.core.records import Page, RankedChunk
     from citewell.retrieve.pipeline import Retrieval, SearchMode
     from citewell.tools.kb.arguments import Mode
-    from citewell.tools.registry import Call
     from citewell.tools.scope import Scope
+    from citewell.tools.tool import Call
 
 FoundBy = Literal["reranked", "rrf_fusion", "graph_expanded", "vector", "bm25", "hybrid"]
 

@@ -19,8 +19,8 @@ from citewell.tools.kb.excerpt import (
     render,
 )
 from citewell.tools.kb.passages import open_passage, page_of
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.scope import ScopeInput, check_scope
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 _MAX_START = 100_000_000
 # A bullet begins with two characters and ends with a newline.
@@ -50,47 +50,47 @@ class ReadExcerptInput(ToolInput):
     options: ShortExcerptOptions | None = None
 
 
-async def run(given: ReadExcerptInput, call: Call) -> ExcerptOutput:
+async def run(arguments: ReadExcerptInput, call: Call) -> ExcerptOutput:
     """Read from `start_char` on; beyond the passage's end its page goes on.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed since.
         InvalidArgument: the page ends before `start_char`.
     """
-    scope = check_scope(given.scope, call)
-    passage = await open_passage(given.passage_id, scope=scope, call=call)
+    scope = check_scope(arguments.scope, call)
+    passage = await open_passage(arguments.passage_id, scope=scope, call=call)
     text = passage.text
-    if given.start_char >= len(text):
+    if arguments.start_char >= len(text):
         page = await page_of(passage.place, call)
         text = page.text[passage.place.start :]
-    if given.start_char >= len(text):
+    if arguments.start_char >= len(text):
         raise InvalidArgument(f"start_char must be below {len(text)}, where the page ends.")
-    excerpt = head_of(text[given.start_char :], max_tokens=given.max_tokens)
-    end = given.start_char + len(excerpt)
+    excerpt = head_of(text[arguments.start_char :], max_tokens=arguments.max_tokens)
+    end = arguments.start_char + len(excerpt)
     shown = excerpt
-    options = given.options or ExcerptOptions()
+    options = arguments.options or ExcerptOptions()
     if options.format == "bullets":
-        shown, end = _as_bullets(excerpt, given)
+        shown, end = _as_bullets(excerpt, arguments)
     truncated = bool(text[end:].strip())
     return ExcerptOutput(
         passage_id=passage.passage_id,
         excerpt=shown,
         truncated=truncated,
-        start_char=given.start_char or None,
+        start_char=arguments.start_char or None,
         next_start_char=end if truncated else None,
-        citation=await cite(passage, call, start=given.start_char, end=end)
+        citation=await cite(passage, call, start=arguments.start_char, end=end)
         if options.include_citation
         else None,
     )
 
 
-def _as_bullets(excerpt: str, given: ReadExcerptInput) -> tuple[str, int]:
+def _as_bullets(excerpt: str, arguments: ReadExcerptInput) -> tuple[str, int]:
     """Return a bullet for each sentence that fits, and where the last of them ends."""
     spans = sentence_spans(excerpt)
-    kept = head_of(excerpt, max_tokens=max(1, given.max_tokens - _BULLET_TOKENS * len(spans)))
+    kept = head_of(excerpt, max_tokens=max(1, arguments.max_tokens - _BULLET_TOKENS * len(spans)))
     fitting = [span for span in spans if span[1] <= len(kept)] or spans[:1]
     bullets = [_bullet(excerpt[start:end]) for start, end in fitting]
-    return "\n".join(bullets), given.start_char + (fitting[-1][1] if fitting else len(excerpt))
+    return "\n".join(bullets), arguments.start_char + (fitting[-1][1] if fitting else len(excerpt))
 
 
 def _bullet(sentence: str) -> str:
@@ -109,12 +109,9 @@ TOOL = Tool(
         "If you need more, call again with next_start_char.\n"
         f"Defaults: max_tokens {DEFAULT_EXCERPT_TOKENS}. Max: {MAX_EXCERPT_TOKENS}."
     ),
-    input_model=ReadExcerptInput,
-    output_model=ExcerptOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch"),
     run=run,
-    shape=as_is,
     render=render,
     example={"passage_id": "482915073361", "max_tokens": 300},
     max_result_tokens=MAX_RESULT_TOKENS,

@@ -27,9 +27,9 @@ from citewell.tools.kb.evidence import (
     shape_quotes,
 )
 from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages, keep_passages
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import SourceUrls
 from citewell.tools.scope import ScopeInput, ShortFilters, check_scope, limit_to_urls, search_filter
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText
 
 MAX_PASSAGES = 20
@@ -80,28 +80,28 @@ class DebuggedEvidenceOutput(RetrieveEvidenceOutput):
     candidates: list[CandidateShape]
 
 
-async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutput:
+async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutput:
     """Search as `kb.search` does and quote as `kb.extract_evidence` does."""
-    scope = check_scope(given.scope, call)
-    where = await search_filter(scope, given.filters, call)
-    where, url_notes = await limit_to_urls(where, given.source_urls, call)
-    options = given.options or EvidenceOptions()
+    scope = check_scope(arguments.scope, call)
+    where = await search_filter(scope, arguments.filters, call)
+    where, url_notes = await limit_to_urls(where, arguments.source_urls, call)
+    options = arguments.options or EvidenceOptions()
     found = await find_passages(
-        given.question,
+        arguments.question,
         call=call,
         where=where,
         mode=options.mode,
-        limit=given.top_k,
+        limit=arguments.top_k,
         max_per_doc=options.max_per_doc,
     )
     passages = keep_passages(found, call)
     embedder = call.parts.embedder
-    judged = await judge_parts(found, (given.question,), embedder=embedder)
+    judged = await judge_parts(found, (arguments.question,), embedder=embedder)
     limits = QuoteLimits(
-        max_quotes=given.max_quotes, first_tokens=_QUOTE_TOKENS, longest_tokens=_QUOTE_TOKENS
+        max_quotes=arguments.max_quotes, first_tokens=_QUOTE_TOKENS, longest_tokens=_QUOTE_TOKENS
     )
     chosen = await quote_evidence(
-        found, (given.question,), support=judged, limits=limits, embedder=embedder
+        found, (arguments.question,), support=judged, limits=limits, embedder=embedder
     )
     kept = {each.ranked.chunk.chunk_id: each.passage for each in passages}
     quoted = [
@@ -115,9 +115,9 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         for each in chosen
     ]
     quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
-    is_settled = judged[given.question].is_settled
+    is_settled = judged[arguments.question].is_settled
     absent = [] if is_settled else absent_words(found.query.text, found.ranked)
-    supported = bool(quotes) and judged[given.question].is_supported
+    supported = bool(quotes) and judged[arguments.question].is_supported
     output = RetrieveEvidenceOutput(
         supported=supported,
         quotes=quotes if supported else quotes[:_NEAREST],
@@ -126,7 +126,7 @@ async def run(given: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceOutpu
         passages=len(passages),
     )
     remember_quotes(
-        output.quotes, quoted, call=call, tool="kb.retrieve_evidence", question=given.question
+        output.quotes, quoted, call=call, tool="kb.retrieve_evidence", question=arguments.question
     )
     if not options.include_debug:
         return output
@@ -163,12 +163,9 @@ TOOL = Tool(
         f"Defaults: top_k {DEFAULT_TOP_K}, max_quotes {DEFAULT_QUOTES}. "
         f"Max: top_k {MAX_PASSAGES}, {MAX_QUOTES} quotes."
     ),
-    input_model=RetrieveEvidenceInput,
-    output_model=RetrieveEvidenceOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch", "embedder", "reranker", "citations"),
     run=run,
-    shape=as_is,
     render=render,
     example={"question": "How do I cancel a task?"},
     max_result_tokens=MAX_RESULT_TOKENS,

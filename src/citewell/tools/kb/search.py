@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
@@ -10,7 +9,6 @@ from pydantic import Field, WithJsonSchema
 from citewell.answer.quote import cut_preview
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.core.question import read_query
-from citewell.core.tokens import count_tokens
 from citewell.tools.kb.arguments import (
     DEFAULT_TOP_K,
     MAX_PAGE_SIZE,
@@ -20,10 +18,9 @@ from citewell.tools.kb.arguments import (
     ShortSearchOptions,
     TopK,
 )
-from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
 from citewell.tools.kb.evidence import passage_text
 from citewell.tools.kb.passages import FoundBy, find_passages, keep_passages
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.paging import MAX_CURSOR_CHARACTERS, ListPosition, fit_shapes
 from citewell.tools.release_label import ReleaseLabel, shape_release
 from citewell.tools.research.arguments import SourceUrls
 from citewell.tools.scope import (
@@ -34,6 +31,7 @@ from citewell.tools.scope import (
     search_filter,
 )
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 if TYPE_CHECKING:
@@ -104,22 +102,17 @@ class KbSearchOutput(ToolOutput):
     notes: list[OwnText] | None = None
 
 
-async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
+async def run(arguments: KbSearchInput, call: Call) -> KbSearchOutput:
     """Search, keep what was found in scratch and return the previews."""
-    scope = check_scope(given.scope, call)
-    where = await search_filter(scope, given.filters, call)
-    where, url_notes = await limit_to_urls(where, given.source_urls, call)
-    options = given.options or SearchOptions()
-    search = _describe(given, call)
-    secret = call.parts.secret
-    shown = (
-        open_cursor(given.cursor, search=search, secret=secret)
-        if given.cursor
-        else frozenset[int]()
-    )
-    limit = min(given.page_size, given.top_k - len(shown))
+    scope = check_scope(arguments.scope, call)
+    where = await search_filter(scope, arguments.filters, call)
+    where, url_notes = await limit_to_urls(where, arguments.source_urls, call)
+    options = arguments.options or SearchOptions()
+    position = ListPosition.of(arguments, arguments.cursor, call)
+    shown = position.shown
+    limit = min(arguments.page_size, arguments.top_k - len(shown))
     found = await find_passages(
-        given.query,
+        arguments.query,
         call=call,
         where=where,
         mode=options.mode,
@@ -129,15 +122,16 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     )
     passages = keep_passages(found, call)
     shaped = [
-        _shape(each, rank=len(shown) + at, given=given) for at, each in enumerate(passages, start=1)
+        _shape(passage, rank=rank, arguments=arguments)
+        for rank, passage in enumerate(passages, start=len(shown) + 1)
     ]
-    results = _within_budget(shaped)
+    results = fit_shapes(shaped, max_tokens=MAX_RESULT_TOKENS)
     cut = len(results) < len(shaped)
-    ids = shown | {each.ranked.chunk.chunk_id for each in passages[: len(results)]}
-    goes_on = cut or (found.more and len(ids) < given.top_k)
+    ids = [passage.ranked.chunk.chunk_id for passage in passages[: len(results)]]
+    goes_on = cut or (found.more and len(shown) + len(ids) < arguments.top_k)
     return KbSearchOutput(
         results=results,
-        next_cursor=seal_cursor(ids, search=search, secret=secret) if goes_on else None,
+        next_cursor=position.cursor_after(ids) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
         session_id=call.parts.scratch.session_of(call.caller),
@@ -145,29 +139,9 @@ async def run(given: KbSearchInput, call: Call) -> KbSearchOutput:
     )
 
 
-def _within_budget(results: list[SearchResultShape]) -> list[SearchResultShape]:
-    """Return the first results that fit MAX_RESULT_TOKENS together; the first one always."""
-    forms = [result.model_dump_json(exclude_none=True) for result in results]
-    # No token is shorter than a byte, and a page of results is seldom longer than that.
-    if sum(len(form.encode("utf-8", "replace")) for form in forms) <= MAX_RESULT_TOKENS:
-        return results
-    left = MAX_RESULT_TOKENS
-    for at, form in enumerate(forms):
-        left -= count_tokens(form)
-        if left < 0 and at > 0:
-            return results[:at]
-    return results
-
-
-def _describe(given: KbSearchInput, call: Call) -> str:
-    """Return what makes two calls the same search, so that a cursor fits only its own."""
-    fields = given.model_dump(mode="json", exclude={"cursor", "page_size"})
-    return json.dumps([call.caller.project, fields], sort_keys=True)
-
-
-def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchResultShape:
+def _shape(found: FoundPassage, *, rank: int, arguments: KbSearchInput) -> SearchResultShape:
     place = found.passage.place
-    options = given.options or SearchOptions()
+    options = arguments.options or SearchOptions()
     return SearchResultShape(
         passage_id=found.passage.passage_id,
         section_id=place.section_id,
@@ -178,7 +152,7 @@ def _shape(found: FoundPassage, *, rank: int, given: KbSearchInput) -> SearchRes
         score=round(found.ranked.relevance, 3) if options.include_scores else None,
         source=found.source,
         preview=cut_preview(
-            read_query(given.query),
+            read_query(arguments.query),
             passage_text(found.passage),
             max_characters=options.max_snippet_chars,
         ),
@@ -243,12 +217,9 @@ TOOL = Tool(
         f"Defaults: top_k {DEFAULT_TOP_K}, one result per page, mode auto. "
         f"Max: top_k {MAX_TOP_K}, page_size {MAX_PAGE_SIZE}."
     ),
-    input_model=KbSearchInput,
-    output_model=KbSearchOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch", "embedder", "reranker", "secret"),
     run=run,
-    shape=as_is,
     render=render,
     example={"query": "cancel a task", "top_k": 5, "options": {"include_scores": True}},
     max_result_tokens=MAX_RESULT_TOKENS + 4_000,

@@ -15,7 +15,6 @@ from citewell.core.citations import VERDICTS, Verdict
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.tools.kb.passages import find_place
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
 from citewell.tools.scope import ScopeInput, check_scope
@@ -26,6 +25,7 @@ from citewell.tools.supplied import (
     render_supplied,
     shape_moment,
 )
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -94,12 +94,12 @@ class VerifyQuoteOutput(QuoteVerdict):
     """Of several quotes, in their order."""
 
 
-async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
+async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     """Look for the quotes in the stored page, or in the page as it is now."""
-    cited = parse_citation_id(given.citation_id) if given.citation_id else None
-    page = await _open_version(given, call)
-    quotes = [given.quote] if isinstance(given.quote, str) else given.quote
-    start = cited.start if cited and isinstance(given.quote, str) else None
+    cited = parse_citation_id(arguments.citation_id) if arguments.citation_id else None
+    page = await _open_version(arguments, call)
+    quotes = [arguments.quote] if isinstance(arguments.quote, str) else arguments.quote
+    start = cited.start if cited and isinstance(arguments.quote, str) else None
     results = [verify_quote(quote, page.text, start=start) for quote in quotes]
     verdicts = [_shape(result) for result in results]
     if any(result.verdict in ("changed", "gone") for result in results):
@@ -120,8 +120,8 @@ async def run(given: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
         supplied_by=page.supplied_by,
         page_hash=page_hash[:16],
         same_version=page_hash.startswith(cited.page_hash) if cited else None,
-        live=given.live,
-        results=None if isinstance(given.quote, str) else verdicts,
+        live=arguments.live,
+        results=None if isinstance(arguments.quote, str) else verdicts,
     )
 
 
@@ -138,20 +138,20 @@ class _Version:
     supplied_by: str | None = None
 
 
-async def _open_version(given: VerifyQuoteInput, call: Call) -> _Version:
+async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
     """Return the version to check.
 
     Raises:
         NotFound: it is not indexed, and no URL was given to fetch.
     """
-    page = await _find_page(given, call)
-    url = given.url if page is None else page.info.url
-    if url is None or (page is None and not given.live):
+    page = await _find_page(arguments, call)
+    url = arguments.url if page is None else page.info.url
+    if url is None or (page is None and not arguments.live):
         raise NotFound(
             "The page of this quote is not indexed.",
             suggestion="Verify again with its url and live true, which fetches it.",
         )
-    if page is not None and not given.live:
+    if page is not None and not arguments.live:
         supplied_by = page.info.supplied_by if page.info.origin == "supplied" else ""
         return _Version(
             url=url,
@@ -204,14 +204,16 @@ def _shape(result: Verification) -> QuoteVerdict:
     )
 
 
-async def _find_page(given: VerifyQuoteInput, call: Call) -> Page | None:
-    scope = check_scope(given.scope, call)
-    source_id = given.source_id
-    if source_id is None and given.citation_id is not None:
-        cited = parse_citation_id(given.citation_id)
-        source_id = cited.source_id if cited else await _page_of_passage(given.citation_id, call)
-    if source_id is None and given.url is not None:
-        info = await find_stored_page(call.parts.store, given.url, project=call.caller.project)
+async def _find_page(arguments: VerifyQuoteInput, call: Call) -> Page | None:
+    scope = check_scope(arguments.scope, call)
+    source_id = arguments.source_id
+    if source_id is None and arguments.citation_id is not None:
+        cited = parse_citation_id(arguments.citation_id)
+        source_id = (
+            cited.source_id if cited else await _page_of_passage(arguments.citation_id, call)
+        )
+    if source_id is None and arguments.url is not None:
+        info = await find_stored_page(call.parts.store, arguments.url, project=call.caller.project)
         source_id = info.source_id if info is not None else None
     page = await call.parts.store.get_page(source_id) if source_id is not None else None
     return page if page is not None and scope.holds_page(page.info) else None
@@ -282,12 +284,9 @@ TOOL = Tool(
         f"Defaults: live false. "
         f"Max: {MAX_QUOTES} quotes of {MAX_QUOTE_CHARACTERS} characters."
     ),
-    input_model=VerifyQuoteInput,
-    output_model=VerifyQuoteOutput,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("store", "scratch", "ingester"),
     run=run,
-    shape=as_is,
     render=render,
     in_default=True,
     example={"quote": "A task wraps a coroutine.", "url": "https://example.org/tasks.html"},

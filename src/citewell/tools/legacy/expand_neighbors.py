@@ -9,9 +9,9 @@ from pydantic import Field
 from citewell.answer.quote import clip
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -54,29 +54,29 @@ class ExpandNeighborsOutput(ToolOutput):
     partial: bool
 
 
-async def run(given: ExpandNeighborsInput, call: Call) -> ExpandNeighborsOutput:
+async def run(arguments: ExpandNeighborsInput, call: Call) -> ExpandNeighborsOutput:
     """Return the sections before and after each given one on its page.
 
     Raises:
         NotFound: a section does not exist, or not for this caller.
     """
-    scope = check_scope(given.scope, call)
-    sections = await load_sections(given.node_ids, scope=scope, call=call)
+    scope = check_scope(arguments.scope, call)
+    sections = await load_sections(arguments.node_ids, scope=scope, call=call)
     known = {section.chunk_id for section in sections}
     found: list[NeighborShape] = []
     for section in sections:
         around = await call.parts.store.chunks_of_page(
             section.source_id,
-            first_ordinal=max(0, section.ordinal - given.max_hops),
-            last_ordinal=section.ordinal + given.max_hops,
+            first_ordinal=max(0, section.ordinal - arguments.max_hops),
+            last_ordinal=section.ordinal + arguments.max_hops,
         )
         for chunk in around:
             if chunk.chunk_id not in known:
                 known.add(chunk.chunk_id)
-                found.append(_shape(chunk, section, include_snippet=given.include_snippet))
+                found.append(_shape(chunk, section, include_snippet=arguments.include_snippet))
     nearest = sorted(found, key=lambda neighbor: neighbor.hops)
     return ExpandNeighborsOutput(
-        neighbors=nearest[: given.page_size], partial=len(nearest) > given.page_size
+        neighbors=nearest[: arguments.page_size], partial=len(nearest) > arguments.page_size
     )
 
 
@@ -125,12 +125,9 @@ TOOL = Tool(
         f"Defaults: max_hops 1, page_size {DEFAULT_PAGE_SIZE}. "
         f"Max: {MAX_SECTIONS} node_ids, max_hops {MAX_HOPS}, page_size {MAX_PAGE_SIZE}."
     ),
-    input_model=ExpandNeighborsInput,
-    output_model=ExpandNeighborsOutput,
     annotations=Annotations(read_only=True),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render,
     example={"node_ids": ["1"]},
     lists_columns=False,

@@ -9,9 +9,9 @@ from pydantic import Field
 from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.kb.excerpt import MAX_EXCERPT_BYTES
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 DEFAULT_SECTION_BYTES = 8_192
@@ -45,19 +45,19 @@ class GetSectionTextOutput(ToolOutput):
     omitted: list[OwnText] | None = None
 
 
-async def run(given: GetSectionTextInput, call: Call) -> GetSectionTextOutput:
+async def run(arguments: GetSectionTextInput, call: Call) -> GetSectionTextOutput:
     """Return each section's text, cut to `max_bytes_per`, while they fit one call.
 
     Raises:
         NotFound: a section does not exist, or not for this caller.
     """
-    scope = check_scope(given.scope, call)
-    sections = await load_sections(given.section_ids, scope=scope, call=call)
+    scope = check_scope(arguments.scope, call)
+    sections = await load_sections(arguments.section_ids, scope=scope, call=call)
     results: list[SectionTextShape] = []
     omitted: list[str] = []
     left = MAX_EXCERPT_BYTES
     for section in sections:
-        text = _first_bytes(section.text, given.max_bytes_per)
+        text = _first_bytes(section.text, arguments.max_bytes_per)
         cost = len(text.encode("utf-8", "surrogatepass"))
         if cost > left:
             omitted.append(str(section.chunk_id))
@@ -109,12 +109,9 @@ TOOL = Tool(
         "If you need more, call again with the sections left out, or expand_neighbors.\n"
         f"Defaults: max_bytes_per {DEFAULT_SECTION_BYTES}. Max: {MAX_SECTIONS} sections."
     ),
-    input_model=GetSectionTextInput,
-    output_model=GetSectionTextOutput,
     annotations=Annotations(read_only=True),
     needs=("store",),
     run=run,
-    shape=as_is,
     render=render,
     example={"section_ids": ["1"]},
     lists_columns=False,

@@ -10,8 +10,8 @@ from citewell.tools.kb.retrieve_evidence import (
     RetrieveEvidenceInput,
     RetrieveEvidenceOutput,
 )
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
 from citewell.tools.scope import ScopeInput
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 LEGACY_TOP_K = 20
 
@@ -24,10 +24,13 @@ class SearchDocumentationInput(ToolInput):
     scope: ScopeInput | None = None
 
 
-async def run(given: SearchDocumentationInput, call: Call) -> RetrieveEvidenceOutput:
+async def run(arguments: SearchDocumentationInput, call: Call) -> RetrieveEvidenceOutput:
     """Search and quote as `kb.retrieve_evidence` does, over more passages."""
     search = RetrieveEvidenceInput(
-        question=given.query, top_k=given.top_k, max_quotes=MAX_QUOTES, scope=given.scope
+        question=arguments.query,
+        top_k=arguments.top_k,
+        max_quotes=MAX_QUOTES,
+        scope=arguments.scope,
     )
     return await retrieve_evidence.run(search, call)
 
@@ -44,12 +47,9 @@ TOOL = Tool(
         "If you need more, call get_section_text with a quote's section_id.\n"
         f"Defaults: top_k {LEGACY_TOP_K}. Max: top_k {MAX_PASSAGES}."
     ),
-    input_model=SearchDocumentationInput,
-    output_model=RetrieveEvidenceOutput,
     annotations=Annotations(read_only=True),
     needs=retrieve_evidence.TOOL.needs,
     run=run,
-    shape=as_is,
     render=evidence.render,
     example={"query": "How do I cancel a task?"},
     lists_columns=False,

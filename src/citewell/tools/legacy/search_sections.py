@@ -8,10 +8,10 @@ from pydantic import Field
 
 from citewell.tools.kb import search as kb_search
 from citewell.tools.kb.arguments import MAX_TOP_K, Query, SearchOptions, TopK
-from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS
 from citewell.tools.kb.search import KbSearchInput, KbSearchOutput
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, as_is
+from citewell.tools.paging import MAX_CURSOR_CHARACTERS
 from citewell.tools.scope import ScopeInput
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 LEGACY_TOP_K = 20
 
@@ -26,17 +26,19 @@ class SearchSectionsInput(ToolInput):
     scope: ScopeInput | None = None
 
 
-async def run(given: SearchSectionsInput, call: Call) -> KbSearchOutput:
+async def run(arguments: SearchSectionsInput, call: Call) -> KbSearchOutput:
     """Search as `kb.search` does, with several sections of a page and all scores."""
     options = SearchOptions(
-        max_per_doc=10, include_scores=given.include_debug, include_debug=given.include_debug
+        max_per_doc=10,
+        include_scores=arguments.include_debug,
+        include_debug=arguments.include_debug,
     )
     search = KbSearchInput(
-        query=given.query,
-        top_k=given.top_k,
-        cursor=given.cursor,
-        page_size=min(given.top_k, LEGACY_TOP_K),
-        scope=given.scope,
+        query=arguments.query,
+        top_k=arguments.top_k,
+        cursor=arguments.cursor,
+        page_size=min(arguments.top_k, LEGACY_TOP_K),
+        scope=arguments.scope,
         options=options,
     )
     return await kb_search.run(search, call)
@@ -54,12 +56,9 @@ TOOL = Tool(
         "If you need more, call get_section_text with a section_id.\n"
         f"Defaults: top_k {LEGACY_TOP_K}, include_debug true. Max: top_k {MAX_TOP_K}."
     ),
-    input_model=SearchSectionsInput,
-    output_model=KbSearchOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "scratch", "embedder", "reranker", "secret"),
     run=run,
-    shape=as_is,
     render=kb_search.render,
     example={"query": "cancel a task"},
     lists_columns=False,

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from citewell.core.records import StoredChunk
-    from citewell.tools.registry import Call
     from citewell.tools.scope import Scope
+    from citewell.tools.tool import Call
 
 MAX_SECTIONS = 20
 

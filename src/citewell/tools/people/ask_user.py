@@ -12,7 +12,7 @@ from citewell.core.errors import AnswerTimeout, CitewellError, QuestionClosed
 from citewell.core.hosts import is_unspecified
 from citewell.core.progress import Progress
 from citewell.tools.people.party import party_of, show_moment
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText
 
 if TYPE_CHECKING:
@@ -65,12 +65,14 @@ class AskUserOutput(ToolOutput):
     answered_at: OwnText
 
 
-async def run(given: AskUserInput, call: Call) -> AskUserOutput:
+async def run(arguments: AskUserInput, call: Call) -> AskUserOutput:
     """Ask, wait until the question is closed, and return the answer."""
     desk, client = call.parts.desk, call.client
     question = await _take_up(desk, call)
     if question is None:
-        question = await desk.ask(given.question, party_of(call), replies=given.replies or ())
+        question = await desk.ask(
+            arguments.question, party_of(call), replies=arguments.replies or ()
+        )
         if client is not None and client.elicits == "by_repetition":
             await client.elicit(
                 _words_for_client(question), key=f"{_KEY_PREFIX}{question.question_id}"
@@ -202,12 +204,9 @@ TOOL = Tool(
         "If you need more, call again.\n"
         f"Defaults: waits 5 minutes. Max: {MAX_QUESTION_CHARACTERS:,} characters."
     ),
-    input_model=AskUserInput,
-    output_model=AskUserOutput,
     annotations=Annotations(read_only=False, idempotent=False, open_world=True),
     needs=("desk",),
     run=run,
-    shape=as_is,
     render=render,
     example={"question": "Which release should the notes cover?", "replies": ["2.1", "3.0"]},
     timeout_seconds=seconds_to_answer,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from citewell.app.parts import PartName
     from citewell.core.people import Directive, DirectiveTemplate, UserQuestion
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.core.errors import StoreError
 from citewell.tools.people.party import party_of, show_moment
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText
 
 MAX_DIRECTIVE_CHARACTERS = 10_000
@@ -37,11 +37,11 @@ class GetUserRequestOutput(ToolOutput):
     key_hint: OwnText | None = None
 
 
-async def run(given: GetUserRequestInput, call: Call) -> GetUserRequestOutput:
+async def run(arguments: GetUserRequestInput, call: Call) -> GetUserRequestOutput:
     """Take the newest directive off the queue."""
     owner = party_of(call).owner
     try:
-        directive = await call.parts.desk.take_directive(owner, task_id=given.task_id)
+        directive = await call.parts.desk.take_directive(owner, task_id=arguments.task_id)
     except StoreError as error:
         raise StoreError("failed to fetch user request", suggestion=error.suggestion) from error
     if directive is None:
@@ -82,12 +82,9 @@ TOOL = Tool(
         "If you need more, call again.\n"
         "Defaults: any task. Max: 1."
     ),
-    input_model=GetUserRequestInput,
-    output_model=GetUserRequestOutput,
     annotations=Annotations(read_only=False, idempotent=False),
     needs=("desk",),
     run=run,
-    shape=as_is,
     render=render,
     example={"task_id": "default"},
 )

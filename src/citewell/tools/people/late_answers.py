@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import AccessRefused, StoreError
 from citewell.tools.people.party import party_of, show_moment
-from citewell.tools.registry import AfterCall, Call
+from citewell.tools.tool import AfterCall, Call
 
 if TYPE_CHECKING:
     from citewell.core.people import UserQuestion

@@ -11,7 +11,7 @@ from citewell.people.desk import Party
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 
 def party_of(call: Call) -> Party:

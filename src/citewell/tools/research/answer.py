@@ -10,7 +10,6 @@ from citewell.app.citations import CitedQuote
 from citewell.core.errors import ScopeViolation
 from citewell.core.records import Intent, SearchFilter
 from citewell.core.results import OrchestrationResult, Question
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput
 from citewell.tools.research.arguments import (
     MAX_QUERY_CHARACTERS,
     MAX_URLS,
@@ -20,8 +19,9 @@ from citewell.tools.research.arguments import (
     Urls,
 )
 from citewell.tools.research.budget import fit_budget
-from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_result
+from citewell.tools.research.shapes import render_brief, shape_result
 from citewell.tools.scope import ScopeInput, Version, check_scope
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 
 class AnswerInput(ToolInput):
@@ -52,32 +52,35 @@ class AnswerInput(ToolInput):
     scope: ScopeInput | None = None
 
 
-async def run(given: AnswerInput, call: Call) -> OrchestrationResult:
+async def run(arguments: AnswerInput, call: Call) -> OrchestrationResult:
     """Ingest the URLs that are not indexed and find the evidence."""
-    scope = check_scope(given.scope, call)
-    urls = (given.url,) if isinstance(given.url, str) else tuple(given.url)
+    scope = check_scope(arguments.scope, call)
+    urls = (arguments.url,) if isinstance(arguments.url, str) else tuple(arguments.url)
     for url in urls:
         if scope.url_prefixes and not url.startswith(scope.url_prefixes):
             raise ScopeViolation(f"{url[:200]} lies outside the repositories of the scope.")
     question = Question(
         urls=urls,
-        query=given.query,
+        query=arguments.query,
         project=call.caller.project,
-        intent=given.intent,
-        known_context=given.known_context or "",
-        constraints=tuple(given.constraints or ()),
-        expansion_budget=given.expansion_budget,
+        intent=arguments.intent,
+        known_context=arguments.known_context or "",
+        constraints=tuple(arguments.constraints or ()),
+        expansion_budget=arguments.expansion_budget,
         tags=scope.tags,
         url_prefixes=scope.url_prefixes,
-        detail=given.detail,
-        within=SearchFilter(project=call.caller.project, version=given.version),
+        detail=arguments.detail,
+        within=SearchFilter(project=call.caller.project, version=arguments.version),
     )
     result = await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress
     )
     fitting = fit_budget(result, call)
     call.parts.citations.remember(
-        map(CitedQuote.of, fitting.quotes), caller=call.caller, tool="answer", question=given.query
+        map(CitedQuote.of, fitting.quotes),
+        caller=call.caller,
+        tool="answer",
+        question=arguments.query,
     )
     return fitting
 
@@ -95,8 +98,6 @@ TOOL = Tool(
         "If you need more, call answer with another URL.\n"
         f"Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters."
     ),
-    input_model=AnswerInput,
-    output_model=ResearchOutput,
     annotations=Annotations(read_only=False, open_world=True),
     needs=("engine", "citations"),
     run=run,

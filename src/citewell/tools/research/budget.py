@@ -13,7 +13,7 @@ from citewell.tools.research.shapes import render_brief, shape_result
 if TYPE_CHECKING:
     from citewell.core.records import Block, Quote
     from citewell.core.results import OrchestrationResult
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 # Less would not be worth showing, however small the budget is.
 _LEAST_TOKENS = 40

@@ -12,10 +12,10 @@ from citewell.app.pages import INGEST_NEEDS, ingest_pages
 from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import CrawlOptions, WebsiteDraft
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import MAX_URLS, Url, Urls
 from citewell.tools.schemas import ROWS
 from citewell.tools.scope import Tags
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -71,21 +71,21 @@ class IngestOutput(ToolOutput):
     pages: Annotated[list[IngestedShape], ROWS]
 
 
-async def run(given: IngestInput, call: Call) -> IngestOutput:
+async def run(arguments: IngestInput, call: Call) -> IngestOutput:
     """Fetch and index each URL; one that fails does not stop the others.
 
     Raises:
         CitewellError: every URL failed; the first failure is raised.
     """
-    urls = [given.url] if isinstance(given.url, str) else given.url
-    tags = (*call.settings.scope_tags, *(given.tags or ()))
-    if given.whole_site:
-        return _count([await _add_site(url, given, tags, call) for url in urls])
+    urls = [arguments.url] if isinstance(arguments.url, str) else arguments.url
+    tags = (*call.settings.scope_tags, *(arguments.tags or ()))
+    if arguments.whole_site:
+        return _count([await _add_site(url, arguments, tags, call) for url in urls])
     outcomes = await ingest_pages(
         call.parts,
         urls,
         project=call.caller.project,
-        force=given.force,
+        force=arguments.force,
         tags=tags,
         on_progress=call.on_progress,
     )
@@ -112,17 +112,17 @@ def _count(shapes: list[IngestedShape]) -> IngestOutput:
 
 
 async def _add_site(
-    url: str, given: IngestInput, tags: tuple[str, ...], call: Call
+    url: str, arguments: IngestInput, tags: tuple[str, ...], call: Call
 ) -> IngestedShape:
     """Index a site as far as a call can wait; the rest goes on in the background."""
     options = CrawlOptions()
-    if given.max_pages is not None:
-        options = replace(options, max_pages=given.max_pages)
+    if arguments.max_pages is not None:
+        options = replace(options, max_pages=arguments.max_pages)
     processed = await process_website(
         call.parts,
         WebsiteDraft(url=url, project=call.caller.project, kind="site", tags=tags, options=options),
         caller="ingest",
-        force=given.force,
+        force=arguments.force,
         wait_seconds=call.settings.jobs_patience_seconds,
         on_progress=call.on_progress,
     )
@@ -207,12 +207,9 @@ TOOL = Tool(
         "If you need more, call search; status shows how far a whole site is.\n"
         f"Defaults: fresh pages are kept. Max: {MAX_URLS} URLs."
     ),
-    input_model=IngestInput,
-    output_model=IngestOutput,
     annotations=Annotations(read_only=False, open_world=True),
     needs=(*INGEST_NEEDS, *CHANGE_NEEDS),
     run=run,
-    shape=as_is,
     render=render,
     in_default=True,
     example={"url": ["https://docs.python.org/3/library/asyncio-task.html"]},

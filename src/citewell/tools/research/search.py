@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import Field
 
 from citewell.app.citations import CitedQuote
 from citewell.core.records import Intent
-from citewell.core.results import Question
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput
+from citewell.core.results import OrchestrationResult, Question
 from citewell.tools.research.arguments import DetailArgument, Query, SourceUrls
 from citewell.tools.research.budget import fit_budget
-from citewell.tools.research.shapes import ResearchOutput, render_brief, shape_for_connectors
+from citewell.tools.research.shapes import render_brief, shape_for_connectors
 from citewell.tools.scope import ScopeInput, Version, check_scope, search_filter
-
-if TYPE_CHECKING:
-    from citewell.core.results import OrchestrationResult
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput
 
 DEFAULT_TOP_K = 20
 MAX_TOP_K = 50
@@ -38,25 +35,28 @@ class SearchInput(ToolInput):
     scope: ScopeInput | None = None
 
 
-async def run(given: SearchInput, call: Call) -> OrchestrationResult:
+async def run(arguments: SearchInput, call: Call) -> OrchestrationResult:
     """Search what is indexed; nothing is fetched."""
     question = Question(
-        urls=tuple(given.source_urls or ()),
-        query=given.query,
+        urls=tuple(arguments.source_urls or ()),
+        query=arguments.query,
         project=call.caller.project,
-        intent=given.intent,
+        intent=arguments.intent,
         expansion_budget=0,
-        detail=given.detail,
+        detail=arguments.detail,
         within=await search_filter(
-            check_scope(given.scope, call), None, call, version=given.version
+            check_scope(arguments.scope, call), None, call, version=arguments.version
         ),
     )
     result = await call.parts.engine.search(
-        question, limit=given.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
+        question, limit=arguments.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
     )
     fitting = fit_budget(result, call)
     call.parts.citations.remember(
-        map(CitedQuote.of, fitting.quotes), caller=call.caller, tool="search", question=given.query
+        map(CitedQuote.of, fitting.quotes),
+        caller=call.caller,
+        tool="search",
+        question=arguments.query,
     )
     return fitting
 
@@ -73,8 +73,6 @@ TOOL = Tool(
         "If you need more, call again with detail passages, or answer with a URL.\n"
         f"Defaults: top_k {DEFAULT_TOP_K}, all pages. Max: top_k {MAX_TOP_K}."
     ),
-    input_model=SearchInput,
-    output_model=ResearchOutput,
     annotations=Annotations(read_only=True),
     needs=("engine", "store", "citations"),
     run=run,

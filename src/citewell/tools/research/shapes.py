@@ -10,18 +10,18 @@ from citewell.answer.brief import format_brief
 from citewell.answer.numbering import number_sources, shown_of
 from citewell.answer.stats import reader_notes
 from citewell.core.boundary import path_label
-from citewell.tools.registry import ToolOutput
+from citewell.core.results import OrchestrationResult  # noqa: TC001 - annotations are evaluated
 from citewell.tools.release_label import ReleaseLabel, shape_release
 from citewell.tools.schemas import ROWS
 from citewell.tools.supplied import SuppliedAt, shape_moment
+from citewell.tools.tool import Call, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from citewell.core.records import Block, Quote
-    from citewell.core.results import Disagreement, OrchestrationResult
-    from citewell.tools.registry import Call
+    from citewell.core.results import Disagreement
 
 
 class SourceShape(ToolOutput):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from pydantic import AliasChoices, Field
 
-from citewell.answer.corpus_status import format_corpus_status
+from citewell.answer.corpus_status import CorpusStatus, format_corpus_status
 from citewell.app.corpus_status import (
     MAX_LISTED_PAGES,
     STATUS_NEEDS,
@@ -14,14 +14,11 @@ from citewell.app.corpus_status import (
     page_status,
     status_json,
 )
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
 from citewell.tools.supplied import SuppliedAt, SuppliedBy
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
-
-if TYPE_CHECKING:
-    from citewell.answer.corpus_status import CorpusStatus
 
 
 class StatusInput(ToolInput):
@@ -81,17 +78,17 @@ class StatusOutput(ToolOutput):
     """How many quotes handed out to you still stand, by verdict."""
 
 
-async def run(given: StatusInput, call: Call) -> CorpusStatus:
+async def run(arguments: StatusInput, call: Call) -> CorpusStatus:
     """Return what the caller's project holds, a screen of pages at a time."""
     project = call.caller.project
-    if given.source_url is not None:
-        return await page_status(call.parts, given.source_url, project=project)
+    if arguments.source_url is not None:
+        return await page_status(call.parts, arguments.source_url, project=project)
     return await corpus_status(
         call.parts,
         project=project,
         owner=call.caller.owner,
-        lists_pages=given.include_urls,
-        after_source_id=given.cursor or 0,
+        lists_pages=arguments.include_urls,
+        after_source_id=arguments.cursor or 0,
     )
 
 
@@ -118,8 +115,6 @@ TOOL = Tool(
         "If you need more, call status with next_cursor as cursor, or source_url.\n"
         f"Defaults: include_urls true. Max: {MAX_LISTED_PAGES} URLs."
     ),
-    input_model=StatusInput,
-    output_model=StatusOutput,
     annotations=Annotations(read_only=True),
     needs=STATUS_NEEDS,
     run=run,

@@ -14,9 +14,9 @@ from citewell.core.tokens import count_tokens
 from citewell.core.version_ranges import is_version_range
 from citewell.research.compare import MOST_PAIRS, Comparer
 from citewell.retrieve.pipeline import Models
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -208,12 +208,9 @@ TOOL = Tool(
         "If you need more, name a symbol or a page.\n"
         f"Defaults: the two newest versions, or texts of the page. Max: {MOST_PAIRS} pairs."
     ),
-    input_model=CompareVersionsInput,
-    output_model=CompareVersionsOutput,
     annotations=Annotations(read_only=True),
     needs=("store", "embedder", "reranker", "citations"),
     run=run,
-    shape=as_is,
     render=render,
     example={"subject": "QuerySet.select_related", "old_version": "3.2", "new_version": "4.2"},
     lists_columns=False,

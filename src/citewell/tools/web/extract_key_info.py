@@ -13,7 +13,7 @@ from citewell.core.errors import BudgetExceeded, InvalidArgument
 from citewell.core.ids import content_hash
 from citewell.inference.open import open_embedder
 from citewell.retrieve.materials import rank_pieces, split_material
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
@@ -53,31 +53,31 @@ class ExtractKeyInfoOutput(ToolOutput):
     task_id: OwnText
 
 
-async def run(given: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
+async def run(arguments: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutput:
     """Rank the paragraphs of the materials and return the best.
 
     Raises:
         InferenceError: the caller's own embedding endpoint fails.
     """
     async with _opened_embedder(call) as embedder:
-        material = await _find_or_keep(given.materials, call, embedder)
-        query_vector, vectors = await _embed(given.query, material, call, embedder)
+        material = await _find_or_keep(arguments.materials, call, embedder)
+        query_vector, vectors = await _embed(arguments.query, material, call, embedder)
     ranked = rank_pieces(
-        given.query,
+        arguments.query,
         material.pieces,
         vectors=vectors,
         query_vector=query_vector,
         model=embedder.name if embedder is not None else "",
     )
-    contexts = [material.pieces[place] for place in sorted(ranked[: given.top_k])]
+    contexts = [material.pieces[place] for place in sorted(ranked[: arguments.top_k])]
     return ExtractKeyInfoOutput(
         contexts=contexts, count=len(contexts), task_id=_task_of(call.caller)
     )
 
 
-def check(given: ExtractKeyInfoInput) -> None:
+def check(arguments: ExtractKeyInfoInput) -> None:
     """Refuse materials that are empty, or larger than the server takes."""
-    materials = given.materials
+    materials = arguments.materials
     if not materials.strip():
         raise InvalidArgument("materials cannot be empty", suggestion="Give the text to search.")
     size = len(materials.encode("utf-8", "surrogatepass"))
@@ -178,13 +178,10 @@ TOOL = Tool(
         "If you need more, call it again: the text is kept and not embedded twice.\n"
         "Defaults: top_k=5. Max: 400,000 bytes of materials."
     ),
-    input_model=ExtractKeyInfoInput,
-    output_model=ExtractKeyInfoOutput,
     annotations=Annotations(read_only=False),
     needs=("store", "embedder"),
     check=check,
     run=run,
-    shape=as_is,
     render=render,
     example={"query": "How long is the warranty?", "materials": "The warranty lasts two years."},
 )

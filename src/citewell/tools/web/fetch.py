@@ -12,9 +12,9 @@ from pydantic import Field
 from citewell.core.boundary import enclose
 from citewell.core.errors import InvalidArgument
 from citewell.core.text import one_line
-from citewell.tools.kb.cursor import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.paging import MAX_CURSOR_CHARACTERS, open_cursor, seal_cursor
 from citewell.tools.research.arguments import Url
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.web.piece import as_whole_blocks, cut_piece
 
@@ -62,7 +62,7 @@ class WebFetchOutput(ToolOutput):
     next_cursor: OwnText | None = None
 
 
-async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
+async def run(arguments: WebFetchInput, call: Call) -> WebFetchOutput:
     """Read the page, or on from where the cursor stands.
 
     Raises:
@@ -71,14 +71,18 @@ async def run(given: WebFetchInput, call: Call) -> WebFetchOutput:
     """
     pages = call.parts.live_pages
     # What the server is set to do is its `auto`.
-    mode = None if given.render == "auto" else given.render
-    read = pages.read_on if given.cursor else pages.read
-    page = await read(given.url, render=mode, wait_for=given.wait_for)
-    text = await _show(page.extracted, links=given.include_links, images=given.include_images)
-    reading = f"{given.url} {given.include_links} {given.include_images} {page.text_hash}"
+    mode = None if arguments.render == "auto" else arguments.render
+    read = pages.read_on if arguments.cursor else pages.read
+    page = await read(arguments.url, render=mode, wait_for=arguments.wait_for)
+    text = await _show(
+        page.extracted, links=arguments.include_links, images=arguments.include_images
+    )
+    reading = (
+        f"{arguments.url} {arguments.include_links} {arguments.include_images} {page.text_hash}"
+    )
     secret = call.parts.secret
-    start = _place_of(given.cursor, reading, secret=secret) if given.cursor else 0
-    piece = cut_piece(text, start, max_tokens=given.max_tokens)
+    start = _place_of(arguments.cursor, reading, secret=secret) if arguments.cursor else 0
+    piece = cut_piece(text, start, max_tokens=arguments.max_tokens)
     end = start + len(piece)
     goes_on = bool(text[end:].strip())
     return WebFetchOutput(
@@ -165,12 +169,9 @@ TOOL = Tool(
         "If you need more, call again with next_cursor as cursor.\n"
         f"Defaults: max_tokens {DEFAULT_TOKENS}. Max: {MAX_TOKENS}."
     ),
-    input_model=WebFetchInput,
-    output_model=WebFetchOutput,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("live_pages", "secret"),
     run=run,
-    shape=as_is,
     render=render,
     in_default=True,
     example={"url": "https://example.org/guide.html"},

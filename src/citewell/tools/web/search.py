@@ -10,8 +10,8 @@ from citewell.app.search_engines import NOT_CONFIGURED, SUGGESTION
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.core.text import one_line
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.schemas import ROWS
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 _MAX_RESULTS = 10
@@ -49,13 +49,13 @@ class WebSearchOutput(ToolOutput):
     results: Annotated[list[WebResultShape], ROWS]
 
 
-def check(given: WebSearchInput) -> None:
+def check(arguments: WebSearchInput) -> None:
     """Refuse a phrase without words."""
-    if not given.query.strip():
+    if not arguments.query.strip():
         raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
 
 
-async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
+async def run(arguments: WebSearchInput, call: Call) -> WebSearchOutput:
     """Ask the engines in their order.
 
     Raises:
@@ -64,7 +64,7 @@ async def run(given: WebSearchInput, call: Call) -> WebSearchOutput:
     """
     if call.parts.web_search is None:
         raise SettingsError(NOT_CONFIGURED, suggestion=SUGGESTION)
-    found = await call.parts.web_search.search(given.query, limit=_MAX_RESULTS)
+    found = await call.parts.web_search.search(arguments.query, limit=_MAX_RESULTS)
     return WebSearchOutput(
         query=found.query,
         created_at=found.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -104,13 +104,10 @@ TOOL = Tool(
         "If you need more, call answer with the promising URLs.\n"
         f"Defaults: the server's engine. Max: {_MAX_RESULTS} results."
     ),
-    input_model=WebSearchInput,
-    output_model=WebSearchOutput,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("web_search",),
     check=check,
     run=run,
-    shape=as_is,
     render=render,
     in_default=True,
     example={"query": "mcp protocol overview"},

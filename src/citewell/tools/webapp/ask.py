@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from citewell.core.records import Quote
     from citewell.core.results import ExpansionStep, FailedUrl, OrchestrationResult
     from citewell.core.storage import CorpusStats
-    from citewell.tools.registry import Call, Tool
+    from citewell.tools.tool import Call, Tool, ToolOutput
 
 ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
 
@@ -115,7 +115,7 @@ async def search_indexed(asked: Asked, call: Call, app: OpensParts) -> AskView:
 
 
 async def _run(
-    tool: Tool[Any, Any, Any],
+    tool: Tool[Any, Any],
     arguments: Mapping[str, object],
     asked: Asked,
     call: Call,
@@ -123,9 +123,9 @@ async def _run(
 ) -> AskView:
     results: list[OrchestrationResult] = []
 
-    def keep_result(result: OrchestrationResult, call: Call) -> Any:  # noqa: ANN401 - as the tool's
+    def keep_result(result: OrchestrationResult, call: Call) -> ToolOutput:
         results.append(result)
-        return tool.shape(result, call)
+        return tool.structure(result, call)
 
     registry = limited_registry([replace(tool, shape=keep_result)], call.settings)
     returned = await registry.call(

@@ -9,7 +9,7 @@ from citewell.docsite.site.stored_text import StoredText, render_stored_texts
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 
 async def render_questions(

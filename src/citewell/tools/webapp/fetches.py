@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from citewell.core.records import PageInfo
     from citewell.core.text import Span
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 _HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 _MOST_CHANGES = 100

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from citewell.app.parts import PartName
     from citewell.core.citations import Citation, CitationCounts, Verdict
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 HANDED_OUT_NEEDS: tuple[PartName, ...] = ("store", "citations", "fetcher")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.identity import AccessKey, AccessScope
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

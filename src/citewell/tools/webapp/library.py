@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from citewell.ingest.archive.read import Imported
     from citewell.store.releases import StoredRelease
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
     from citewell.tools.webapp.reader import PageState
 
 LIBRARY_NEEDS: tuple[PartName, ...] = (*websites.CHANGE_NEEDS, "fetcher", "embedder")

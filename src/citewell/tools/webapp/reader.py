@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from citewell.app.parts import PartName
     from citewell.core.library import PageChange
     from citewell.core.records import Page, PageInfo, Section
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
     from citewell.tools.webapp.page_parts import PagePart
 
 READER_NEEDS: tuple[PartName, ...] = ("store", "embedder", "fetcher")

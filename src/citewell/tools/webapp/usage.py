@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from citewell.core.identity import CallQuery, DailyUsage, LoggedCall, UsageTotal
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 CALLS_AT_ONCE = 50
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from citewell.core.content_fields import ContentField, load_fields
 from citewell.core.errors import CitewellError, FetchError, NotFound
 from citewell.core.library import ContentType
-from citewell.tools.registry import ToolOutput
+from citewell.tools.tool import ToolOutput
 from citewell.tools.untrusted import PageLabel, PageText
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.app.websites import CHANGE_NEEDS, delete_website
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageUrl
 from citewell.tools.websites.arguments import SourceId
 
@@ -25,14 +25,14 @@ class DeleteOutput(ToolOutput):
     message: OwnText
 
 
-async def run(given: DeleteInput, call: Call) -> DeleteOutput:
+async def run(arguments: DeleteInput, call: Call) -> DeleteOutput:
     """Delete the website with its pages, chunks, vectors and words.
 
     Raises:
         NotFound: there is no such website.
     """
     removed = await delete_website(
-        call.parts, given.source_id, project=call.caller.project, caller=TOOL_NAME
+        call.parts, arguments.source_id, project=call.caller.project, caller=TOOL_NAME
     )
     return DeleteOutput(
         source_id=removed.source_id,
@@ -62,12 +62,9 @@ TOOL = Tool(
         "If you need more, call rag_list_websites.\n"
         "Defaults: none. Max: one website a call."
     ),
-    input_model=DeleteInput,
-    output_model=DeleteOutput,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
     needs=CHANGE_NEEDS,
     run=run,
-    shape=as_is,
     render=render,
     example={"source_id": 42},
 )

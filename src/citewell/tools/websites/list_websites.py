@@ -9,8 +9,8 @@ from pydantic import Field
 from citewell.app.websites import READ_NEEDS, list_websites
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import WebsiteQuery
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     ContentTypeFilter,
@@ -65,26 +65,26 @@ class ListOutput(ToolOutput):
     has_more: bool
 
 
-async def run(given: ListInput, call: Call) -> ListOutput:
+async def run(arguments: ListInput, call: Call) -> ListOutput:
     """List the websites of the caller's project."""
     listed = await list_websites(
         call.parts,
         WebsiteQuery(
             project=call.caller.project,
-            content_type=given.content_type,
-            status=given.status,
-            order_by=given.order_by,
-            descending=given.order == "DESC",
-            limit=given.limit,
-            offset=given.offset,
+            content_type=arguments.content_type,
+            status=arguments.status,
+            order_by=arguments.order_by,
+            descending=arguments.order == "DESC",
+            limit=arguments.limit,
+            offset=arguments.offset,
         ),
     )
     return ListOutput(
         websites=[_shape(view) for view in listed.websites],
         total_count=listed.total,
-        limit=given.limit,
-        offset=given.offset,
-        has_more=given.offset + len(listed.websites) < listed.total,
+        limit=arguments.limit,
+        offset=arguments.offset,
+        has_more=arguments.offset + len(listed.websites) < listed.total,
     )
 
 
@@ -142,12 +142,9 @@ TOOL = Tool(
         "If you need more, call again with a higher offset.\n"
         f"Defaults: {DEFAULT_LIMIT}, latest first. Max: {MAX_LIMIT}."
     ),
-    input_model=ListInput,
-    output_model=ListOutput,
     annotations=Annotations(read_only=True),
     needs=READ_NEEDS,
     run=run,
-    shape=as_is,
     render=render,
     example={"content_type": "job_posting", "limit": 20},
     lists_columns=False,

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.library import ContentType, CrawlOptions, Discovery, WebsiteDraft
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.research.arguments import Url
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import FromPage, OwnText, PageUrl
 from citewell.tools.websites.arguments import Stopwatch, with_fetch_details
 
@@ -67,7 +67,7 @@ class ProcessOutput(ToolOutput):
     """Why it failed, or what is missing; an object where the call itself failed."""
 
 
-async def run(given: ProcessInput, call: Call) -> ProcessOutput:
+async def run(arguments: ProcessInput, call: Call) -> ProcessOutput:
     """Process the URL; what takes longer than five seconds, as set, goes on in the background.
 
     Raises:
@@ -75,9 +75,9 @@ async def run(given: ProcessInput, call: Call) -> ProcessOutput:
         FetchError: the page cannot be had.
     """
     clock = Stopwatch()
-    processed = await _process(given, call)
+    processed = await _process(arguments, call)
     if processed.error is not None and not processed.is_going_on:
-        raise with_fetch_details(processed.error, url=given.url)
+        raise with_fetch_details(processed.error, url=arguments.url)
     page = await call.parts.store.find_page(
         processed.website.url, project=processed.website.project
     )
@@ -85,28 +85,28 @@ async def run(given: ProcessInput, call: Call) -> ProcessOutput:
     return _shape(processed, took_ms=clock.ms, incomplete=incomplete)
 
 
-async def _process(given: ProcessInput, call: Call) -> Processed:
+async def _process(arguments: ProcessInput, call: Call) -> Processed:
     plain = CrawlOptions()
     draft = WebsiteDraft(
-        url=given.url,
+        url=arguments.url,
         project=call.caller.project,
-        kind="page" if given.mode == "page" else "site",
-        content_type=given.content_type,
+        kind="page" if arguments.mode == "page" else "site",
+        content_type=arguments.content_type,
         tags=call.settings.scope_tags,
         options=CrawlOptions(
-            discovery=_DISCOVERY.get(given.mode, "auto"),
-            max_depth=plain.max_depth if given.depth is None else given.depth,
-            max_pages=given.max_pages or plain.max_pages,
-            include=tuple(given.include or ()),
-            exclude=tuple(given.exclude or ()),
-            language=given.language,
+            discovery=_DISCOVERY.get(arguments.mode, "auto"),
+            max_depth=plain.max_depth if arguments.depth is None else arguments.depth,
+            max_pages=arguments.max_pages or plain.max_pages,
+            include=tuple(arguments.include or ()),
+            exclude=tuple(arguments.exclude or ()),
+            language=arguments.language,
         ),
     )
     return await process_website(
         call.parts,
         draft,
         caller=TOOL_NAME,
-        force=given.force_refresh,
+        force=arguments.force_refresh,
         wait_seconds=call.settings.jobs_patience_seconds,
         on_progress=call.on_progress,
     )
@@ -169,12 +169,9 @@ TOOL = Tool(
         "If you need more, call rag_get_website_status, then rag_query_websites.\n"
         f"Defaults: mode page, cached pages are kept. Max: {MAX_PAGES} pages of a site."
     ),
-    input_model=ProcessInput,
-    output_model=ProcessOutput,
     annotations=Annotations(read_only=False, open_world=True),
     needs=CHANGE_NEEDS,
     run=run,
-    shape=as_is,
     render=render,
     example={"url": "https://example.com/jobs/backend", "content_type": "job_posting"},
 )

@@ -11,8 +11,8 @@ from citewell.answer.synthesis import citation_text
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED
 from citewell.core.content_fields import FIELD_NAMES
 from citewell.core.errors import CitewellError
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.supplied import Supplied, is_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch
 from citewell.tools.websites.scores import ConfidenceLevel, confidence_level
@@ -104,25 +104,25 @@ class QueryOutput(ToolOutput):
     notes: list[OwnText] | None = None
 
 
-async def run(given: QueryInput, call: Call) -> QueryOutput:
+async def run(arguments: QueryInput, call: Call) -> QueryOutput:
     """Search, and have a summary written when it is asked for."""
     clock = Stopwatch()
     filters: dict[str, EventValue] = {
-        "content_type": given.content_type_filter,
-        "source_ids": list(given.source_ids or ()) or None,
-        "fields": {**(given.fields or {})} or None,
+        "content_type": arguments.content_type_filter,
+        "source_ids": list(arguments.source_ids or ()) or None,
+        "fields": {**(arguments.fields or {})} or None,
     }
     emit = call.parts.events.emit
-    emit("SemanticQueryStart", tool_name=TOOL_NAME, query=given.query, filters=filters)
+    emit("SemanticQueryStart", tool_name=TOOL_NAME, query=arguments.query, filters=filters)
     try:
-        output = await _query(given, call, clock)
+        output = await _query(arguments, call, clock)
     except CitewellError as error:
-        emit("SemanticQueryFailed", tool_name=TOOL_NAME, query=given.query, error=error.message)
+        emit("SemanticQueryFailed", tool_name=TOOL_NAME, query=arguments.query, error=error.message)
         raise
     emit(
         "SemanticQueryComplete",
         tool_name=TOOL_NAME,
-        query=given.query,
+        query=arguments.query,
         results_count=len(output.results),
         confidence_level=output.confidence_level,
         processing_time_ms=output.processing_time_ms,
@@ -130,18 +130,20 @@ async def run(given: QueryInput, call: Call) -> QueryOutput:
     return output
 
 
-async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput:
+async def _query(arguments: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput:
     where = await library_filter(
         call,
-        content_type=given.content_type_filter,
-        source_ids=given.source_ids,
-        fields=given.fields,
+        content_type=arguments.content_type_filter,
+        source_ids=arguments.source_ids,
+        fields=arguments.fields,
     )
-    found = await search_library(given.query, where=where, limit=given.max_results, call=call)
+    found = await search_library(
+        arguments.query, where=where, limit=arguments.max_results, call=call
+    )
     notes = list(found.notes)
     synthesis = None
-    if given.include_synthesis:
-        synthesis = await synthesise(given.query, found.chunks, call)
+    if arguments.include_synthesis:
+        synthesis = await synthesise(arguments.query, found.chunks, call)
         notes += [synthesis.note] if synthesis is not None and synthesis.note else []
     pages = await _pages_of(found.chunks, call)
     entries = await call.parts.store.library.holders_of(
@@ -149,7 +151,7 @@ async def _query(given: QueryInput, call: Call, clock: Stopwatch) -> QueryOutput
     )
     best = found.chunks[0].combined_score if found.chunks else None
     return QueryOutput(
-        query=given.query,
+        query=arguments.query,
         results=[_shape(each, pages, entries) for each in found.chunks],
         total_results=found.total,
         synthesis=synthesis.text if synthesis is not None else None,
@@ -242,13 +244,10 @@ TOOL = Tool(
         "If you need more, call again with source_ids or other words.\n"
         f"Defaults: {DEFAULT_RESULTS} results, no synthesis. Max: {MAX_RESULTS} results."
     ),
-    input_model=QueryInput,
-    output_model=QueryOutput,
     annotations=Annotations(read_only=True),
     asks_client=True,
     needs=("store", "embedder", "reranker", "synthesizer", "events"),
     run=run,
-    shape=as_is,
     render=render,
     example={"query": "What are the main requirements for backend roles?", "max_results": 5},
 )

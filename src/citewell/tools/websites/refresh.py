@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from citewell.app.websites import CHANGE_NEEDS, refresh_website
 from citewell.core.boundary import path_label
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import SourceId, Stopwatch
 
@@ -49,7 +49,7 @@ class RefreshOutput(ToolOutput):
     changes: list[ChangeShape] | None = None
 
 
-async def run(given: RefreshInput, call: Call) -> RefreshOutput:
+async def run(arguments: RefreshInput, call: Call) -> RefreshOutput:
     """Fetch the website again; only what changed is written and embedded again.
 
     Raises:
@@ -58,7 +58,7 @@ async def run(given: RefreshInput, call: Call) -> RefreshOutput:
     clock = Stopwatch()
     refreshed = await refresh_website(
         call.parts,
-        given.source_id,
+        arguments.source_id,
         project=call.caller.project,
         caller=TOOL_NAME,
         wait_seconds=WAIT_SECONDS,
@@ -152,12 +152,9 @@ TOOL = Tool(
         "If you need more, call rag_get_website_status.\n"
         f"Defaults: waits {WAIT_SECONDS:g} s. Max: one website a call."
     ),
-    input_model=RefreshInput,
-    output_model=RefreshOutput,
     annotations=Annotations(read_only=False, open_world=True),
     needs=CHANGE_NEEDS,
     run=run,
-    shape=as_is,
     render=render,
     example={"source_id": 42},
     lists_columns=False,

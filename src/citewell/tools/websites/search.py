@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from citewell.core.content_fields import ContentField
     from citewell.core.records import RankedChunk, StoredChunk
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
 
 # Pages whose chunks are looked through for a field that the query asks for in other words.
 _PAGES_LOOKED_THROUGH = 5

@@ -8,8 +8,8 @@ from pydantic import WithJsonSchema
 
 from citewell.app.websites import READ_NEEDS, view_website
 from citewell.core.boundary import enclose
-from citewell.tools.registry import Annotations, Call, Tool, ToolInput, ToolOutput, as_is
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
+from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     FieldShape,
@@ -64,13 +64,13 @@ class StatusOutput(ToolOutput):
     ] = None
 
 
-async def run(given: StatusInput, call: Call) -> StatusOutput:
+async def run(arguments: StatusInput, call: Call) -> StatusOutput:
     """Look the website up.
 
     Raises:
         NotFound: there is no such website.
     """
-    status = await view_website(call.parts, given.source_id, project=call.caller.project)
+    status = await view_website(call.parts, arguments.source_id, project=call.caller.project)
     website = status.website
     running = status.job if status.job is not None and not status.job.is_finished else None
     return StatusOutput(
@@ -165,12 +165,9 @@ TOOL = Tool(
         "If you need more, call rag_query_websites with source_ids.\n"
         "Defaults: none. Max: one website a call."
     ),
-    input_model=StatusInput,
-    output_model=StatusOutput,
     annotations=Annotations(read_only=True),
     needs=READ_NEEDS,
     run=run,
-    shape=as_is,
     render=render,
     example={"source_id": 42},
 )

@@ -19,7 +19,7 @@ from citewell.tools.websites.scores import MEDIUM_UP_TO
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.tools.registry import Call
+    from citewell.tools.tool import Call
     from citewell.tools.websites.search import ScoredChunk
 
 logger = logging.getLogger(__name__)
