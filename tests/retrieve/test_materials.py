@@ -39,6 +39,28 @@ def test_text_without_sentences_or_spaces_is_still_cut() -> None:
     assert all(len(piece) < MAX_PIECE_CHARACTERS for piece in pieces)
 
 
+def test_parts_of_a_long_table_have_its_header_and_parts_of_code_its_fence() -> None:
+    header = "| Option | Delay |\n|---|---|\n"
+    rows = "".join(f"| option-{n} | {n} ms |\n" for n in range(200))
+    code = "".join(f"step_{n} = configure(channel={n})\n" for n in range(100))
+
+    table = split_material(header + rows)
+    program = split_material(f"```python\n{code}```")
+
+    assert len(table) > 2
+    assert all(piece.startswith(f"{header}| option-") for piece in table)
+    assert len(program) > 2
+    assert all(piece.startswith("```python\nstep_") for piece in program)
+    assert all(piece.endswith(")\n```") for piece in program)
+    assert all(len(piece) <= MAX_PIECE_CHARACTERS for piece in table + program)
+
+
+def test_a_row_that_is_too_long_for_a_piece_is_cut() -> None:
+    pieces = split_material("| " + "word " * 500 + "|")
+
+    assert len(pieces) == 2
+
+
 def test_japanese_sentences_are_kept_whole() -> None:
     pieces = split_material("保証は二年です。" * 400)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from citewell.core.page_slice import table_header
 from citewell.core.question import read_query
 from citewell.core.words import words
 from citewell.retrieve.fuse import fuse_by_reciprocal_rank
@@ -32,13 +33,13 @@ def split_material(text: str) -> list[str]:
     """Return the paragraphs of `text` in order, white space cleaned, none too long or twice.
 
     Code and tables keep their lines and columns. A long paragraph is cut after a sentence where
-    there is one, code and tables after a line.
+    there is one, code and tables after a line; each part is fenced, or has the table's header.
     """
     pieces: list[str] = []
     # Not every database can hold the character zero, and no reader misses it.
     for paragraph in _paragraphs(text.replace("\0", " ").expandtabs(4)):
         if _is_laid_out(paragraph):
-            pieces += _gather(paragraph.rstrip().split("\n"), separator="\n")
+            pieces += _cut_laid_out(paragraph.rstrip())
             continue
         clean = [" ".join(sentence.split()) for sentence in _SENTENCE_END.split(paragraph)]
         pieces += _gather([sentence for sentence in clean if sentence])
@@ -79,6 +80,25 @@ def _is_laid_out(paragraph: str) -> bool:
     return 2 * shaped > len(lines) or (len(lines) > 1 and lines[-1].startswith("    "))
 
 
+def _cut_laid_out(paragraph: str) -> list[str]:
+    if len(paragraph) < MAX_PIECE_CHARACTERS:
+        return [paragraph]
+    lines = paragraph.split("\n")
+    head, tail = 0, len(lines)
+    fence = _FENCE.match(lines[0])
+    if fence is not None and lines[-1] == fence.group():
+        head, tail = 1, len(lines) - 1
+    elif len(lines) > 2 and table_header(paragraph, len("\n".join(lines[:2])) + 1) is not None:
+        head = 2
+    before = [*lines[:head], ""] if head else []
+    after = ["", *lines[tail:]] if tail < len(lines) else []
+    room = MAX_PIECE_CHARACTERS - len("\n".join([*before, *after]))
+    if room < MAX_PIECE_CHARACTERS // 2:
+        return _gather(lines, separator="\n")
+    parts = _gather(lines[head:tail], separator="\n", limit=room)
+    return ["\n".join(before) + part + "\n".join(after) for part in parts]
+
+
 def rank_pieces(
     query: str,
     pieces: Sequence[str],
@@ -102,25 +122,26 @@ def rank_pieces(
     return sorted(scores, key=lambda place: (-scores[place], place))
 
 
-def _gather(sentences: Sequence[str], *, separator: str = " ") -> list[str]:
+def _gather(
+    sentences: Sequence[str], *, separator: str = " ", limit: int = MAX_PIECE_CHARACTERS
+) -> list[str]:
     pieces: list[str] = []
     current = ""
     for sentence in sentences:
         joined = f"{current}{separator}{sentence}" if current else sentence
-        if len(joined) < MAX_PIECE_CHARACTERS:
+        if len(joined) < limit:
             current = joined
             continue
         if current:
             pieces.append(current)
-        *whole, current = _cut(sentence)
+        *whole, current = _cut(sentence, limit - 1)
         pieces += whole
     return [*pieces, current] if current else pieces
 
 
-def _cut(sentence: str) -> list[str]:
+def _cut(sentence: str, limit: int) -> list[str]:
     """Return one overlong sentence in parts, cut at a space where there is one."""
     parts: list[str] = []
-    limit = MAX_PIECE_CHARACTERS - 1
     while len(sentence) > limit:
         space = sentence.rfind(" ", 1, limit)
         end = space if space > 0 else limit
