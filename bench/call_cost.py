@@ -63,7 +63,7 @@ def questions_on(site: str) -> list[dict[str, Any]]:
     return rows
 
 
-def settings_for(library: Path) -> Settings:
+def settings_for(library: Path, *, allowed_private_hosts: tuple[str, ...] = ()) -> Settings:
     """Return the settings of a server of a library, with the models on one thread."""
     return Settings(
         database_url=f"sqlite:///{library}",
@@ -71,6 +71,7 @@ def settings_for(library: Path) -> Settings:
         inference_threads=1,
         page_stale_days=9_999,
         events=("none",),
+        web_allowed_private_hosts=allowed_private_hosts,
     )
 
 
