@@ -14,7 +14,6 @@ import argparse
 import gc
 import json
 import os
-import shutil
 import tempfile
 import time
 from collections import Counter

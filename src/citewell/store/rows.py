@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.core.records import Image, Link, PageInfo, Section, StoredChunk
+from citewell.core.records import UNFINISHED, Image, Link, PageInfo, Section, StoredChunk
 from citewell.core.releases import Release, release_of_page
 from citewell.store.session import read_datetime, read_list
 
@@ -38,7 +38,7 @@ def read_page_info(row: Row) -> PageInfo:
         origin=row["origin"],
         supplied_by=row["supplied_by"],
         incomplete=row["incomplete"],
-        extractor=row["extractor"],
+        extractor=max(row["extractor"], UNFINISHED),
         release=Release(product=row["product"], version=row["version"]),
     )
 

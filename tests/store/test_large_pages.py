@@ -1,0 +1,174 @@
+"""Pages so large that SQLite stores them in several transactions, beside the same on PostgreSQL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import anyio
+import pytest
+from tests.drafts import draft
+from tests.store.backends import BACKENDS, empty_store
+from tests.store.looking import ALL, MODEL, chunk_ids, found, vector
+
+from citewell.core.errors import StoreBusy, SuppliedTextRefused
+from citewell.core.records import UNFINISHED, Link
+from citewell.ingest.outcome import is_stale
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from citewell.core.records import PageDraft, PageInfo
+    from citewell.store.protocol import Store
+
+pytestmark = pytest.mark.anyio
+
+URL = "https://birds.example/all"
+CHUNKS = 2_100
+
+
+@pytest.fixture(params=BACKENDS)
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store(request.param, tmp_path, model=MODEL) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def file_store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with empty_store("sqlite-file", tmp_path, model=MODEL) as opened:
+        yield opened
+
+
+def large_page(bird: str = "Heron", *, chunks: int = CHUNKS) -> PageDraft:
+    """Every other chunk is the same whatever the bird."""
+    links = tuple(
+        Link(url=f"https://birds.example/{i}", text="b", context="c", section=0, start=i)
+        for i in range(9_000)
+    )
+    texts = [f"{bird if i % 2 else 'Egret'} {i} wades." for i in range(chunks)]
+    page = draft(URL, *texts, title="Birds", etag='"1"', links=links)
+    return replace(page, extractor=7)
+
+
+async def test_a_large_page_comes_back_as_it_was_put(store: Store) -> None:
+    page = large_page()
+
+    put = await store.put_page(page)
+    stored = await store.get_page(put.source_id)
+
+    assert (put.created, put.text_changed, put.chunks, put.chunks_kept) == (True, True, CHUNKS, 0)
+    assert stored is not None
+    assert (stored.text, stored.links) == (page.extracted.text, page.extracted.links)
+    assert (stored.info.etag, stored.info.extractor) == ('"1"', 7)
+    chunks = await store.chunks_of_page(put.source_id)
+    assert [each.text for each in chunks] == [each.text for each in page.chunks]
+
+
+async def test_a_large_page_that_changed_keeps_the_ids_and_vectors_of_what_stayed(
+    store: Store,
+) -> None:
+    put = await store.put_page(large_page())
+    before = await chunk_ids(store, put.source_id)
+    await store.put_vectors(dict.fromkeys(before, vector(1, 0)), model=MODEL)
+    changed = large_page("Crane")
+
+    again = await store.put_page(changed)
+    after = await store.chunks_of_page(again.source_id)
+
+    assert (again.source_id, again.created, again.chunks_kept) == (put.source_id, False, 1_050)
+    assert [each.text for each in after] == [each.text for each in changed.chunks]
+    assert [each.start for each in after] == [each.start for each in changed.chunks]
+    assert [each.chunk_id for each in after[::2]] == before[::2]
+    page = await store.find_page(URL, project="default")
+    assert page is not None
+    assert page.embedded_chunks == 1_050
+    assert await found(store, "heron") == []
+    assert len(await found(store, "crane")) == 10
+
+
+async def test_a_small_page_in_place_of_a_large_one_leaves_nothing_of_it(store: Store) -> None:
+    await store.put_page(large_page())
+    small = draft(URL, "Owls hoot.")
+
+    put = await store.put_page(small)
+
+    assert [each.text for each in await store.chunks_of_page(put.source_id)] == ["Owls hoot."]
+    assert await found(store, "egret") == []
+    stats = await store.corpus_stats(ALL)
+    assert (stats.pages, stats.chunks) == (1, 1)
+
+
+async def test_a_large_page_is_deleted_whole(store: Store) -> None:
+    put = await store.put_page(large_page())
+
+    assert await store.delete_page(put.source_id)
+
+    assert await store.get_page(put.source_id) is None
+    assert await found(store, "heron") == []
+    assert (await store.corpus_stats(ALL)).chunks == 0
+
+
+async def test_large_supplied_text_does_not_replace_a_fetched_page(store: Store) -> None:
+    await store.put_page(draft(URL, "Owls hoot."))
+    page = large_page()
+    supplied = replace(page, fetched=replace(page.fetched, origin="supplied"))
+
+    with pytest.raises(SuppliedTextRefused):
+        await store.put_page(supplied)
+
+    kept = await store.find_page(URL, project="default")
+    assert kept is not None
+    assert (kept.chunks, kept.extractor) == (1, 0)
+
+
+async def test_other_writers_have_their_turn_while_a_large_page_is_stored(
+    file_store: Store,
+) -> None:
+    written_meanwhile = 0
+    is_done = False
+
+    async def put_small_pages() -> None:
+        nonlocal written_meanwhile
+        while not is_done:
+            await file_store.put_page(draft(f"https://a.org/{written_meanwhile}", "Owls."))
+            written_meanwhile += not is_done
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(put_small_pages)
+        await file_store.put_page(large_page())
+        is_done = True
+
+    # At least one between any two of the transactions that the page takes.
+    assert written_meanwhile >= 4
+
+
+async def test_a_large_page_that_is_stored_in_part_counts_as_stale_until_it_is_put_again(
+    file_store: Store, tmp_path: Path
+) -> None:
+    stored_in_part: PageInfo | None = None
+    errors: list[StoreBusy] = []
+
+    async def delete_soon(other: Store) -> None:
+        nonlocal stored_in_part
+        while stored_in_part is None:
+            stored_in_part = await other.find_page(URL, project="default")
+        await other.delete_page(stored_in_part.source_id)
+
+    async with (
+        empty_store("sqlite-file", tmp_path, model=MODEL) as other,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(delete_soon, other)
+        try:
+            await file_store.put_page(large_page(chunks=10 * CHUNKS))
+        except StoreBusy as error:
+            errors.append(error)
+
+    assert len(errors) == 1
+    assert stored_in_part is not None
+    assert (stored_in_part.extractor, stored_in_part.etag) == (UNFINISHED, None)
+    assert is_stale(stored_in_part, after_days=9_999)
+    assert (await file_store.corpus_stats(ALL)).chunks == 0
+    whole = await file_store.put_page(large_page())
+    assert len(await chunk_ids(file_store, whole.source_id)) == CHUNKS
