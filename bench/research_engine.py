@@ -36,11 +36,7 @@ def default_reranker() -> Reranker | None:
 
 def default_limits() -> Limits:
     """Return how far a server without settings goes."""
-    settings = Settings()
-    return Limits(
-        max_depth=settings.answer_max_expansion_depth,
-        max_pages=settings.answer_max_followed_pages,
-    )
+    return Limits(max_depth=Settings().answer_max_expansion_depth)
 
 
 @asynccontextmanager

@@ -34,6 +34,8 @@ _RECOUNT_SECONDS = 5.0
 # Only reached when the store has failed for long; then the oldest are given up.
 _MOST_WAITING = 100_000
 _DAY_SECONDS = 86_400.0
+# A year of records and the month that is being billed.
+_KEPT_DAYS = 400
 
 
 def _now() -> datetime:
@@ -47,7 +49,6 @@ async def open_meter(
     prices: PriceList,
     billing: BillingService | None = None,
     allow_when_billing_is_down: bool = False,
-    keep_days: int = 400,
     clock: Callable[[], datetime] = _now,
 ) -> AsyncIterator[Meter]:
     """Give a meter whose calls are written behind the callers' backs, the last on leaving."""
@@ -62,7 +63,7 @@ async def open_meter(
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(meter.keep_writing)
             tasks.start_soon(meter.keep_settling)
-            tasks.start_soon(_keep_forgetting, store, keep_days)
+            tasks.start_soon(_keep_forgetting, store)
             try:
                 yield meter
             finally:
@@ -289,10 +290,10 @@ def _month_of(moment: datetime) -> str:
     return f"{moment.year:04d}-{moment.month:02d}"
 
 
-async def _keep_forgetting(store: AccessStore, keep_days: int) -> None:
+async def _keep_forgetting(store: AccessStore) -> None:
     while True:
         try:
-            await store.forget_calls(before=datetime.now(UTC) - timedelta(days=keep_days))
+            await store.forget_calls(before=datetime.now(UTC) - timedelta(days=_KEPT_DAYS))
         except StoreError as error:
             logger.warning("old usage not dropped: %s", error.message)
         await anyio.sleep(_DAY_SECONDS)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from citewell.access.oauth import TokenVerifier
     from citewell.store.access import AccessStore
 
+_BILLING_TIMEOUT_SECONDS = 5.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessTerms:
@@ -32,9 +34,7 @@ class AccessTerms:
     """None means that no OAuth token is accepted."""
     tool_prices: Sequence[str] = ()
     billing_url: str | None = None
-    billing_timeout_seconds: float = 5.0
     allow_when_billing_is_down: bool = False
-    usage_keep_days: int = 400
     requests_per_key: int = 0
     """In a minute; 0 means without limit."""
     requests_per_address: int = 0
@@ -72,7 +72,7 @@ async def open_access(
         # Its HTTP client takes as long to import as the rest of access together.
         from citewell.web.billing import BillingService
 
-        billing = BillingService(terms.billing_url, timeout_seconds=terms.billing_timeout_seconds)
+        billing = BillingService(terms.billing_url, timeout_seconds=_BILLING_TIMEOUT_SECONDS)
     verifier = None if terms.issuer is None else _open_verifier(terms.issuer)
     gate = Gate(
         store,
@@ -90,7 +90,6 @@ async def open_access(
         prices=prices,
         billing=billing,
         allow_when_billing_is_down=terms.allow_when_billing_is_down,
-        keep_days=terms.usage_keep_days,
     )
     try:
         async with metering as meter:

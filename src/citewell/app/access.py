@@ -67,7 +67,6 @@ def access_terms(settings: Settings) -> AccessTerms:
         tool_prices=settings.tool_prices,
         billing_url=settings.billing_url,
         allow_when_billing_is_down=settings.billing_when_down == "allow",
-        usage_keep_days=settings.usage_keep_days,
         requests_per_key=settings.rate_limit_per_key,
         requests_per_address=settings.rate_limit_per_address,
         rate_limit_storage=settings.rate_limit_storage,

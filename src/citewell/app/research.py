@@ -33,8 +33,5 @@ async def open_engine(assembly: Assembly) -> AsyncIterator[Engine]:
             embedder=parts.embedder,
             reranker=parts.reranker,
         ),
-        Limits(
-            max_depth=settings.answer_max_expansion_depth,
-            max_pages=settings.answer_max_followed_pages,
-        ),
+        Limits(max_depth=settings.answer_max_expansion_depth),
     )

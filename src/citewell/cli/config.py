@@ -34,7 +34,7 @@ EXAMPLES = """\
 _OF_HTTP_SERVERS = (
     *("mcp_transport", "mcp_host", "mcp_port", "mcp_auth_token", "mcp_allow", "mcp_sessions"),
     *("public_url", "oauth_", "rate_limit_", "mcp_rate_limit_", "billing_", "tool_prices"),
-    *("docs_base_url", "mcp_enabled", "usage_keep_days"),
+    *("docs_base_url", "mcp_enabled"),
 )
 
 

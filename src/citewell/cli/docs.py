@@ -82,8 +82,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     from citewell.server.docs_server import serve_docs
 
     root = arguments.folder or settings.docs_root or _DEFAULT_ROOT
-    watch = arguments.watch or settings.docs_debug
-    serve_docs(replace(settings, docs_root=root), watch=watch)
+    serve_docs(replace(settings, docs_root=root), watch=arguments.watch)
     return 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         dest="keys",
         metavar="FINGERPRINT",
-        help="key that must have signed it; may be repeated (CITEWELL_RECEIPT_KEYS adds others)",
+        help="key that must have signed it; may be repeated",
     )
     add_json_option(parser)
 
@@ -50,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Verify the receipt and print each step."""
     configure_log(settings, verbose=getattr(arguments, "verbose", False))
-    verification = anyio.run(partial(_verify, arguments, settings))
+    verification = anyio.run(_verify, arguments)
     if arguments.json:
         print(json.dumps(_structure(verification), ensure_ascii=False, indent=2))
     else:
@@ -58,13 +57,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0 if verification.is_proved else EXIT_TOOL_ERROR
 
 
-async def _verify(arguments: argparse.Namespace, settings: Settings) -> Verification:
+async def _verify(arguments: argparse.Namespace) -> Verification:
     from citewell.app.receipts import read_receipt_file, verify_data
 
     data = await read_receipt_file(arguments.file)
     return await verify_data(
         data,
-        known_keys=(*(arguments.keys or ()), *settings.receipt_keys),
+        known_keys=arguments.keys or (),
         must_be_known=bool(arguments.keys),
     )
 

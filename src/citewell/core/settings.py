@@ -145,7 +145,6 @@ class Settings:
     tool_prices: tuple[str, ...] = _setting(
         ("*=1",), "Units a call costs, as `tool=units`; `*` is every other tool."
     )
-    usage_keep_days: int = _setting(400, "Days that the record of a call is kept.", at_least=31)
     rate_limit_per_key: int = _setting(1_200, "Requests a minute of one key; 0: any.", at_least=0)
     rate_limit_per_address: int = _setting(
         3_000, "HTTP requests a minute from one address; 0: any.", at_least=0
@@ -175,9 +174,6 @@ class Settings:
         at_least=0,
     )
     citation_questions: bool = _setting(True, "Remember what each citation was handed out for.")
-    receipt_keys: tuple[str, ...] = _setting(
-        (), "Fingerprints of the libraries whose receipts `citewell verify` trusts."
-    )
     project: str = _setting("default", "Project whose pages this server reads and writes.")
     scope_environment: Environment = _setting(
         "prod", "Environment this server is; a call whose `scope` names another is refused."
@@ -189,7 +185,6 @@ class Settings:
     docs_root: str = _setting("", "Folder of Markdown that is served; unset means none.")
     docs_cache_root: str = _setting("", "Where its index is kept; unset: the user's cache folder.")
     docs_base_url: str = _setting("", "Public URL of the docs website; unset: host and port.")
-    docs_debug: bool = _setting(False, "Watch the docs folder; what changes is read again.")
     docs_allow_html: bool = _setting(False, "Trust HTML inside Markdown; else it is sanitised.")
     docs_all_tools: bool = _setting(
         False,
@@ -287,14 +282,11 @@ class Settings:
     web_search_tavily_api_key: str | None = _setting(None, "Tavily API key.", secret=True)
     web_search_searxng_url: str | None = _setting(None, "Base URL of a SearXNG instance.")
     web_search_urls: tuple[str, ...] = _setting(
-        (), "`engine=URL` for engines whose API stands at another address."
+        (), "`engine=URL` for engines whose API is behind another address, such as a proxy."
     )
 
     answer_max_expansion_depth: int = _setting(
         2, "How many links away from the given pages `answer` may go.", at_least=0, at_most=10
-    )
-    answer_max_followed_pages: int = _setting(
-        8, "Most linked pages one answer may fetch.", at_least=0, at_most=100
     )
     people_answer_timeout_seconds: float = _setting(
         300.0, "Seconds that `ask_user` waits for an answer.", at_least=0.1, at_most=86_400
