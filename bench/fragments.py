@@ -77,7 +77,7 @@ _WORDS_IN_VIEW = r"""() => {
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
     if (box.bottom < 0 || box.top > innerHeight || box.width === 0) continue;
-    for (const match of node.data.matchAll(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+/g)) {
+    for (const match of node.data.matchAll(/[\u2e80-\uffef]|[\p{L}\p{N}]+/gu)) {
       range.setStart(node, match.index);
       range.setEnd(node, match.index + match[0].length);
       const rect = range.getClientRects()[0];

@@ -289,3 +289,21 @@ def test_a_line_of_dashes_below_a_title_is_not_skipped_by_a_suffix() -> None:
 
     assert fragment is not None
     assert "Options,-Extra" not in fragment
+
+
+def test_a_line_that_programs_repeat_is_named_by_the_lines_before_it() -> None:
+    part = "send({})\nopen()\ncheck()\nclose()\n"
+    page = "```\n" + part.format("a") + part.format("b") + "```\n"
+    start = page.rindex("check")
+
+    assert text_fragment(page, start, start + 7) == "send%28b%29%0Aopen%28%29-,check"
+
+
+def test_a_term_of_code_does_not_cross_a_block_that_sphinx_begins() -> None:
+    page = "```\nx = 1\nreturn x\n\ny = 1\nreturn x\n\n[docs]def wade(self):\n    return y\n```\n"
+    start = page.rindex("return x")
+
+    fragment = text_fragment(page, start, page.rindex("y") + 1)
+
+    assert fragment is not None
+    assert not any("docs%5D" in term and "return%20x" in term for term in fragment.split(","))

@@ -56,8 +56,8 @@ class PageWords:
     """… where the text of links stands in that, …"""
     marks: list[str]
     """… what the canonical line of each word begins with, …"""
-    fenced: list[bool]
-    """… whether each word is in a block of code, which a browser takes as one, …"""
+    fenced: list[int]
+    """… which block of code each word is in, from 1 on, or 0: a browser takes it as one, …"""
     unsure: list[bool]
     """… whether it may not read so on the page, …"""
     above: str
@@ -87,7 +87,7 @@ def words_around(text: str, start: int, end: int) -> PageWords:
     sources = [visible.span(*span) for span in spans]
     codes = [match.span() for match in _CODE.finditer(window)]
     page_lines = [bisect_right(page.starts, begin + offset) - 1 for begin, _ in sources]
-    fenced = [bool(page.fences[line]) for line in page_lines]
+    fenced = [page.programs[line] for line in page_lines]
     is_sure = _UNSURE.search(visible.text) is None
     return PageWords(
         text=visible.text,
@@ -103,8 +103,8 @@ def words_around(text: str, start: int, end: int) -> PageWords:
         unsure=[
             not is_sure
             and _UNSURE.search(visible.text, *span) is not None
-            and not (is_code or lies_in(codes, *source))
-            for span, source, is_code in zip(spans, sources, fenced, strict=True)
+            and not (program or lies_in(codes, *source))
+            for span, source, program in zip(spans, sources, fenced, strict=True)
         ],
         above=page.stripped[: page.stripped_starts[first]],
     )
@@ -130,10 +130,11 @@ def lies_in(spans: list[Span], start: int, end: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _PageLines:
-    """A page, line by line: where each begins, and the code fence that is open there."""
+    """A page, line by line: where each begins, and which code fence and program is open there."""
 
     starts: list[int]
     fences: list[str]
+    programs: list[int]
     stripped: str
     stripped_starts: list[int]
     folding: dict[str, str]
@@ -144,9 +145,12 @@ def _page_lines(text: str) -> _PageLines:
     folding = _folding_of(text)
     stripped = _fold(strip_marks(text), folding)
     starts = _line_starts(text)
+    fences = open_fences(text, starts)
+    begins = accumulate(bool(fence) and not before for before, fence in pairwise(["", *fences]))
     return _PageLines(
         starts=starts,
-        fences=open_fences(text, starts),
+        fences=fences,
+        programs=[number if fence else 0 for number, fence in zip(begins, fences, strict=True)],
         stripped=stripped,
         stripped_starts=_line_starts(stripped),
         folding=folding,
