@@ -3,7 +3,7 @@
 // text or a selector) is there. Shadow trees and frames of the same origin count as parts of it.
 (quiet, most, awaited) => {
   const SHORT = 400;
-  const PLACEHOLDER = /^\W*(?:loading|please wait|fetching|lädt|wird geladen|chargement|cargando|carregando|caricamento|загрузка|読み込み中|加载中|載入中|로딩)(?:[^.…]{0,40}(?:\.{2,3}|…)\s*|\W*)$/i;
+  const PLACEHOLDER = /^\W*(?:loading|please wait|connecting|fetching|lädt|wird geladen|chargement|cargando|carregando|caricamento|загрузка|読み込み中|加载中|載入中|로딩)(?:[^.…]{0,40}(?:\.{2,3}|…)\s*|\W*)$/i;
   const BUSY = '[aria-busy="true"], [role="progressbar"], progress:not([value])';
   const SKIPPED = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE"]);
 

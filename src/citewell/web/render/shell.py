@@ -33,7 +33,9 @@ _ASKS_FOR_SCRIPTS = re.compile(
     r"\b(?:enable|requires?|needs?|activate|turn on|without|aktivieren sie|activer)\b"
     r"\W{1,3}(?:\w{1,20}\W{1,3}){0,5}?java\s?script"
     r"|java\s?script\W{1,3}(?:\w{1,20}\W{1,3}){0,6}?"
-    r"(?:enabled?|required|disabled|turned off|aktivieren)|javascript.{0,9}有効",
+    # That it is off is only a notice, which Javadoc has on every page.
+    r"(?:enabled?|required|aktivieren|(?:disabled|turned off)\W{1,3}(?:\w{1,20}\W{1,3}){0,9}?"
+    r"(?:enable|activate|turn) it)|javascript.{0,9}有効",
     re.IGNORECASE,
 )
 _PASSWORD_FIELD = re.compile(r"""<input\b[^<>]{0,300}?\btype=["']?password\b""", re.IGNORECASE)
@@ -57,15 +59,28 @@ _CONSENT_BUTTON = re.compile(
 )
 
 
-# What scripts fill: a list or table without an entry, a shadow tree, a frame.
+# What scripts fill: a list or table without an entry, a shadow tree, a frame, a busy or bare box.
 _EMPTY_LIST = re.compile(
-    r"<(ul|ol|dl|tbody|table)\b[^<>]{0,300}>\s{0,50}(?:<!--[^<>]{0,200}-->\s{0,50}){0,3}</\1\s{0,5}>",
+    r"<(ul|ol|dl|tbody|table)\b(?P<names>[^<>]{0,300})>\s{0,50}"
+    r"(?:<!--[^<>]{0,200}-->\s{0,50}){0,3}</\1\s{0,5}>",
     re.IGNORECASE,
 )
+# By this a script finds its list; generators leave lists without it empty, too.
+_HANDLE = re.compile(r"\b(?:id|data-\w{1,30}|v-\w{1,30}|x-\w{1,30}|ng-\w{1,30})=", re.IGNORECASE)
+_BUSY = re.compile(
+    r"""<(?!body\b)[a-z]{1,10}[1-6]?\b[^<>]{0,300}?\b(?:aria-busy=["']?true\b
+        |class=["']?[^"'<>]{0,200}?\b(?:skeleton|shimmer)\b[^<>]{0,200}>\s{0,50}</)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _SHADOW_TREE = re.compile(r"<template\b[^<>]{0,200}\bshadowrootmode\b", re.IGNORECASE)
-_FRAME = re.compile(r"<iframe\b[^<>]{0,500}?\bsrc(?:doc)?=", re.IGNORECASE)
+_FRAME = re.compile(
+    r"""<iframe\b(?![^<>]{0,500}\b(?:id|name|class|title)=["']?(?:nav|menu|side|toc))
+        [^<>]{0,500}?\bsrc(?:doc)?=["']?(?!["'\s>]|javascript:|about:)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _LOADING = re.compile(
-    r"^\W{0,5}(?:loading|please wait|lädt|chargement|cargando|загрузка|読み込み中|加载中)\b"
+    r"^\W{0,5}(?:loading|please wait|connecting|fetching|lädt|wird geladen|chargement|cargando"
+    r"|carregando|caricamento|загрузка|読み込み中|加载中|載入中|로딩)\b"
     r"(?:[^\n.…]{0,40}(?:\.{2,3}|…)|\W{0,3})$",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -99,7 +114,12 @@ def _lacks_a_part(html: str, text: str) -> bool:
         return True
     if not _SCRIPT.search(html):
         return False
-    return bool(_EMPTY_LIST.search(html) or _LOADING.search(text))
+    if _BUSY.search(html) or _LOADING.search(text):
+        return True
+    return any(
+        len(text) <= MAX_SHELL_CHARACTERS or found[1].startswith("t") or _HANDLE.search(found[2])
+        for found in _EMPTY_LIST.finditer(html)
+    )
 
 
 def find_obstacle(fetched: FetchedPage, text: str) -> FetchError | None:
