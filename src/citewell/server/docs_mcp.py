@@ -7,7 +7,6 @@ and the models are loaded, is what lets the first question be answered in a frac
 from __future__ import annotations
 
 import ipaddress
-import json
 import logging
 import math
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,14 @@ from starlette.responses import Response
 from citewell import __version__
 from citewell.core.errors import CitewellError
 from citewell.core.records import Caller
-from citewell.server.jsonrpc import INVALID_PARAMS, INVALID_REQUEST, Fault, parse_message
+from citewell.server.call_messages import (
+    SERVER_NAME,
+    SERVER_TITLE,
+    encode_result,
+    find_call,
+    shape_result,
+)
+from citewell.server.jsonrpc import INVALID_REQUEST, Fault, parse_message
 from citewell.tools.docs.front import DOCS_INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -27,9 +33,9 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
     from citewell.core.settings import Settings
+    from citewell.server.call_messages import PlainCall
     from citewell.server.docs_late_app import LateApp
     from citewell.tools.docs.front import DocsFront
-    from citewell.tools.results import ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -93,37 +99,22 @@ class DocsMcpEndpoint:
             return _fault(message)
         if not _is_plain(request):
             return None
+        call = find_call(message, self._front.registry, ignores_progress=True)
+        if call is not None:
+            return await self._call_tool(call, address=address)
         match message.get("method"):
             case "initialize" if "text/event-stream" not in request.headers.get("accept", ""):
-                return _result(message, _initialize(message.get("params", {})))
-            case "tools/call" if "id" in message:
-                return await self._call_tool(message, address=address)
+                return _respond(message["id"], _initialize(message.get("params", {})))
             case str() if "id" not in message and "mcp-session-id" not in request.headers:
                 # A notification of a client that has no session concerns nobody.
                 return Response(status_code=202)
         return None
 
-    async def _call_tool(self, message: Json, *, address: str) -> Response | None:
-        params = message.get("params", {})
-        name, arguments = params.get("name"), params.get("arguments", {})
-        if not isinstance(name, str) or not isinstance(arguments, dict | None):
-            text = "Invalid params: tools/call takes a name and an object of arguments."
-            fault = Fault(code=INVALID_PARAMS, message=text, request_id=message["id"])
-            return _fault(fault)
-        if not self._front.has(name):
-            return None
+    async def _call_tool(self, call: PlainCall, *, address: str) -> Response:
         caller = Caller(session=f"docs {address}", project=self._project)
-        result = await self._front.call(name, arguments or {}, caller=caller)
+        result = await self._front.call(call.name, call.arguments, caller=caller)
         self._late_app.load_soon()
-        return _result(message, self._shape(result))
-
-    def _shape(self, result: ToolResult) -> Json:
-        structured = result.structured
-        text = result.text if self._structured else _encode(structured)
-        shaped: Json = {"content": [{"type": "text", "text": text}]}
-        if self._structured:
-            shaped["structuredContent"] = structured
-        return {**shaped, "isError": result.is_error}
+        return _respond(call.request_id, shape_result(result, (), structured=self._structured))
 
     async def _hand_over(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -157,7 +148,7 @@ def _initialize(params: Json) -> Json:
     return {
         "protocolVersion": asked if asked in _HANDSHAKE_VERSIONS else _HANDSHAKE_VERSIONS[-1],
         "capabilities": {"tools": {"listChanged": False}},
-        "serverInfo": {"name": "citewell", "title": "Citewell", "version": __version__},
+        "serverInfo": {"name": SERVER_NAME, "title": SERVER_TITLE, "version": __version__},
         "instructions": DOCS_INSTRUCTIONS,
     }
 
@@ -209,13 +200,8 @@ def _fault(fault: Fault) -> Response:
     )
 
 
-def _result(message: Json, result: Json) -> Response:
-    body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-    return Response(_encode(body), media_type="application/json")
-
-
-def _encode(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _respond(request_id: str | int, result: Json) -> Response:
+    return Response(encode_result(request_id, result), media_type="application/json")
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

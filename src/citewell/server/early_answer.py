@@ -10,7 +10,8 @@ import anyio.to_thread
 
 if TYPE_CHECKING:
     from citewell.core.records import Caller
-    from citewell.server.plain_calls import PlainCall, PlainCalls
+    from citewell.server.call_messages import PlainCall
+    from citewell.server.plain_calls import PlainCalls
     from citewell.server.stdio_channel import LineChannel
 
 logger = logging.getLogger(__name__)

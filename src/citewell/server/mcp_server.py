@@ -17,11 +17,12 @@ from starlette.requests import Request
 
 from citewell import __version__
 from citewell.app.client_port import ClientMustAnswer
+from citewell.server.call_messages import SERVER_NAME, SERVER_TITLE, Json, shape_result
 from citewell.server.calls import Calls
 from citewell.server.client_log import ClientLog
 from citewell.server.client_port import RequestClient, can_elicit
 from citewell.server.departure import DEPARTURE_KEY
-from citewell.server.plain_calls import SERVER_NAME, SERVER_TITLE, ToolCalls, shape_result
+from citewell.server.plain_calls import ToolCalls
 from citewell.server.prompt_handlers import PromptHandlers
 from citewell.server.resource_handlers import ResourceHandlers
 from citewell.server.subscriptions import Subscriptions
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from citewell.server.departure import Departure
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry
-    from citewell.tools.resource_links import Resource
     from citewell.tools.results import ToolResult
     from citewell.tools.tool import Tool
 
@@ -158,7 +158,7 @@ async def _call(
     *,
     params: types.CallToolRequestParams,
     client: RequestClient,
-) -> tuple[ToolResult | None, list[Resource]]:
+) -> tuple[ToolResult | None, list[Json]]:
     """Run the tool until it is done; return its result and what that names.
 
     There is no result when the client has gone, or must answer something first.
@@ -173,7 +173,7 @@ async def _call(
         await context.session.report_progress(sent, message=progress.message)
 
     result: ToolResult | None = None
-    links: list[Resource] = []
+    links: list[Json] = []
     with _until_client_goes(context), suppress(ClientMustAnswer):
         result, links = await tool_calls.run(
             params.name, params.arguments or {}, caller=caller, on_progress=report, client=client

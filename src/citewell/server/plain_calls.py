@@ -7,13 +7,11 @@ what is wrong with a request.
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
 import time
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from citewell import __version__
 from citewell.app.call import Call
@@ -21,33 +19,33 @@ from citewell.app.client_port import ClientMustAnswer
 from citewell.core.errors import CitewellError
 from citewell.core.progress import no_progress
 from citewell.core.records import Caller
+from citewell.server.call_messages import (
+    SERVER_NAME,
+    SERVER_TITLE,
+    Json,
+    encode_result,
+    find_call,
+    shape_result,
+)
 from citewell.tools.resource_links import describe_resource, find_links
 from citewell.tools.results import UNEXPECTED, error_result, outcome_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from citewell.app.client_port import ClientPort
     from citewell.app.parts import OpensParts
     from citewell.core.progress import OnProgress
+    from citewell.server.call_messages import PlainCall
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry
-    from citewell.tools.resource_links import Resource
     from citewell.tools.results import ToolResult
 
 logger = logging.getLogger(__name__)
 
-Json = dict[str, Any]
-
-SERVER_NAME = "citewell"
-SERVER_TITLE = "Citewell"
 OLDEST_VERSION = "2025-06-18"
 """The first protocol version whose results have all that ours have."""
 
-_PARAMS = frozenset({"name", "arguments", "_meta"})
-# With these the client asks for messages beside the result.
-_PROGRESS = "progressToken"
-_LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 # What results of the sessionless era have besides.
 _MODERN_FIELDS = {
     "resultType": "complete",
@@ -59,15 +57,6 @@ _MODERN_FIELDS = {
         }
     },
 }
-
-
-@dataclass(frozen=True, slots=True)
-class PlainCall:
-    """A call that one message answers."""
-
-    request_id: str | int
-    name: str
-    arguments: Json
 
 
 class PlainCalls:
@@ -82,29 +71,13 @@ class PlainCalls:
 
     def find(self, message: Json, *, ignores_progress: bool = False) -> PlainCall | None:
         """Return the call that a valid message asks for; None if it is one for the SDK."""
-        if message.get("method") != "tools/call" or "id" not in message:
-            return None
-        params = message.get("params", {})
-        name, arguments, meta = (params.get(key) for key in ("name", "arguments", "_meta"))
-        arguments, meta = arguments or {}, meta or {}
-        if not (isinstance(name, str) and isinstance(arguments, dict) and isinstance(meta, dict)):
-            return None
-        if not _PARAMS.issuperset(params) or _LOG_LEVEL in meta:
-            return None
-        if _PROGRESS in meta and not ignores_progress:
-            return None
-        tool = self._registry.find(name)
-        if tool is None or not tool.only_reads_library:
-            return None
-        return PlainCall(message["id"], name, arguments)
+        return find_call(message, self._registry, ignores_progress=ignores_progress)
 
     async def answer(self, call: PlainCall, caller: Caller, *, modern: bool) -> bytes:
         """Return the JSON-RPC response to a call, for clients of the sessionless era or before."""
         result, links = await self._tool_calls.run(call.name, call.arguments, caller=caller)
         shaped = shape_result(result, links, structured=self._structured)
-        if modern:
-            shaped.update(_MODERN_FIELDS)
-        return encode({"jsonrpc": "2.0", "id": call.request_id, "result": shaped})
+        return encode_result(call.request_id, {**shaped, **(_MODERN_FIELDS if modern else {})})
 
 
 class ToolCalls:
@@ -123,8 +96,8 @@ class ToolCalls:
         caller: Caller,
         on_progress: OnProgress = no_progress,
         client: ClientPort | None = None,
-    ) -> tuple[ToolResult, list[Resource]]:
-        """Return the result of a metered call, and the caller's passages that it names.
+    ) -> tuple[ToolResult, list[Json]]:
+        """Return the result of a metered call, and links to the caller's passages that it names.
 
         Raises:
             ClientMustAnswer: the client has to answer first.
@@ -142,7 +115,10 @@ class ToolCalls:
                 client=client,
                 meter=parts.access.meter,
             )
-            return result, find_links(result.structured, Call(parts=parts, caller=caller))
+            resources = find_links(result.structured, Call(parts=parts, caller=caller))
+            return result, [
+                {"type": "resource_link", **describe_resource(link)} for link in resources
+            ]
         except ClientMustAnswer:
             raise
         except Exception as error:
@@ -159,22 +135,6 @@ class ToolCalls:
             self._metrics.count_call(tool.underscored_name, outcome_of(result), seconds=seconds)
 
 
-def shape_result(
-    result: ToolResult, links: Sequence[Resource], *, structured: bool
-) -> dict[str, Any]:
-    """Return the JSON of a result: both of its forms, or one block of JSON."""
-    if not structured:
-        # The URIs of the links are in it.
-        text = json.dumps(result.structured, ensure_ascii=False, separators=(",", ":"))
-        return {"content": [{"type": "text", "text": text}], "isError": result.is_error}
-    blocks = [{"type": "resource_link", **describe_resource(link)} for link in links]
-    return {
-        "content": [{"type": "text", "text": result.text}, *blocks],
-        "structuredContent": result.structured,
-        "isError": result.is_error,
-    }
-
-
 def local_caller(project: str) -> Caller:
     """Return whoever calls over stdio, or within this process."""
     return Caller(session=_process_session(), project=project)
@@ -183,9 +143,3 @@ def local_caller(project: str) -> Caller:
 @cache
 def _process_session() -> str:
     return secrets.token_hex(16)
-
-
-def encode(message: Json) -> bytes:
-    """Return a message as one line of JSON; half of a character is escaped, as JSON can."""
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")

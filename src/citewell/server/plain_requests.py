@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
     from citewell.core.records import Caller
-    from citewell.server.plain_calls import PlainCall, PlainCalls
+    from citewell.server.call_messages import PlainCall
+    from citewell.server.plain_calls import PlainCalls
 
 SESSION_HEADER = b"mcp-session-id"
 # The SDK ends a session of which it has seen nothing for half an hour.

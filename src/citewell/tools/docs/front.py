@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.access.rate_limit import RateLimiter
 from citewell.app.parts import Parts
 from citewell.tools.docs import get_doc_page, list_doc_pages, search_docs
-from citewell.tools.limits import MAX_RESPONSE_BYTES
-from citewell.tools.registry import Registry
+from citewell.tools.limits import limited_registry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,22 +49,13 @@ class DocsFront:
 
     def __init__(self, folder: DocsFolder, settings: Settings) -> None:
         self._parts = DocsParts(settings=settings, docs=folder)
-        self._registry = Registry(
-            DOCS_TOOLS,
-            timeout_seconds=settings.mcp_tool_timeout,
-            max_response_bytes=MAX_RESPONSE_BYTES,
-            max_response_tokens=settings.mcp_response_token_budget,
-        )
-
-    def has(self, name: str) -> bool:
-        """Return whether `name` is one of the docs tools."""
-        return self._registry.find(name) is not None
+        self.registry = limited_registry(DOCS_TOOLS, settings)
 
     async def call(
         self, name: str, arguments: Mapping[str, object], *, caller: Caller
     ) -> ToolResult:
         """Run a docs tool; what goes wrong comes back as an error result."""
-        return await self._registry.call(name, arguments, app=self._parts, caller=caller)
+        return await self.registry.call(name, arguments, app=self._parts, caller=caller)
 
 
 def open_rate_limiter(settings: Settings) -> RateLimiter:
