@@ -62,7 +62,7 @@ async def test_links_that_were_not_followed_are_offered(tmp_path: Path) -> None:
     assert [link.url for link in result.open_links] == [site.url("/egret")]
 
 
-async def test_a_word_that_the_evidence_lacks_is_told(tmp_path: Path) -> None:
+async def test_a_word_that_the_evidence_lacks_is_named(tmp_path: Path) -> None:
     with running_site(SITE) as site:
         async with open_research(tmp_path, max_depth=0) as research:
             known = await research.answer(site.url("/heron"), query="What does the grey heron eat?")
@@ -74,6 +74,19 @@ async def test_a_word_that_the_evidence_lacks_is_told(tmp_path: Path) -> None:
     assert other.cautions == (
         'No sentence found holds "pelican"; check that the evidence is about it.',
     )
+
+
+async def test_a_run_that_lacks_a_word_does_not_stop_as_answered(tmp_path: Path) -> None:
+    with running_site(SITE) as site:
+        async with open_research(tmp_path, max_depth=1) as research:
+            known = await research.answer(site.url("/heron"), query="What does the grey heron eat?")
+            other = await research.answer(
+                site.url("/heron"), query="What does the slender grey heron eat?"
+            )
+
+    assert (known.cautions, known.stop_reason) == ((), "answered")
+    assert 'No sentence found holds "slender"' in other.cautions[0]
+    assert other.stop_reason == "answered in part"
 
 
 async def test_a_japanese_question_is_answered_or_not(tmp_path: Path) -> None:

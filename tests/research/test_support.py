@@ -81,8 +81,7 @@ def test_settings_of_other_names_do_not_support_a_question_about_a_symbol() -> N
     assert misspelt.is_supported
     assert not other.is_supported
     assert absent_words("What is the default of log_level in Teal?", ranked("Teal can log.")) == [
-        "default",
-        "log_level",
+        "log_level"
     ]
 
 
@@ -158,13 +157,16 @@ def test_there_is_a_feature_per_name() -> None:
     assert len(row) == len(FEATURES)
 
 
-def test_words_that_stand_in_no_chunk_are_told_as_they_were_written() -> None:
+def test_names_and_unknown_words_that_no_chunk_holds_are_named_but_no_common_words() -> None:
     chunks = ranked("The pressure sensor is calibrated at sea.", "Runs `asyncio.shield()` too.")
 
     assert absent_words("How do I calibrate an Accelerometer?", chunks) == ["Accelerometer"]
     assert absent_words("How often are pressure sensors calibrated?", chunks) == []
     assert absent_words("What does asyncio.shield do?", chunks) == []
     assert absent_words("加速度計の較正", chunks) == []
+    assert absent_words("Why am I told to rarely calibrate gyros?", chunks, unknown=["gyros"]) == [
+        "gyros"
+    ]
 
 
 def test_a_word_that_two_parts_lack_is_named_once() -> None:

@@ -18,6 +18,7 @@ Detail = Literal["quotes", "passages", "brief"]
 
 StopReason = Literal[
     "answered",
+    "answered in part",
     "score plateau",
     "expansion budget is used up",
     "maximum depth",

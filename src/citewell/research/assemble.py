@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.records import Block, PageInfo, PageText
-    from citewell.core.results import Mode
+    from citewell.core.results import Mode, StopReason
     from citewell.research.read_path import ChosenQuote
     from citewell.research.run import ResearchRun, Spent
 
@@ -63,6 +63,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
         limits = QuoteLimits(max_quotes=_MOST_QUOTES if answered else _NEAREST_QUOTES)
         quotes, quoted = await _quote(run, shown, limits=limits) if shown else ([], [])
+    lacking = _missing(run, answered=answered)
     disagreements = await find_disagreements(run, quotes) if answered else ()
     message = f"Assembling results ({len(quotes)} quotes)..."
     await run.on_progress(Progress(phase="merge", message=message))
@@ -77,7 +78,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         quotes=tuple(quotes),
         seeds=_seeds(run),
         steps=tuple(run.steps),
-        stop_reason=run.stop_reason,
+        stop_reason=_stop_reason(run, lacking),
         documents_searched=run.documents_searched,
         documents_matched=len({each.chunk.source_id for each in run.best_chunks}),
         chunks_evaluated=run.found.chunks_evaluated,
@@ -88,7 +89,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
         failures=_failures(run),
         notes=(*run.found.notes, *run.notes, *_stale(run)),
-        cautions=(*_missing(run, answered=answered), *_incomplete(run, quoted)),
+        cautions=(*lacking, *_incomplete(run, quoted)),
         disagreements=disagreements,
         partial=partial,
         index_url=None if answered else await _index_url(run),
@@ -234,9 +235,19 @@ def _missing(run: ResearchRun, *, answered: bool) -> list[str]:
     absent = [
         word
         for query in unsettled
-        for word in absent_words(as_searched(query, run.found).text, run.found.ranked)
+        for word in absent_words(
+            as_searched(query, run.found).written,
+            run.found.ranked,
+            unknown=run.found.unknown_words,
+        )
     ]
     return [*notes, *absence_warnings(absent, has_evidence=answered)]
+
+
+def _stop_reason(run: ResearchRun, lacking: Sequence[str]) -> StopReason:
+    """Return why the run stopped; what lacks something is not called answered."""
+    is_partial = run.stop_reason == "answered" and bool(lacking)
+    return "answered in part" if is_partial else run.stop_reason
 
 
 def _incomplete(run: ResearchRun, quoted: Sequence[PageInfo]) -> list[str]:

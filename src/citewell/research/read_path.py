@@ -37,6 +37,10 @@ SPAN_CHUNKS = 20
 # Sentences that are embedded with their heading, about 7 ms each.
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
+# Of 50 quotes below this on the even lines of bench/questions.py one held an answer, which the
+# first quote held too. The second stays: the other half of an answer shares few of its words.
+_LEAST_CONFIDENCE = 0.2
+_ALWAYS_SHOWN = 2
 # Chunks that the reader reads, about 17 ms each; more do not tell absent answers apart better.
 _READ_CHUNKS = 4
 
@@ -78,7 +82,7 @@ async def judge_parts(
                 asked.written,
                 _own_first(part, found),
                 cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
-                unknown_words=found.unknown_words,
+                unknown_words=found.unknown_words if found.is_sizeable else (),
                 reads=await _read_best(asked, _for_part(part, parts, found), embedder=embedder),
             )
         )
@@ -135,7 +139,8 @@ async def quote_evidence(
             embedder=embedder,
         )
         spans = [*_quote_definitions(asked, chunks, limits=limits), *spans]
-        lists.append(_weigh(part, spans, chunks, support.get(part)))
+        judged = support.get(part)
+        lists.append(_without_doubtful(_weigh(part, spans, chunks, judged), judged))
     return _in_turn(lists, limit=limits.max_quotes)
 
 
@@ -231,6 +236,20 @@ def _weigh(
             confidence=None if judged is None else judged.confidence * span.share,
         )
         for span in spans
+    ]
+
+
+def _without_doubtful(quotes: list[ChosenQuote], judged: Judgement | None) -> list[ChosenQuote]:
+    """Return the quotes of a part, best first, without those that hardly answer it.
+
+    Where nothing supports the part, the nearest are all there is, and they stay.
+    """
+    if judged is None or not judged.is_supported:
+        return quotes
+    return [
+        quote
+        for rank, quote in enumerate(quotes)
+        if rank < _ALWAYS_SHOWN or (quote.confidence or 0.0) >= _LEAST_CONFIDENCE
     ]
 
 

@@ -17,7 +17,7 @@ from citewell.core.asking import without_asking
 from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.language import has_cjk
 from citewell.core.text import one_line
-from citewell.core.words import as_symbol, content_words, words
+from citewell.core.words import content_words, words
 from citewell.research.link_prose import prose_sentences
 from citewell.research.names import missing_names
 
@@ -85,7 +85,6 @@ _ASKING = frozenset(
     "variou want way which when whose year use".split()
 )
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
-_WORD = re.compile(r"[^\W_](?:[\w.'’-]*\w)?")
 _ASKING_WORTH = 0.4
 _HIRAGANA_WORTH = 0.3
 # What share of a question's words its evidence must hold at all: a small library ranks something
@@ -188,26 +187,17 @@ def support_features(
     ]
 
 
-def absent_words(query: str, chunks: Iterable[RankedChunk]) -> list[str]:
-    """Return the words of `query`, as written there, that stand in none of `chunks`.
+def absent_words(
+    query: str, chunks: Iterable[RankedChunk], *, unknown: Sequence[str] = ()
+) -> list[str]:
+    """Return the names in `query` that stand in none of `chunks`, and its `unknown` words.
 
     A page that speaks of something alike shares the other words; who reads it should know that
-    it does not speak of these. Words without spaces between them are not told apart.
+    it does not speak of these. A common word that is missing says nothing.
     """
-    asked = _read(query)
-    held = frozenset[str]().union(*(_held(asked, ranked.chunk) for ranked in chunks))
-    telling = asked.worth.keys() - _ASKING
-    stems = {word: telling & _stems_of(word) for word in _WORD.findall(query)}
-    return [
-        word for word, own in stems.items() if own and held.isdisjoint(own) and not has_cjk(word)
-    ]
-
-
-def _stems_of(word: str) -> frozenset[str]:
-    """Return the search words that tell of `word`; the parts of a symbol are common words."""
-    if as_symbol(word) is None:
-        return frozenset(content_words(word))
-    return frozenset(content_words(name)[0] for name in (word, word.rpartition(".")[2]))
+    held = [_heading_words(ranked.chunk) | _prose_words(ranked.chunk.text) for ranked in chunks]
+    nowhere, _ = missing_names(query, held)
+    return list(dict.fromkeys((*nowhere, *(word for word in unknown if word in query))))
 
 
 def absence_warnings(words: Sequence[str], *, has_evidence: bool = True) -> list[str]:

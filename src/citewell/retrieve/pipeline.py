@@ -104,7 +104,9 @@ class Retrieval:
     best_cosines: Mapping[str, float]
     """The highest cosine of any candidate, for each query that was also asked by vectors."""
     unknown_words: tuple[str, ...]
-    """Words the question is about that no page of a sizeable project holds, as they are written."""
+    """Words the question is about that no page of the project holds, as they are written."""
+    is_sizeable: bool
+    """Whether the project is so large that an unknown word counts against an answer."""
     chunks_matched: int
     """How many chunks words or vectors named, over all queries."""
     retrieval_ms: float
@@ -142,6 +144,7 @@ async def retrieve(
     gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
     corrected: dict[str, str] = {}
     unknown: tuple[str, ...] = ()
+    is_sizeable = False
     for _ in range(_CORRECTIONS if options.mode == "hybrid" else 0):
         slips, unknown = await _read_missing_words(asked, gathered, store=store, where=where)
         if not slips:
@@ -149,6 +152,9 @@ async def retrieve(
         corrected |= slips
         asked = [read_query(apply_corrections(query.written, slips)) for query in asked]
         gathered = await _find_all(asked, store=store, models=models, where=where, options=options)
+    if unknown:
+        stats = await store.corpus_stats(SearchFilter(project=where.project))
+        is_sizeable = stats.chunks >= _SIZEABLE_CHUNKS
     retrieval_ms = clock.lap_ms()
     rankings = [
         await _rank(query, candidates, models=models, options=options)
@@ -179,6 +185,7 @@ async def retrieve(
         calibrated=ranking.calibrated,
         best_cosines=_best_cosines(names, gathered),
         unknown_words=unknown,
+        is_sizeable=is_sizeable,
         chunks_matched=sum(candidates.chunks_matched for candidates in gathered),
         retrieval_ms=retrieval_ms,
         reranking_ms=reranking_ms,
@@ -346,8 +353,6 @@ async def _read_missing_words(
     texts = (" ".join((each.title, *each.heading_path, each.text)) for each in chunks.values())
     corrected = await in_thread(correct_words, slips, texts) if slips else {}
     unknown = [word for word in telling if word not in corrected and stems[word] not in known]
-    if unknown and (await store.corpus_stats(anywhere)).chunks < _SIZEABLE_CHUNKS:
-        unknown = []
     return corrected, tuple(unknown)
 
 

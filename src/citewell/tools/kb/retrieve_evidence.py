@@ -116,7 +116,11 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
     ]
     quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
     is_settled = judged[arguments.question].is_settled
-    absent = [] if is_settled else absent_words(found.query.text, found.ranked)
+    absent = (
+        []
+        if is_settled
+        else absent_words(found.query.written, found.ranked, unknown=found.unknown_words)
+    )
     supported = bool(quotes) and judged[arguments.question].is_supported
     output = RetrieveEvidenceOutput(
         supported=supported,
