@@ -216,6 +216,26 @@ def test_the_title_is_the_pages_own(head: str, content: str, title: str) -> None
     assert page.title == title
 
 
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("birds_heron.html", "Module: heron – Fen Reference"),
+        ("birds.html", "Layer: birds – Fen Reference"),
+        ("fen.html", "Fen Reference"),
+    ],
+)
+def test_under_a_title_that_every_page_has_the_heading_of_the_address_names_the_page(
+    path: str, title: str
+) -> None:
+    page = extracted(
+        "<head><title>Fen Reference</title></head><body><div>Fen Reference</div>"
+        f"<h1>Layer: birds</h1><h2>Module: heron</h2><p>{_LONG}</p></body>",
+        url=f"https://fen.example/{path}",
+    )
+
+    assert page.title == title
+
+
 @pytest.mark.parametrize("title", ["Fen Manager - Setup Guide", "Setup Guide | Fen Manager"])
 def test_a_sites_name_over_the_content_is_not_the_title_of_the_page(title: str) -> None:
     page = extracted(

@@ -175,14 +175,27 @@ def is_title_of_site(title: str, headings: Sequence[str], url: str) -> bool:
     if title[:1].isdecimal():
         # The number of a chapter.
         return False
-    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
-    name = _long_words(path.rstrip("/").rpartition("/")[2])
+    name = _long_words(_name_in_address(url))
     words, of_title = _long_words(heading), _long_words(title)
     if not name or not words or _NO_TITLE.fullmatch(heading) or name & of_title:
         return False
     if words & name:
         return not shares_words(heading, title)
     return not any(of_title & _long_words(each) for each in headings)
+
+
+def heading_of_address(headings: Sequence[str], url: str) -> str:
+    """Return the heading that has the last word of the page's address, or ""."""
+    words = re.findall(r"[^\W\d_]{3,}", _name_in_address(url).lower())
+    if not words:
+        return ""
+    return next((each for each in headings if words[-1] in re.findall(r"\w+", each.lower())), "")
+
+
+def _name_in_address(url: str) -> str:
+    """Return the last part of a path, without the ending of a file."""
+    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
+    return path.rstrip("/").rpartition("/")[2]
 
 
 def _long_words(text: str) -> set[str]:

@@ -16,6 +16,7 @@ from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.main_content import find_main_content
 from citewell.ingest.extract.html.metadata import (
     choose_title,
+    heading_of_address,
     is_title_of_site,
     read_metadata,
     repeats_title,
@@ -103,8 +104,12 @@ def _title_of(
     all_headings = [section.heading for section in sections if section.heading]
     first = next(iter(all_headings), "")
     own = named
-    if not named and not is_article and is_title_of_site(metadata.title, all_headings, url):
-        own = first
+    if not named and not is_article:
+        if is_title_of_site(metadata.title, all_headings, url):
+            own = first
+        elif len(headings) > 1 and repeats_title(headings[0], metadata.title):
+            # Over a further first heading, the title may be that of the site on every page.
+            own = heading_of_address(all_headings[1:], url)
     if own and metadata.title and not shares_words(own, metadata.title):
         return f"{own} – {metadata.title}"
     chosen = choose_title(metadata, headings, subheadings=subheadings, is_article=is_article)
