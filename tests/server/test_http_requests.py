@@ -16,7 +16,7 @@ from citewell.core.errors import SettingsError
 from citewell.core.hosts import is_loopback
 from citewell.core.settings import Settings
 from citewell.server.auth import check_binding
-from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 
 pytestmark = pytest.mark.anyio
 

@@ -19,7 +19,7 @@ from websockets.typing import Origin, Subprotocol
 
 from citewell.access.keys import OPERATOR, KeyTerms, revoke_key
 from citewell.core.settings import Settings
-from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 from citewell.store.open import open_store
 
 pytestmark = pytest.mark.anyio

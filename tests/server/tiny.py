@@ -18,8 +18,8 @@ from citewell.core.progress import Progress
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
 from citewell.server.http_app import build_http_app
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 from citewell.server.listener import bind
-from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
 from citewell.store.protocol import Store

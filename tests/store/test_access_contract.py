@@ -87,7 +87,7 @@ async def test_two_live_keys_cannot_have_one_name(store: AccessStore) -> None:
 async def test_the_name_of_a_key_that_ended_is_free_again(store: AccessStore) -> None:
     await store.put_key(key("a", expires_at=NOON - timedelta(seconds=1)))
     await store.put_key(key("b"))
-    await store.revoke_keys("b", at=NOON)
+    await store.revoke_keys("b", now=NOON)
 
     assert await store.put_key(key("c", created_at=NOON + timedelta(seconds=1)))
 
@@ -95,7 +95,7 @@ async def test_the_name_of_a_key_that_ended_is_free_again(store: AccessStore) ->
 async def test_a_revoked_key_is_still_found_and_says_so(store: AccessStore) -> None:
     await store.put_key(key("a"))
 
-    revoked = [await store.revoke_keys("a", at=NOON) for _ in range(2)]
+    revoked = [await store.revoke_keys("a", now=NOON) for _ in range(2)]
     found = await store.find_key("a")
 
     assert revoked == [1, 0]
@@ -107,7 +107,7 @@ async def test_a_revoked_key_is_still_found_and_says_so(store: AccessStore) -> N
 async def test_a_store_has_keys_even_when_all_are_revoked(store: AccessStore) -> None:
     before = await store.has_keys()
     await store.put_key(key("a"))
-    await store.revoke_keys("a", at=NOON)
+    await store.revoke_keys("a", now=NOON)
 
     assert (before, await store.has_keys()) == (False, True)
 
@@ -139,7 +139,7 @@ async def test_a_new_token_never_makes_the_old_one_live_longer(store: AccessStor
 
 async def test_a_key_that_is_gone_gets_no_new_token(store: AccessStore) -> None:
     await store.put_key(key("a"))
-    await store.revoke_keys("a", at=NOON)
+    await store.revoke_keys("a", now=NOON)
 
     assert not await store.replace_key(key("b", owner="a"), old_until=NOON)
     assert await store.find_key("b") is None
@@ -150,7 +150,7 @@ async def test_revoking_takes_every_token_of_a_key_and_no_other(store: AccessSto
     await store.replace_key(key("b", owner="a"), old_until=NOON + timedelta(hours=1))
     await store.put_key(key("c", "bob"))
 
-    assert await store.revoke_keys("a", at=NOON) == 2
+    assert await store.revoke_keys("a", now=NOON) == 2
     assert [each.is_live(NOON) for each in await store.list_keys()] == [False, False, True]
 
 

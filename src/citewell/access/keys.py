@@ -125,7 +125,7 @@ async def revoke_key(store: AccessStore, name: str, *, by: Caller) -> int:
     """
     now = datetime.now(UTC)
     current = await _find_live(store, name, now, by=by)
-    revoked = await store.revoke_keys(current.owner, at=now)
+    revoked = await store.revoke_keys(current.owner, now=now)
     if not revoked:
         raise _no_such_key(name)
     return revoked

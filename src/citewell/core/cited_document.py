@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from citewell.core.text_fragment import DIRECTIVE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,7 +28,6 @@ _ATTRIBUTION = re.compile(
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _LEAST_WORDS, _LEAST_CJK = 4, 8
 _TRAILING = ".,;:!?*_'’”\""
-_DIRECTIVE = ":~:text="
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +123,7 @@ def _is_a_quote(text: str) -> bool:
 
 
 def _fragment_ends(url: str) -> tuple[str, str] | None:
-    _, directive, terms = url.partition(_DIRECTIVE)
+    _, directive, terms = url.partition(DIRECTIVE)
     if not directive:
         return None
     # Several directives may name one quote together.
@@ -140,7 +141,7 @@ def _trim_url(url: str) -> str:
 
 
 def _paragraphs(document: str) -> Iterator[_Paragraph]:
-    """Give runs of lines of one kind; code and blank lines part them."""
+    """Yield runs of lines of one kind; code and blank lines separate them."""
     lines: list[str] = []
     first, kind, in_code = 1, False, False
     for number, line in enumerate([*document.splitlines(), ""], 1):

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     from citewell.core.library import Fields, FieldValue
 
-ContentType = Literal["job_posting", "blog_article", "company_page"]
+TypedContent = Literal["job_posting", "blog_article", "company_page"]
+"""The content types whose pages have fields."""
 
 FieldName = Literal[
     "company",
@@ -29,7 +30,7 @@ FieldName = Literal[
     "industry",
 ]
 
-CONTENT_TYPES: tuple[ContentType, ...] = get_args(ContentType)
+TYPED_CONTENTS: tuple[TypedContent, ...] = get_args(TypedContent)
 FIELD_NAMES: tuple[FieldName, ...] = get_args(FieldName)
 
 
@@ -68,7 +69,7 @@ def dump_fields(fields: Sequence[ContentField]) -> dict[str, FieldValue]:
 def load_fields(plain: Fields) -> tuple[ContentField, ...]:
     """Return the fields that `dump_fields` made plain; what is of another shape is left out."""
     return tuple(
-        ContentField(name=name, **each)
+        ContentField(name=name, **value)
         for name in FIELD_NAMES
-        for each in cast("list[dict[str, Any]]", plain.get(name) or [])
+        for value in cast("list[dict[str, Any]]", plain.get(name) or [])
     )

@@ -23,8 +23,6 @@ _MAX_TERM_WORDS = 4
 _MAX_QUESTION_CHARACTERS = 300
 _MAX_NAME_CHARACTERS = 200
 _LETTERS_OF_STEM = 4
-# What is longer asks for more than a definition, and is slow to take apart.
-_LONGEST_QUESTION = 300
 _ASKS_WHAT = re.compile(
     r"\W*(?:what(?:['’]s| is| are| does)(?: meant by)?|define|definition of|meaning of)\s+"
     r"(?:an?\s+|the\s+)?(?P<term>.+?)"
@@ -63,11 +61,10 @@ def asked_terms(query: str) -> tuple[str, ...]:
     """
     if len(query) > _MAX_QUESTION_CHARACTERS or _ASKS_OTHERWISE.match(query):
         return ()
-    is_short = len(query) <= _LONGEST_QUESTION
-    found = (_ASKS_WHAT.match(query) if is_short else None) or _ASKS_WHAT_IN_JAPANESE.match(query)
-    term = found["term"] if found else query
+    question = _ASKS_WHAT.match(query) or _ASKS_WHAT_IN_JAPANESE.match(query)
+    term = question["term"] if question else query
     is_name = " " not in term.strip() or len(content_words(term)) <= _MAX_TERM_WORDS
-    symbols = _symbols(term) if is_name or not found else []
+    symbols = _symbols(term) if is_name or not question else []
     plain = [_plain(name) for name in (*symbols, *([term] if is_name else []))]
     return tuple(dict.fromkeys(name for name in plain if name))
 
@@ -96,16 +93,16 @@ def raise_definitions(
 ) -> list[float]:
     """Return the scores, those of texts that define one of `terms` raised above the rest."""
     best = max(scores, default=0.0)
-    near = [at for at, score in enumerate(scores) if score > _LEAST_SHARE_OF_BEST * best]
-    defining = [at for at in near if defines(texts[at], terms)] or [
-        at for at in near if defines(texts[at], terms, in_any_case=True)
+    near = [i for i, score in enumerate(scores) if score > _LEAST_SHARE_OF_BEST * best]
+    defining = [i for i in near if defines(texts[i], terms)] or [
+        i for i in near if defines(texts[i], terms, in_any_case=True)
     ]
-    raised = sorted(defining, key=lambda at: -scores[at])[:_MOST_RAISED]
+    raised = sorted(defining, key=lambda i: -scores[i])[:_MOST_RAISED]
     if not raised:
         return list(scores)
     return [
-        score + _TOWARDS_BEST * (best - score) if at in raised else score * _MERELY_MENTIONS
-        for at, score in enumerate(scores)
+        score + _TOWARDS_BEST * (best - score) if i in raised else score * _MERELY_MENTIONS
+        for i, score in enumerate(scores)
     ]
 
 

@@ -48,41 +48,57 @@ class FoldedText:
         """Return where the folded text from `start` to `end` stood; `end` is after `start`."""
         return self._origin(start)[0], self._origin(end - 1)[1]
 
-    def _origin(self, at: int) -> Span:
-        run = bisect_right(self._starts, at) - 1
+    def _origin(self, offset: int) -> Span:
+        run = bisect_right(self._starts, offset) - 1
         start, end = self._origins[run]
         next_run = self._starts[run + 1] if run + 1 < len(self._starts) else len(self.text)
         if next_run - self._starts[run] != end - start:
             # A run that was replaced, such as an ellipsis, is one piece.
             return start, end
-        place = start + at - self._starts[run]
+        place = start + offset - self._starts[run]
         return place, place + 1
+
+
+class FoldedTextWriter:
+    """Joins runs to a folded text, each with where it stood before."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._starts: list[int] = []
+        self._origins: list[Span] = []
+        self._length = 0
+
+    def add(self, part: str, start: int, end: int) -> None:
+        """Add a run that stood from `start` to `end`; empty runs are dropped."""
+        if part and start < end:
+            self._parts.append(part)
+            self._starts.append(self._length)
+            self._origins.append((start, end))
+            self._length += len(part)
+
+    @property
+    def ends_with_space(self) -> bool:
+        """Whether another space would repeat one; true at the beginning."""
+        return not self._parts or self._parts[-1].endswith(" ")
+
+    def finish(self) -> FoldedText:
+        """Return the text of all runs."""
+        return FoldedText("".join(self._parts), self._starts, self._origins)
 
 
 def fold(text: str) -> FoldedText:
     """Return `text` folded; two texts that differ only in their typesetting fold alike."""
-    parts: list[str] = []
-    starts: list[int] = []
-    origins: list[Span] = []
-    length, position = 0, 0
+    writer = FoldedTextWriter()
+    position = 0
     is_session = _PROMPT in text
-
-    def add(part: str, start: int, end: int) -> None:
-        nonlocal length
-        if part:
-            parts.append(part)
-            starts.append(length)
-            origins.append((start, end))
-            length += len(part)
-
     for match in _CHANGING.finditer(text):
-        add(text[position : match.start()], position, match.start())
+        writer.add(text[position : match.start()], position, match.start())
         written = _written(match, is_session=is_session)
-        is_repeated = written == " " and (not parts or parts[-1].endswith(" "))
-        add("" if is_repeated else written, match.start(), match.end())
+        is_repeated = written == " " and writer.ends_with_space
+        writer.add("" if is_repeated else written, match.start(), match.end())
         position = match.end()
-    add(text[position:], position, len(text))
-    return FoldedText("".join(parts), starts, origins)
+    writer.add(text[position:], position, len(text))
+    return writer.finish()
 
 
 def _written(match: re.Match[str], *, is_session: bool) -> str:

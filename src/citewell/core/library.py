@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.content_fields import TypedContent
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 WebsiteKind = Literal["page", "site"]
 
-ContentType = Literal["job_posting", "blog_article", "company_page", "general"]
+ContentType = Literal[TypedContent, "general"]
 
 WebsiteStatus = Literal["pending", "processing", "completed", "failed"]
 

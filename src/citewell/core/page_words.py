@@ -190,7 +190,7 @@ def _fold(text: str, folding: dict[str, str]) -> str:
     if text.isascii():
         return text.lower()
     if len(folding) > _FEW_FOLDED:
-        return text.translate({ord(one): plain for one, plain in folding.items()}).lower()
+        return text.translate({ord(letter): plain for letter, plain in folding.items()}).lower()
     for character, plain in folding.items():
         text = text.replace(character, plain)
     return text.lower()

@@ -111,11 +111,11 @@ def read_query(text: str) -> Query:
 
 def named_tokens(text: str) -> list[re.Match[str]]:
     """Return the words and names of `text`, without variables of the asker's own and paths."""
-    own = {match[1] for match in _ASSIGNED.finditer(text)}
+    variables = {match[1] for match in _ASSIGNED.finditer(text)}
     return [
         match
         for match in _TOKEN.finditer(text)
-        if match[0].split(".")[0] not in own and not _PLACEHOLDER.match(match[0])
+        if match[0].split(".")[0] not in variables and not _PLACEHOLDER.match(match[0])
     ]
 
 

@@ -144,10 +144,10 @@ class ExtractedPage:
         path: list[str] = []
         current: int | None = section
         while current is not None:
-            at = self.sections[current]
-            if at.heading:
-                path.append(at.heading)
-            current = at.parent
+            ancestor = self.sections[current]
+            if ancestor.heading:
+                path.append(ancestor.heading)
+            current = ancestor.parent
         return tuple(reversed(path))
 
 

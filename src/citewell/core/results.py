@@ -57,7 +57,7 @@ class Question:
         if source_ids is None:
             return within
         allowed = within.source_ids
-        seen = [each for each in source_ids if allowed is None or each in allowed]
+        seen = [page for page in source_ids if allowed is None or page in allowed]
         return replace(within, source_ids=tuple(seen))
 
 

@@ -331,12 +331,12 @@ class Settings:
 
 def setting_fields() -> list[Field[Any]]:
     """Return the settings as they are declared, in order."""
-    return [each for each in fields(Settings) if "about" in each.metadata]
+    return [setting for setting in fields(Settings) if "about" in setting.metadata]
 
 
 def explain_unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
     """Return a sentence about each variable that begins with CITEWELL_ and sets nothing."""
-    names = [each.name for each in setting_fields()]
+    names = [setting.name for setting in setting_fields()]
     return unknown_variables(names, os.environ if environment is None else environment)
 
 
@@ -361,7 +361,7 @@ def load_settings(
         SettingsError: a value is of the wrong type or out of range, or the file cannot be used.
     """
     env = os.environ if environment is None else environment
-    declared = {each.name: each for each in setting_fields()}
+    declared = {setting.name: setting for setting in setting_fields()}
     file = find_env_file(env_file, env)
     given = {
         **values_by_bare_name(BARE_NAMES, env),

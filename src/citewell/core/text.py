@@ -80,7 +80,7 @@ def _paragraphs(text: str) -> list[Span]:
 
     def close(end: int) -> None:
         nonlocal start
-        if start >= 0 and (trimmed := _trim(text, start, end)):
+        if start >= 0 and (trimmed := trim_span(text, start, end)):
             found.append(trimmed)
         start = -1
 
@@ -118,15 +118,16 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
         following = _NEXT_LETTER.search(text, match.end(), end) if "`" in match.group() else None
         if following is not None and following.group().islower():
             continue
-        if trimmed := _trim(text, begin, match.end()):
+        if trimmed := trim_span(text, begin, match.end()):
             spans.append(trimmed)
         begin = match.end()
-    if trimmed := _trim(text, begin, end):
+    if trimmed := trim_span(text, begin, end):
         spans.append(trimmed)
     return spans
 
 
-def _trim(text: str, start: int, end: int) -> Span | None:
+def trim_span(text: str, start: int, end: int) -> Span | None:
+    """Return the span without white space at either end; None when nothing else is left."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.core.page_words import FIRST_CJK, joins_words, strip_marks
+from citewell.core.text import trim_span
 
 if TYPE_CHECKING:
     from citewell.core.page_words import PageWords
@@ -109,12 +110,8 @@ def weight_of(words: PageWords, word: int) -> int:
 
 def _within_line(words: PageWords, start: int, end: int) -> Span | None:
     """Return the span without white space around it; None when it crosses lines all the same."""
-    text = words.text
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return (start, end) if start < end and "\n" not in text[start:end] else None
+    span = trim_span(words.text, start, end)
+    return None if span is None or "\n" in words.text[slice(*span)] else span
 
 
 def _occurs(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.core.folding import FoldedText
+from citewell.core.folding import FoldedTextWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.text import Span
+    from citewell.core.folding import FoldedText
 
 _FENCE = re.compile(r"[ \t>]{0,20}+(`{3,}+|~{3,}+)")
 _LINE_MARK = re.compile(
@@ -42,7 +42,7 @@ def read_visible_text(text: str, *, fence: str = "") -> FoldedText:
 
     `fence` is the code fence that is open where `text` begins, if it is a part of a page.
     """
-    writer = _Writer()
+    writer = FoldedTextWriter()
     position = 0
     for line in _lines(text):
         body = line.rstrip("\n")
@@ -79,7 +79,7 @@ def _next_fence(fence: str, line: str) -> str:
     return "" if mark.group(1).startswith(fence) else fence
 
 
-def _read_line(line: str, offset: int, writer: _Writer) -> None:
+def _read_line(line: str, offset: int, writer: FoldedTextWriter) -> None:
     mark = _LINE_MARK.match(line)
     position = mark.end() if mark else 0
     if label := _LABEL.match(line, position):
@@ -114,21 +114,3 @@ def _read_line(line: str, offset: int, writer: _Writer) -> None:
             written = ""
         writer.add(written, offset + start, offset + end)
     writer.add(line[position:], offset + position, offset + len(line))
-
-
-class _Writer:
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._starts: list[int] = []
-        self._origins: list[Span] = []
-        self._length = 0
-
-    def add(self, part: str, start: int, end: int) -> None:
-        if part and start < end:
-            self._parts.append(part)
-            self._starts.append(self._length)
-            self._origins.append((start, end))
-            self._length += len(part)
-
-    def finish(self) -> FoldedText:
-        return FoldedText("".join(self._parts), self._starts, self._origins)

@@ -147,16 +147,16 @@ def check_binding(settings: Settings, *, has_keys: bool = False) -> None:
 
 def allowed_names(settings: Settings) -> TransportSecuritySettings:
     """Return the Host and Origin headers that are served: loopback and what is configured."""
-    own = list(settings.mcp_allowed_hosts)
+    public_names = list(settings.mcp_allowed_hosts)
     if not is_loopback(settings.mcp_host) and not is_unspecified(settings.mcp_host):
-        own.append(_in_url(settings.mcp_host))
-    names = [*_LOOPBACK_NAMES, *own]
+        public_names.append(_in_url(settings.mcp_host))
+    names = [*_LOOPBACK_NAMES, *public_names]
     return TransportSecuritySettings(
         allowed_hosts=[form for name in names for form in (name, f"{name}:*")],
         allowed_origins=[
             *(f"http://{name}{port}" for name in _LOOPBACK_NAMES for port in ("", ":*")),
             # The server's own pages, which it serves under these names.
-            *(f"{scheme}://{name}" for name in own for scheme in ("https", "http")),
+            *(f"{scheme}://{name}" for name in public_names for scheme in ("https", "http")),
             *settings.mcp_allowed_origins,
         ],
     )

@@ -5,9 +5,10 @@ Imports no more than that takes, so that a server can answer before it has loade
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from citewell.server.jsonrpc import compact_json, encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def shape_result(result: ToolResult, links: Sequence[Json], *, structured: bool)
     """Return the JSON of a result: both of its forms with links, or one block of JSON."""
     if not structured:
         # The URIs of the links are in it.
-        text = json.dumps(result.structured, ensure_ascii=False, separators=(",", ":"))
+        text = compact_json(result.structured)
         return {"content": [{"type": "text", "text": text}], "isError": result.is_error}
     return {
         "content": [{"type": "text", "text": result.text}, *links],
@@ -75,9 +76,3 @@ def shape_result(result: ToolResult, links: Sequence[Json], *, structured: bool)
 def encode_result(request_id: str | int, result: Json) -> bytes:
     """Return the JSON-RPC response to a request."""
     return encode({"jsonrpc": "2.0", "id": request_id, "result": result})
-
-
-def encode(message: Json) -> bytes:
-    """Return a message as one line of JSON; half of a character is escaped, as JSON can."""
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")

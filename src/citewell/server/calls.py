@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CALLER_KEY = "citewell.caller"
-"""Where the HTTP layer keeps, in a request's scope, whom it let in."""
+"""Key of the admitted caller in the scope of an HTTP request."""
 
 SESSION_KEY = "citewell.session"
-"""Where a transport whose connection is the session keeps, in its scope, the session's name."""
+"""Key of the session's name in the scope of a transport whose connection is the session."""
 
 # Retired in the sessionless era, where an unknown resource is an invalid parameter.
 RESOURCE_NOT_FOUND = -32002
@@ -109,15 +109,15 @@ class Calls:
 
 def session_of_address(scope: Scope) -> str:
     """Return the session of a client that has none, by its address."""
-    # Nothing else is the same in two requests of a client without session and key, and what one
-    # has found the next must be able to read, at another replica too. Neighbours behind one
-    # address may search the same pages anyway.
+    # Two requests of a client without session and key share nothing but the address, and what
+    # one finds the next must be able to read, at another replica too. Neighbours behind one
+    # address can search the same pages anyway.
     client = scope.get("client")
     return f"address {client[0] if client else 'unknown'}"
 
 
 def is_handshake_era(context: RequestContext) -> bool:
-    """Tell whether the request is of the era that opens with `initialize`."""
+    """Return whether the request is of the era that opens with `initialize`."""
     return context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
 
 

@@ -142,8 +142,8 @@ class RequestClient:
 
 
 def _reply_of(answer: types.ElicitResult, *, key: str) -> PersonReply:
-    given = (answer.content or {}).get("answer") if answer.action == "accept" else None
-    text = "" if given is None else str(given).strip()
+    reply = (answer.content or {}).get("answer") if answer.action == "accept" else None
+    text = "" if reply is None else str(reply).strip()
     return PersonReply(key=key, text=text or None)
 
 

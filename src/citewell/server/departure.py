@@ -1,4 +1,4 @@
-"""A client that goes away before it has its answer, and the work that then ends."""
+"""Cancelling the work for a client that disconnects before it has its answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive
 
 DEPARTURE_KEY = "citewell.departure"
-"""Where the HTTP layer keeps, in a request's scope, its Departure."""
+"""Key of the Departure in the scope of an HTTP request."""
 
 
 class Departure:
@@ -25,7 +25,7 @@ class Departure:
 
     @contextmanager
     def ends_this(self) -> Iterator[None]:
-        """Cancel what runs inside when the client goes; without a task that waits for it."""
+        """Cancel what runs inside when the client goes, without a task that waits for it."""
         with anyio.CancelScope() as scope:
             self._scopes.append(scope)
             if self._gone.is_set():
@@ -33,7 +33,7 @@ class Departure:
             try:
                 yield
             finally:
-                # Cancelling what is over is not free: anyio describes in words who cancels.
+                # Cancelling a finished scope is not free: anyio formats a message for it.
                 self._scopes.remove(scope)
 
     async def watch(self, receive: Receive) -> None:

@@ -1,4 +1,4 @@
-"""The whole MCP application of a docs server, loaded behind its back."""
+"""The full MCP application of a docs server, loaded in the background."""
 
 from __future__ import annotations
 

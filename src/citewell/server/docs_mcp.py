@@ -1,7 +1,7 @@
-"""`/mcp` of a docs server: the docs tools at once, all else by the whole MCP application.
+"""`/mcp` of a docs server: the docs tools answer here, everything else in the full application.
 
-What the docs tools need is a folder of Markdown. Answering them here, before the SDK, the database
-and the models are loaded, is what lets the first question be answered in a fraction of a second.
+The docs tools need only a folder of Markdown. Answering them before the SDK, the database and the
+models are loaded lets the first question be answered in a fraction of a second.
 """
 
 from __future__ import annotations
@@ -24,13 +24,22 @@ from citewell.server.call_messages import (
     find_call,
     shape_result,
 )
-from citewell.server.jsonrpc import INVALID_REQUEST, Fault, parse_message
+from citewell.server.departure import Departure
+from citewell.server.fault_response import fault_response
+from citewell.server.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    MAX_REQUEST_BYTES,
+    RATE_LIMITED,
+    Fault,
+    parse_message,
+)
 from citewell.tools.docs.front import DOCS_INSTRUCTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from citewell.core.settings import Settings
     from citewell.server.call_messages import PlainCall
@@ -38,11 +47,6 @@ if TYPE_CHECKING:
     from citewell.tools.docs.front import DocsFront
 
 logger = logging.getLogger(__name__)
-
-MAX_REQUEST_BYTES = 4_000_000
-
-RATE_LIMITED = -32000
-INTERNAL_ERROR = -32603
 
 # Versions of the protocol that open with `initialize`, oldest first.
 _HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -87,16 +91,16 @@ class DocsMcpEndpoint:
         if response is not None:
             await response(scope, receive, send)
             return
-        await self._hand_over(scope, _replay(body, receive), send)
+        await self._hand_over(scope, Departure().noticing(body, receive), send)
 
     async def _answer(self, request: Request, body: bytes, *, address: str) -> Response | None:
         """Return the answer to a message that needs no more than the docs, else None."""
         if len(body) > MAX_REQUEST_BYTES:
             text = f"Invalid request: at most {MAX_REQUEST_BYTES:,} bytes are taken."
-            return _fault(Fault(code=INVALID_REQUEST, message=text, status=413))
+            return fault_response(Fault(code=INVALID_REQUEST, message=text, status=413))
         message = parse_message(body)
         if isinstance(message, Fault):
-            return _fault(message)
+            return fault_response(message)
         if not _is_plain(request):
             return None
         call = find_call(message, self._front.registry, ignores_progress=True)
@@ -106,7 +110,7 @@ class DocsMcpEndpoint:
             case "initialize" if "text/event-stream" not in request.headers.get("accept", ""):
                 return _respond(message["id"], _initialize(message.get("params", {})))
             case str() if "id" not in message and "mcp-session-id" not in request.headers:
-                # A notification of a client that has no session concerns nobody.
+                # Without a session there is nobody to notify.
                 return Response(status_code=202)
         return None
 
@@ -120,17 +124,17 @@ class DocsMcpEndpoint:
         try:
             whole = await self._late_app.get()
         except CitewellError as error:
-            # Its words may tell of paths or hosts; whoever runs the server has them in the log.
+            # The message may name paths or hosts, so it goes to the log only.
             logger.exception("the MCP server cannot start: %s", error.message)
             text = "Internal error: only the docs tools are available."
-            response = _fault(Fault(code=INTERNAL_ERROR, message=text, status=503))
+            response = fault_response(Fault(code=INTERNAL_ERROR, message=text, status=503))
             await response(scope, receive, send)
             return
         await whole.app(_accepting(scope), receive, send)
 
 
 def _accepting(scope: Scope) -> Scope:
-    """Return the scope of a request that says what it accepts: without a word, anything."""
+    """Return the scope with an Accept header; a request without one accepts anything."""
     headers = scope["headers"]
     if any(name == b"accept" for name, _ in headers):
         return scope
@@ -138,15 +142,15 @@ def _accepting(scope: Scope) -> Scope:
 
 
 def _is_plain(request: Request) -> bool:
-    """Tell whether the request is of the handshake era, and not sent by a page in a browser."""
+    """Return whether the request is of the handshake era and was not sent by a browser page."""
     version = request.headers.get("mcp-protocol-version", _HANDSHAKE_VERSIONS[-1])
     return version <= _HANDSHAKE_VERSIONS[-1] and "origin" not in request.headers
 
 
 def _initialize(params: Json) -> Json:
-    asked = params.get("protocolVersion")
+    version = params.get("protocolVersion")
     return {
-        "protocolVersion": asked if asked in _HANDSHAKE_VERSIONS else _HANDSHAKE_VERSIONS[-1],
+        "protocolVersion": version if version in _HANDSHAKE_VERSIONS else _HANDSHAKE_VERSIONS[-1],
         "capabilities": {"tools": {"listChanged": False}},
         "serverInfo": {"name": SERVER_NAME, "title": SERVER_TITLE, "version": __version__},
         "instructions": DOCS_INSTRUCTIONS,
@@ -154,7 +158,7 @@ def _initialize(params: Json) -> Json:
 
 
 def _address_of(request: Request) -> str:
-    """Return who is counted: an IPv4 address, or the network a household of IPv6 has."""
+    """Return the key of the rate limit: an IPv4 address, or the /64 network of an IPv6 one."""
     host = request.client.host if request.client is not None else "unknown"
     try:
         address = ipaddress.ip_address(host)
@@ -166,7 +170,7 @@ def _address_of(request: Request) -> str:
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body, or as much of it as shows that it is too long."""
+    """Return the body, cut once it exceeds MAX_REQUEST_BYTES."""
     parts = bytearray()
     async for part in request.stream():
         parts += part
@@ -179,7 +183,7 @@ def _rate_limited(body: bytes, wait_seconds: float) -> Response:
     message = parse_message(body) if body else Fault(code=INVALID_REQUEST, message="")
     request_id = message.request_id if isinstance(message, Fault) else message.get("id")
     retry_after = math.ceil(wait_seconds) or 1
-    return _fault(
+    return fault_response(
         Fault(
             code=RATE_LIMITED,
             message="Rate limit exceeded",
@@ -191,24 +195,5 @@ def _rate_limited(body: bytes, wait_seconds: float) -> Response:
     )
 
 
-def _fault(fault: Fault) -> Response:
-    return Response(
-        fault.encode(),
-        status_code=fault.status,
-        headers=dict(fault.headers),
-        media_type="application/json",
-    )
-
-
 def _respond(request_id: str | int, result: Json) -> Response:
     return Response(encode_result(request_id, result), media_type="application/json")
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """Return the request again for the next reader: the body, then whatever comes after it."""
-    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return unread.pop() if unread else await receive()
-
-    return replay

@@ -24,15 +24,15 @@ _HEADERS = {
     "Cache-Control": "no-cache",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
-    # The rest of its policy a page says itself; this much a page cannot.
+    # A page declares the rest of its policy itself; this directive works only as a header.
     "Content-Security-Policy": "frame-ancestors 'none'",
 }
-# A picture can hold scripts; in a window of its own it may run none.
+# A picture can hold scripts; opened on its own it must not run them.
 _ALONE = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 
 
 def docs_routes(site: DocsSite) -> list[Route]:
-    """Return the routes of the website; the last one is for every address there may be."""
+    """Return the routes of the website; the last one matches every path."""
 
     async def healthz(request: Request) -> Response:
         pages = site.count_pages()
@@ -40,10 +40,10 @@ def docs_routes(site: DocsSite) -> list[Route]:
 
     async def search(request: Request) -> Response:
         query = request.query_params.get("q", "")
-        asked = request.query_params.get("limit", "")
-        limit = int(asked) if asked.isascii() and asked.isdecimal() else _DEFAULT_RESULTS
-        found = await to_thread.run_sync(lambda: site.search(query, limit=max(limit, 1)))
-        return JSONResponse(found, headers=_HEADERS)
+        number = request.query_params.get("limit", "")
+        limit = int(number) if number.isascii() and number.isdecimal() else _DEFAULT_RESULTS
+        results = await to_thread.run_sync(lambda: site.search(query, limit=max(limit, 1)))
+        return JSONResponse(results, headers=_HEADERS)
 
     async def show(request: Request) -> Response:
         path = "/" + request.path_params["path"]
@@ -51,11 +51,11 @@ def docs_routes(site: DocsSite) -> list[Route]:
         if file is not None:
             return _respond(request, file, headers=_ALONE)
         query = request.query_params.get("q", "")
-        found = await to_thread.run_sync(lambda: site.find(path, query=query))
-        if isinstance(found, Moved):
-            return RedirectResponse(found.url, status_code=301, headers=_HEADERS)
-        if found is not None:
-            return _respond(request, found)
+        page = await to_thread.run_sync(lambda: site.find(path, query=query))
+        if isinstance(page, Moved):
+            return RedirectResponse(page.url, status_code=301, headers=_HEADERS)
+        if page is not None:
+            return _respond(request, page)
         missing = await to_thread.run_sync(site.not_found, path)
         return Response(
             missing.body, status_code=404, media_type=missing.media_type, headers=_HEADERS
@@ -69,13 +69,13 @@ def docs_routes(site: DocsSite) -> list[Route]:
 
 
 def _respond(
-    request: Request, found: Resource, *, headers: dict[str, str] | None = None
+    request: Request, resource: Resource, *, headers: dict[str, str] | None = None
 ) -> Response:
-    """Return what was found, or that the reader has it already."""
-    sent = {**_HEADERS, "ETag": found.etag, **(headers or {})}
-    if _has_already(request.headers.get("if-none-match", ""), found.etag):
+    """Return the resource, or 304 if the reader has it already."""
+    sent = {**_HEADERS, "ETag": resource.etag, **(headers or {})}
+    if _has_already(request.headers.get("if-none-match", ""), resource.etag):
         return Response(status_code=304, headers=sent)
-    return Response(found.body, media_type=found.media_type, headers=sent)
+    return Response(resource.body, media_type=resource.media_type, headers=sent)
 
 
 def _has_already(validators: str, etag: str) -> bool:

@@ -1,8 +1,9 @@
-"""The door of `/mcp`: known names, known callers, and no more requests than allowed."""
+"""Admission to `/mcp`: allowed host names, valid credentials, and rate limits."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.transport_security import TransportSecurityMiddleware
@@ -11,7 +12,8 @@ from starlette.responses import JSONResponse, Response
 
 from citewell.core.errors import AccessRefused, CitewellError, ScopeViolation
 from citewell.server.auth import allowed_names, identify
-from citewell.server.jsonrpc import INVALID_REQUEST, Fault
+from citewell.server.fault_response import fault_response
+from citewell.server.jsonrpc import INVALID_REQUEST, RATE_LIMITED, Fault
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from citewell.server.draining import Draining
     from citewell.server.metrics import Metrics
     from citewell.tools.registry import Registry
-
-RATE_LIMITED = -32000
 
 
 class Doorkeeper:
@@ -49,14 +49,14 @@ class Doorkeeper:
         self._draining = draining
 
     async def admit(self, connection: HTTPConnection) -> Caller | Response:
-        """Return who sent the request, or the answer that turns it away."""
+        """Return who sent the request, or the response that rejects it."""
         if self._draining.is_over:
             self._metrics.count_refusal("stopping")
             body = {"error": "unavailable", "error_description": "The server is stopping."}
             return JSONResponse(body, status_code=503, headers={"Retry-After": "1"})
         request = connection
         if not isinstance(request, Request):
-            # Only headers are read, which a WebSocket's handshake has as well.
+            # Only headers are read, and a WebSocket handshake has those too.
             request = Request({**connection.scope, "type": "http"})
         is_post = request.scope.get("method") == "POST"
         refusal = await self._names.validate_request(request, is_post=is_post)
@@ -71,7 +71,7 @@ class Doorkeeper:
             return self._challenges.refuse(error)
 
     async def recognise(self, connection: HTTPConnection) -> Caller | None:
-        """Return who sent a further message of an admitted connection; None if no longer let in.
+        """Return who sent a further message of an admitted connection; None if no longer admitted.
 
         Raises:
             CitewellError: the credentials could not be checked.
@@ -82,7 +82,7 @@ class Doorkeeper:
             return None
 
     async def find_fault(self, message: dict[str, Any], caller: Caller) -> Fault | None:
-        """Return why a message is not served: no time, too many, or not for this key."""
+        """Return why a message is not served: a stop, a rate limit, or the key's scope."""
         if "method" not in message or "id" not in message:
             return None
         if self._draining.is_over:
@@ -129,7 +129,7 @@ class AddressLimit:
         self._exempt = exempt
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or turn it away."""
+        """Pass the request on, or reject it."""
         if scope["type"] not in ("http", "websocket") or scope["path"] in self._exempt:
             await self._asgi_app(scope, receive, send)
             return
@@ -138,21 +138,16 @@ class AddressLimit:
             await self._asgi_app(scope, receive, send)
             return
         self._metrics.count_refusal("rate_limited")
-        fault = _too_many(wait_seconds, None)
-        response = Response(
-            fault.encode(),
-            status_code=429,
-            media_type="application/json",
-            headers={"Retry-After": str(math.ceil(wait_seconds))},
-        )
-        await response(scope, receive, send)
+        headers = {"Retry-After": str(math.ceil(wait_seconds))}
+        fault = replace(_too_many(wait_seconds, None), status=429, headers=headers)
+        await fault_response(fault)(scope, receive, send)
 
     async def _check(self, scope: Scope) -> float | None:
         client = scope.get("client")
         try:
             rates = (await self._app.open("access")).access.rates
         except CitewellError:
-            # Nothing is served without them, and whoever serves the path says so.
+            # Nothing is served without them; the endpoint reports why.
             return None
         return await rates.check_address(client[0] if client else "unknown")
 

@@ -1,4 +1,4 @@
-"""Stopping in good order: running requests end, streams that would never end are closed."""
+"""Graceful stop: running requests finish, and streams that never end are closed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _QUIET_SECONDS = 0.25
 class Draining:
     """Counts the requests that run, and knows whether the server is about to stop.
 
-    While it is stopping, requests on connections that are open are still served, and each
-    connection closes with the answer. Once it is over nothing is begun any more.
+    While it is stopping, requests on open connections are still served, and each connection
+    closes with its answer. Once it is over, no request is begun.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Draining:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether clients had better go elsewhere."""
+        """Whether clients should go elsewhere."""
         return self._stopping.is_set()
 
     @contextmanager
@@ -57,7 +57,7 @@ class Draining:
             self._idle.set()
 
     async def drain(self) -> None:
-        """Say that the server stops, and return when nothing has run for a moment."""
+        """Announce the stop, and return when nothing has run for a moment."""
         self._stopping.set()
         begun = -1
         try:
@@ -68,11 +68,11 @@ class Draining:
                     await self._idle.wait()
                 await anyio.sleep(_QUIET_SECONDS)
         finally:
-            # Also when whoever drains has no more patience.
+            # Also when the caller gives up waiting.
             self.is_over = True
 
     def closing(self, send: Send) -> Send:
-        """Return `send` as one that closes the connection with the answer while stopping."""
+        """Wrap `send` so that the connection closes with the answer while stopping."""
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start" and self.is_stopping:

@@ -35,7 +35,7 @@ class EarlyAnswer:
                 answer = await self._calls.answer(self._call, self._caller, modern=self._modern)
                 await anyio.to_thread.run_sync(channel.write_line, answer)
         except OSError as error:
-            # Whoever reads the client's lines finds their end and stops the server.
+            # The reader of the client's lines notices their end and stops the server.
             logger.debug("no client for an answer: %s", error)
         finally:
             self.is_over.set()

@@ -21,8 +21,8 @@ from citewell.core.tokens import count_tokens
 from citewell.server.auth import check_binding
 from citewell.server.draining import Draining
 from citewell.server.http_app import build_http_app
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 from citewell.server.listener import bind
-from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
 from citewell.server.shared_sessions import SharedSessions
@@ -59,8 +59,8 @@ async def serve_http(
 ) -> None:
     """Serve on the configured host and port, or on `listener`, until a signal comes.
 
-    Unlike stdio, all parts are opened at once: nobody waits for a first list of tools, and
-    what is set wrong shows before the port is open.
+    Unlike stdio, all parts are opened at start: nobody waits for a first list of tools, and a
+    wrong setting is reported before the port opens.
 
     Raises:
         SettingsError: the port cannot be bound, or would be open to anyone.
@@ -85,7 +85,7 @@ async def serve_http(
 
 
 async def _build(app: App, settings: Settings) -> tuple[Starlette, Draining]:
-    """Return what answers requests, and what knows of those that run."""
+    """Return the application, and the count of its running requests."""
     registry = open_registry(settings)
     metrics, draining = Metrics(), Draining()
     server = build_server(registry, app, settings=settings, metrics=metrics)
@@ -97,9 +97,9 @@ async def _build(app: App, settings: Settings) -> tuple[Starlette, Draining]:
 
 
 async def settle() -> None:
-    """Load what the first call would wait for, and keep it out of the garbage collector's sight.
+    """Load what the first call would wait for, and exempt it from garbage collection.
 
-    Looking through all that is loaded took a fifth of a call's time (bench/http_calls.py).
+    Scanning all loaded objects took a fifth of a call's time (bench/http_calls.py).
     """
     await anyio.to_thread.run_sync(count_tokens, "The table of tokens takes a second to load.")
     gc.collect()
@@ -147,10 +147,10 @@ async def _run_uvicorn(
 
 
 class PatientServer(uvicorn.Server):
-    """uvicorn that leaves signals to us.
+    """A uvicorn server that leaves signals to us.
 
-    At a signal its own way is to have every event stream cut at once, and with them the results
-    of the calls that run.
+    uvicorn itself would cut every event stream at a signal, and with them the results of running
+    calls.
     """
 
     @override

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 REQUEST_CANCELLED = -32800
+RATE_LIMITED = -32000
+
+MAX_REQUEST_BYTES = 4_000_000
+"""Of one message, over any transport that carries messages of others."""
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 """Where a message of the sessionless era names its version of the protocol."""
@@ -37,8 +42,17 @@ class Fault:
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.data is not None:
             error["data"] = dict(self.data)
-        body = {"jsonrpc": "2.0", "id": self.request_id, "error": error}
-        return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        return encode({"jsonrpc": "2.0", "id": self.request_id, "error": error})
+
+
+def encode(message: Mapping[str, Any]) -> bytes:
+    """Return a message as one line of JSON; half of a character is escaped, as JSON can."""
+    return compact_json(message).encode("utf-8", "backslashreplace")
+
+
+def compact_json(value: Mapping[str, Any]) -> str:
+    """Return JSON without spaces between its parts, and with all letters as they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def parse_message(raw: bytes) -> dict[str, Any] | Fault:
@@ -57,8 +71,8 @@ def parse_message(raw: bytes) -> dict[str, Any] | Fault:
 
 
 def _find_fault(message: dict[str, Any]) -> Fault | None:
-    found = message.get("id")
-    request_id = found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    named = message.get("id")
+    request_id = named if isinstance(named, str | int) and not isinstance(named, bool) else None
     if isinstance(request_id, str) and not is_unicode(request_id):
         return _invalid("id holds half of a character", None)
     if message.get("jsonrpc") != "2.0":

@@ -27,9 +27,9 @@ _JSON_TIME = "%Y-%m-%dT%H:%M:%S%z"
 
 
 def configure_logging(level: LogLevel, *, form: Literal["text", "json"] = "text") -> None:
-    """Send our log at `level` and above to stderr, and of libraries only warnings.
+    """Send our log at `level` and above to stderr, and only warnings of libraries.
 
-    What libraries say at INFO holds addresses, session ids and queries.
+    At INFO, libraries log addresses, session ids and queries.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
@@ -39,12 +39,12 @@ def configure_logging(level: LogLevel, *, form: Literal["text", "json"] = "text"
     logging.getLogger("citewell").setLevel(level)
     # Python would write the traceback to stderr itself, with whatever secrets it holds.
     sys.excepthook = _log_uncaught
-    _leave_out_what_no_line_holds()
+    _omit_unused_fields()
 
 
-def _leave_out_what_no_line_holds() -> None:
-    # The place in the source, the thread and the process took three tenths of the time of a line.
-    # How to leave them out is Python's own advice (Logging HOWTO, “Optimization”).
+def _omit_unused_fields() -> None:
+    # Source location, thread and process took three tenths of a line's time; no line shows them.
+    # Python's Logging HOWTO (“Optimization”) says how to leave them out.
     logging._srcfile = None
     logging.logThreads = False
     logging.logProcesses = False
@@ -60,13 +60,13 @@ def _log_uncaught(
 
 
 class TextFormatter(logging.Formatter):
-    """A line for people; the name of the request stands before the message."""
+    """A line for people, with the request id before the message."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
         name = request_id.get()
         request = "" if name is None else f"[{name}] "
-        moment = f"{_tell_second(int(record.created), _TEXT_TIME)},{int(record.msecs):03d}"
+        moment = f"{_format_second(int(record.created), _TEXT_TIME)},{int(record.msecs):03d}"
         line = f"{moment} {record.levelname} {record.name}: {request}{record.getMessage()}"
         trace = _format_trace(record)
         return redact(line if trace is None else f"{line}\n{trace}")
@@ -78,7 +78,7 @@ class JsonFormatter(logging.Formatter):
     @override
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, str] = {
-            "time": _tell_second(int(record.created), _JSON_TIME),
+            "time": _format_second(int(record.created), _JSON_TIME),
             "level": record.levelname,
             "logger": record.name,
             "message": redact(record.getMessage()),
@@ -92,9 +92,9 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-# Many lines fall into one second, and telling the local time took a sixth of the time of each.
+# Many lines fall into one second, and formatting the local time took a sixth of each line's time.
 @lru_cache(maxsize=2)
-def _tell_second(second: int, form: str) -> str:
+def _format_second(second: int, form: str) -> str:
     return time.strftime(form, time.localtime(second))
 
 

@@ -17,7 +17,8 @@ from citewell.server.auth import session_user
 from citewell.server.calls import CALLER_KEY
 from citewell.server.departure import DEPARTURE_KEY, Departure
 from citewell.server.event_store import RETRY_MILLISECONDS, MemoryEventStore
-from citewell.server.jsonrpc import Fault, parse_message
+from citewell.server.fault_response import fault_response
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES, Fault, parse_message
 from citewell.server.subscriptions import LISTEN_METHOD
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from citewell.server.doorkeeper import Doorkeeper
     from citewell.server.draining import Draining
     from citewell.server.plain_requests import PlainRequests
-
-MAX_REQUEST_BYTES = 4_000_000
 
 
 class McpEndpoint:
@@ -82,12 +81,12 @@ class McpEndpoint:
             with self._draining.busy():
                 await self._bounded_post(scope, receive, self._draining.closing(send))
         elif not self._has_sessions:
-            # What a GET would listen to, and a DELETE end, is a session.
+            # GET opens a session's event stream; DELETE ends the session.
             await Response(status_code=405, headers={"Allow": "POST"})(scope, receive, send)
         else:
             if request.method == "DELETE":
                 self._plain.end(scope, admitted)
-            # The stream of a GET has no end of its own.
+            # The stream of a GET does not end by itself.
             until_stop = self._draining.until_stop(receive)
             await self._stateful.handle_request(scope, until_stop, send)
 
@@ -102,7 +101,7 @@ class McpEndpoint:
             fault = await self._doorkeeper.find_fault(message, scope[CALLER_KEY])
             message = message if fault is None else fault
         if isinstance(message, Fault):
-            await _respond(message)(scope, receive, send)
+            await fault_response(message)(scope, receive, send)
             return
         caller: Caller = scope[CALLER_KEY]
         plain = self._plain.find(scope, message, caller)
@@ -111,7 +110,7 @@ class McpEndpoint:
             return
         send = self._plain.note(scope, message, caller, send)
         if message.get("method") == LISTEN_METHOD:
-            # It has no end of its own either.
+            # This stream does not end by itself either.
             receive = self._draining.until_stop(receive)
         departure = Departure()
         scope = {**scope, DEPARTURE_KEY: departure}
@@ -130,10 +129,10 @@ class McpEndpoint:
     ) -> StreamableHTTPSessionManager:
         """Return who serves the message.
 
-        A client of the handshake era that neither opens nor names a session, such as curl, is
-        answered at once and in plain JSON. All else is stateful, the sessionless era of 2026 too:
-        a JSON answer has no room for progress, and cannot be cancelled. Where there are to be no
-        sessions, the handshake era gets its progress too, but from whom it happens to ask.
+        A client of the handshake era that neither opens nor names a session, such as curl, gets
+        one answer in plain JSON. Everything else is stateful, including the sessionless era of
+        2026: a JSON answer has no room for progress and cannot be cancelled. Where sessions are
+        off, clients of the handshake era that accept event streams still get progress.
         """
         version = headers.get("mcp-protocol-version")
         is_modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
@@ -151,12 +150,3 @@ def _with_caller(scope: Scope, caller: Caller) -> Scope:
     if caller.key_hash is not None:
         known["user"] = session_user(caller.key_hash)
     return {**scope, **known}
-
-
-def _respond(fault: Fault) -> Response:
-    return Response(
-        fault.encode(),
-        status_code=fault.status,
-        media_type="application/json",
-        headers=dict(fault.headers),
-    )

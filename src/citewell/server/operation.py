@@ -1,4 +1,4 @@
-"""What an operator's machines ask: is it alive, is it ready, how does it fare."""
+"""Health, readiness and metrics, for an operator's monitoring."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class Operation:
         self._draining = draining
 
     def routes(self) -> list[Route]:
-        """Return the routes of all of them."""
+        """Return their routes."""
         return [
-            Route("/healthz", self._tell_health, methods=["GET"]),
-            Route("/readyz", self._tell_readiness, methods=["GET"]),
-            Route("/metrics", self._tell_metrics, methods=["GET"]),
+            Route("/healthz", self._show_health, methods=["GET"]),
+            Route("/readyz", self._show_readiness, methods=["GET"]),
+            Route("/metrics", self._show_metrics, methods=["GET"]),
         ]
 
-    async def _tell_health(self, request: Request) -> Response:
+    async def _show_health(self, request: Request) -> Response:
         version = {"version": __version__} if is_local(request, self._app.settings) else {}
         return JSONResponse({"status": "ok", **version})
 
-    async def _tell_readiness(self, request: Request) -> Response:
+    async def _show_readiness(self, request: Request) -> Response:
         if self._draining.is_stopping:
             return JSONResponse({"status": "stopping"}, status_code=503)
         try:
@@ -65,7 +65,7 @@ class Operation:
             return JSONResponse({"status": "the store does not answer"}, status_code=503)
         return JSONResponse({"status": "ready"})
 
-    async def _tell_metrics(self, request: Request) -> Response:
+    async def _show_metrics(self, request: Request) -> Response:
         try:
             parts = await self._app.open(*VITALS_NEEDS)
             refusal = await self._refuse(request)

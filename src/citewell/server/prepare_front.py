@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from typing import Any
@@ -14,6 +13,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from citewell.app.open import open_app
 from citewell.core.settings import Settings
+from citewell.server.jsonrpc import encode
 from citewell.server.mcp_server import build_server
 from citewell.server.stdio_front import (
     PREPARED_FILE,
@@ -108,10 +108,9 @@ def write_prepared_answers(*, for_release: bool = False) -> None:
     if not for_release and load_prepared_answers(Settings()) is not None:
         return
     answers = {"sources": sources, **anyio.run(prepare_answers)}
-    text = json.dumps(answers, ensure_ascii=False, separators=(",", ":"))
     # A server that starts meanwhile reads the old file or the new one, never half of it.
     part = PREPARED_FILE.with_suffix(f".{os.getpid()}")
-    part.write_text(text, encoding="utf-8")
+    part.write_bytes(encode(answers))
     part.replace(PREPARED_FILE)
 
 

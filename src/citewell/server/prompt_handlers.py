@@ -62,16 +62,16 @@ class PromptHandlers:
         with self._calls.answering(context):
             call = await self._calls.open(context, *RESOURCE_NEEDS)
             if isinstance(ref, types.PromptReference):
-                found = await complete_prompt(
+                completion = await complete_prompt(
                     self._offered(context), ref.name, argument=name, typed=typed, call=call
                 )
             else:
-                found = await complete_resource(ref.uri, argument=name, typed=typed, call=call)
+                completion = await complete_resource(ref.uri, argument=name, typed=typed, call=call)
         return types.CompleteResult(
             completion=types.Completion(
-                values=list(found.values),
-                total=found.total,
-                has_more=found.total > len(found.values),
+                values=list(completion.values),
+                total=completion.total,
+                has_more=completion.total > len(completion.values),
             )
         )
 

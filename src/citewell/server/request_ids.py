@@ -1,4 +1,4 @@
-"""A name for every request, in its response and in every line of the log that it causes."""
+"""An id for every request, in its response and in each log line that it causes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 """The name of the request that is being answered; None outside of any."""
 
 _HEADER = b"x-request-id"
-# What a client or a proxy names the request is taken over only if it is safe to log.
+# The id that a client or a proxy sends is used only if it is safe to log.
 _GOOD_NAME = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
 
 

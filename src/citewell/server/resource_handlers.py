@@ -57,17 +57,17 @@ class ResourceHandlers:
         """Return a page, a passage or a receipt; what the caller may not see is not found."""
         not_found = RESOURCE_NOT_FOUND if is_handshake_era(context) else types.INVALID_PARAMS
         with self._calls.answering(context, not_found=not_found, uri=str(params.uri)):
-            found = await read_resource(
+            resource = await read_resource(
                 params.uri, await self._calls.open(context, *RESOURCE_NEEDS)
             )
-        if isinstance(found, ResourceFile):
-            encoded = base64.b64encode(found.data).decode()
+        if isinstance(resource, ResourceFile):
+            encoded = base64.b64encode(resource.data).decode()
             blob = types.BlobResourceContents(
-                uri=params.uri, mime_type=found.mime_type, blob=encoded
+                uri=params.uri, mime_type=resource.mime_type, blob=encoded
             )
             return types.ReadResourceResult(contents=[blob])
         text = types.TextResourceContents(
-            uri=params.uri, mime_type=found.mime_type, text=found.text
+            uri=params.uri, mime_type=resource.mime_type, text=resource.text
         )
         return types.ReadResourceResult(contents=[text])
 

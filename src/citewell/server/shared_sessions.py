@@ -1,7 +1,8 @@
 """Sessions of several server processes: a request reaches the process that has its session.
 
-A session's id begins with the number of its process. A process that gets the request of another's
-hands it on through that one's private socket, and the answer back, event by event.
+A session's id begins with the number of its process. A process that receives a request for a
+session of another process forwards it through that one's private socket, and relays the answer
+event by event.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import anyio
 import h11
 from starlette.responses import JSONResponse
 
-from citewell.server.mcp_endpoint import MAX_REQUEST_BYTES
+from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SESSION = b"mcp-session-id"
-# Who sent a request that another process hands on; read only on the private socket.
+# The client of a forwarded request; read only on the private socket.
 _CLIENT = b"citewell-client"
 _OF_CONNECTION = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"expect", b"upgrade"}
@@ -45,7 +46,7 @@ class Worker:
     """Where the private sockets are."""
 
     def listen(self) -> socket.socket:
-        """Return the private socket of this process; that of one before it is replaced."""
+        """Return the private socket of this process, replacing that of a process before it."""
         path = self.path_of(self.number)
         path.unlink(missing_ok=True)
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -58,14 +59,14 @@ class Worker:
         return self.folder / f"{number}.sock"
 
     def owner_of(self, session: bytes) -> int | None:
-        """Return the number of the process that has a session; None when the id is none of ours."""
+        """Return the number of the process that has a session; None for a foreign id."""
         number, dash, _ = session.partition(b"-")
         is_number = bool(dash) and number.isdigit() and len(number) <= len(str(self.workers))
         return int(number) if is_number and int(number) < self.workers else None
 
 
 class SharedSessions:
-    """ASGI middleware: serves the requests of this process's sessions and hands on the others'."""
+    """ASGI middleware: serves the sessions of this process and forwards requests for others."""
 
     def __init__(self, asgi_app: ASGIApp, worker: Worker) -> None:
         self._asgi_app = asgi_app
@@ -80,15 +81,15 @@ class SharedSessions:
         session = _find(scope["headers"], _SESSION)
         owner = None if session is None else self._worker.owner_of(session)
         if owner is not None and owner != self._worker.number:
-            await self._hand_on(owner, scope, receive, send)
+            await self._forward(owner, scope, receive, send)
             return
         if session is not None and owner is not None:
-            own = session.partition(b"-")[2]
-            scope = {**scope, "headers": [*_without(scope["headers"], {_SESSION}), (_SESSION, own)]}
+            named = (_SESSION, session.partition(b"-")[2])
+            scope = {**scope, "headers": [*_without(scope["headers"], {_SESSION}), named]}
         await self._asgi_app(scope, receive, self._naming_session(send))
 
     def _naming_session(self, send: Send) -> Send:
-        """Return `send` as one that puts the number of this process before the session's id."""
+        """Wrap `send` so that it prefixes the session id with the number of this process."""
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -102,7 +103,7 @@ class SharedSessions:
 
         return sent
 
-    async def _hand_on(self, owner: int, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _forward(self, owner: int, scope: Scope, receive: Receive, send: Send) -> None:
         body = await _read_body(receive)
         if body is None:
             await _refuse("The request is too large.", 413)(scope, receive, send)
@@ -117,7 +118,7 @@ class SharedSessions:
             try:
                 await _exchange(stream, scope, body, send)
             except (h11.RemoteProtocolError, anyio.BrokenResourceError) as error:
-                logger.warning("a request handed on was cut off: %s", error)
+                logger.warning("a forwarded request was cut off: %s", error)
             tasks.cancel_scope.cancel()
 
 
@@ -164,7 +165,7 @@ async def _exchange(stream: ByteStream, scope: Scope, body: bytes, send: Send) -
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """Return the body of a request; None when it is longer than any may be."""
+    """Return the body of a request; None when it exceeds MAX_REQUEST_BYTES."""
     body = bytearray()
     while True:
         message = await receive()
@@ -182,15 +183,15 @@ async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:
 
 
 def _with_client(scope: Scope) -> Scope:
-    """Return the scope of a request that was handed on as that of the client that sent it."""
-    said = _find(scope["headers"], _CLIENT)
-    if said is None:
+    """Return the scope of a forwarded request with the client that sent it."""
+    client = _find(scope["headers"], _CLIENT)
+    if client is None:
         return scope
     headers = _without(scope["headers"], {_CLIENT})
     if scope.get("client") is not None:
-        # It came over the network, where anybody may write anything.
+        # It came over the network, where anyone can send this header.
         return {**scope, "headers": headers}
-    host, _, port = said.decode("latin-1").rpartition(" ")
+    host, _, port = client.decode("latin-1").rpartition(" ")
     return {**scope, "headers": headers, "client": (host, int(port))}
 
 

@@ -1,4 +1,4 @@
-"""The process's stdin and stdout as a channel of lines that nothing else can disturb."""
+"""The process's stdin and stdout as a channel of lines that no other code can write to."""
 
 from __future__ import annotations
 
@@ -67,10 +67,7 @@ class LineChannel:
 
 @contextmanager
 def claimed_stdio() -> Iterator[LineChannel]:
-    """Give the channel, and until leaving send what anyone else prints to stderr.
-
-    Whoever reads stdin meanwhile finds it at its end.
-    """
+    """Yield the channel; meanwhile, what other code prints goes to stderr, and stdin is empty."""
     channel = LineChannel(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -17,6 +17,7 @@ from citewell.server.jsonrpc import (
     VERSION_KEY,
     Fault,
     can_ask_user,
+    encode,
     is_implementation,
     is_modern_envelope,
     parse_message,
@@ -171,9 +172,8 @@ def answer_until_unknown(channel: LineChannel, prepared: Json) -> Handover | Non
         result = front.result_of(message)
         if result is not None:
             answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-            text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
             try:
-                channel.write_line(text.encode())
+                channel.write_line(encode(answer))
             except OSError:
                 return None
     return None

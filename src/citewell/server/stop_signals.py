@@ -18,8 +18,8 @@ def on_stop_signal(stop: Callable[[], object]) -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in _SIGNALS}
 
     def handle(number: int, frame: object) -> None:
-        for each in _SIGNALS:
-            signal.signal(each, signal.SIG_DFL)
+        for expected in _SIGNALS:
+            signal.signal(expected, signal.SIG_DFL)
         stop()
 
     for number in _SIGNALS:

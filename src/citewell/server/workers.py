@@ -1,4 +1,4 @@
-"""Several server processes on one port: they are started, started again, and stopped together."""
+"""Several server processes on one port: started, restarted and stopped together."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A process that ends sooner than this would end again: the next one waits a moment.
+# A process that ends this soon would fail again: wait before starting the next one.
 _SHORT_LIFE_SECONDS = 5.0
 _PAUSE_SECONDS = 1.0
 
@@ -77,7 +77,7 @@ class _Team:
         self._folder = folder
         self._members: dict[int, _Member] = {}
         self._is_stopping = False
-        # Nothing is written to it: its end says to the processes that this one is gone.
+        # Nothing is written to it: when it closes, the workers know that this process is gone.
         self._lifeline, self._own_end = os.pipe()
 
     def run(self) -> None:
@@ -95,15 +95,15 @@ class _Team:
             os.kill(process, signal.SIGTERM)
 
     def _start(self, number: int) -> None:
-        report, said = os.pipe()
+        incoming, report = os.pipe()
         process = os.fork()
         if process == 0:
-            os.close(report)
+            os.close(incoming)
             os.close(self._own_end)
-            self._work(number, said)
-        os.close(said)
+            self._work(number, report)
+        os.close(report)
         self._members[process] = _Member(number, time.monotonic())
-        with os.fdopen(report, encoding="utf-8") as lines:
+        with os.fdopen(incoming, encoding="utf-8") as lines:
             failure = json.loads(lines.readline() or "null")
         if failure and failure.get("kind"):
             self._stop()
@@ -111,7 +111,7 @@ class _Team:
             raise error_of_kind(failure["kind"], failure["message"])
 
     def _watch(self) -> None:
-        """Wait for processes to end; start another in place of one that was not told to."""
+        """Wait for processes to end; replace one that ends without a stop signal."""
         while self._members:
             process, status = os.waitpid(-1, 0)
             member = self._members.pop(process, None)
@@ -123,8 +123,8 @@ class _Team:
                 time.sleep(_PAUSE_SECONDS)
             self._start(member.number)
 
-    def _work(self, number: int, said: int) -> NoReturn:
-        """Serve in a process of its own, and leave without what the parent would do at its end."""
+    def _work(self, number: int, report: int) -> NoReturn:
+        """Serve in the forked process, and exit without the parent's cleanup."""
         # A Ctrl-C is for the parent, which passes it on; two signals would kill.
         os.setpgid(0, 0)
         threading.Thread(target=_stop_without, args=(self._lifeline,), daemon=True).start()
@@ -134,14 +134,14 @@ class _Team:
             self._settings,
             listener=self._listener,
             worker=worker,
-            on_ready=partial(_say, said, {}),
+            on_ready=partial(_say, report, {}),
         )
         code = 1
         try:
             anyio.run(serve)
             code = 0
         except CitewellError as error:
-            _say(said, {"kind": type(error).__name__, "message": error.message})
+            _say(report, {"kind": type(error).__name__, "message": error.message})
         except Exception:
             logger.exception("server process %d failed", number)
         finally:

@@ -7,6 +7,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 from citewell.core.identity import AccessKey, CallRecord, DailyUsage, LoggedCall, UsageTotal
+from citewell.store.rows import read_record, record_values
 from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
@@ -79,29 +80,14 @@ class AccessStore:
 
         return await self._database.transaction(work)
 
-    async def revoke_keys(self, owner: str, *, at: datetime) -> int:
+    async def revoke_keys(self, owner: str, *, now: datetime) -> int:
         """Revoke every live token of the key of `owner`; return how many there were."""
-        return await self._database.execute("revoke_access_keys", {"owner": owner, "at": at})
+        return await self._database.execute("revoke_access_keys", {"owner": owner, "now": now})
 
     async def record_calls(self, calls: Sequence[CallRecord]) -> None:
         """Add calls in one transaction."""
         rows = [
-            {
-                "called_at": call.called_at,
-                "month": call.called_at.astimezone(UTC).strftime("%Y-%m"),
-                "owner": call.owner,
-                "hint": call.hint,
-                "user": call.user,
-                "agent": call.agent,
-                "tool": call.tool,
-                "outcome": call.outcome,
-                "message": call.message,
-                "units": call.units,
-                "tokens": call.tokens,
-                "milliseconds": call.milliseconds,
-                "price": call.price,
-                "refunded": call.refunded,
-            }
+            record_values(call) | {"month": call.called_at.astimezone(UTC).strftime("%Y-%m")}
             for call in calls
         ]
         await self._database.transaction(lambda session: session.execute_many("record_call", rows))
@@ -121,20 +107,7 @@ class AccessStore:
         """
         values = {"month": month, "owner": owner, "project": project}
         return [
-            UsageTotal(
-                month=row["month"],
-                owner=row["owner"],
-                hint=row["hint"],
-                name=row["name"],
-                tool=row["tool"],
-                outcome=row["outcome"],
-                calls=row["calls"],
-                units=row["units"],
-                tokens=row["tokens"],
-                milliseconds=row["milliseconds"],
-                price=row["price"],
-                refunded=row["refunded"],
-            )
+            read_record(UsageTotal, row)
             for row in await self._database.fetch_all("usage_totals", values)
         ]
 
@@ -144,31 +117,13 @@ class AccessStore:
         """Return what was used, of the same calls as `usage`; oldest day first."""
         values = {"month": month, "owner": owner, "project": project}
         return [
-            DailyUsage(
-                day=row["day"],
-                owner=row["owner"],
-                hint=row["hint"],
-                name=row["name"],
-                user=row["user_name"],
-                tool=row["tool"],
-                calls=row["calls"],
-                failed=row["failed"],
-                units=row["units"],
-                tokens=row["tokens"],
-            )
+            read_record(DailyUsage, row, user=row["user_name"])
             for row in await self._database.fetch_all("daily_usage", values)
         ]
 
     async def list_calls(self, query: CallQuery) -> list[LoggedCall]:
         """Return calls, newest first."""
-        values = {
-            "month": query.month,
-            "owner": query.owner,
-            "project": query.project,
-            "before": query.before,
-            "only_failed": int(query.only_failed),
-            "limit": query.limit,
-        }
+        values = record_values(query) | {"only_failed": int(query.only_failed)}
         rows = await self._database.fetch_all("list_calls", values)
         return [
             LoggedCall(number=row["call_id"], key_name=row["name"], call=_call(row)) for row in rows
@@ -192,50 +147,18 @@ async def _has_live_key(session: Session, key: AccessKey, *, owner: str | None =
 
 
 def _key_values(key: AccessKey) -> dict[str, object]:
-    return {
-        "key_hash": key.key_hash,
-        "owner": key.owner,
-        "hint": key.hint,
-        "name": key.name,
-        "scopes": sorted(key.scopes),
-        "toolsets": None if key.toolsets is None else sorted(key.toolsets),
-        "project": key.project,
-        "monthly_units": key.monthly_units,
-        "created_at": key.created_at,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-    }
+    toolsets = None if key.toolsets is None else sorted(key.toolsets)
+    return record_values(key) | {"scopes": sorted(key.scopes), "toolsets": toolsets}
 
 
 def _call(row: Row) -> CallRecord:
-    return CallRecord(
-        called_at=read_datetime(row["called_at"]),
-        owner=row["owner"],
-        hint=row["hint"],
-        user=row["user_name"],
-        agent=row["agent"],
-        tool=row["tool"],
-        outcome=row["outcome"],
-        message=row["message"],
-        units=row["units"],
-        tokens=row["tokens"],
-        milliseconds=row["milliseconds"],
-        price=row["price"],
-        refunded=row["refunded"],
-    )
+    return read_record(CallRecord, row, user=row["user_name"])
 
 
 def _key(row: Row) -> AccessKey:
-    return AccessKey(
-        key_hash=row["key_hash"],
-        owner=row["owner"],
-        hint=row["hint"],
-        name=row["name"],
+    return read_record(
+        AccessKey,
+        row,
         scopes=frozenset(read_list(row["scopes"])),
         toolsets=None if row["toolsets"] is None else frozenset(read_list(row["toolsets"])),
-        project=row["project"],
-        monthly_units=row["monthly_units"],
-        created_at=read_datetime(row["created_at"]),
-        expires_at=read_datetime(row["expires_at"]),
-        revoked_at=read_datetime(row["revoked_at"]),
     )

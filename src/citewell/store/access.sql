@@ -29,8 +29,8 @@ UPDATE access_key SET expires_at = :until
 WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :until);
 
 -- name: revoke_access_keys
-UPDATE access_key SET revoked_at = :at
-WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at);
+UPDATE access_key SET revoked_at = :now
+WHERE owner = :owner AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now);
 
 -- name: record_call
 INSERT INTO call (

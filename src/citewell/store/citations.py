@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from citewell.core.citations import (
@@ -11,7 +10,7 @@ from citewell.core.citations import (
     CitationCounts,
     CitationToJudge,
 )
-from citewell.store.session import read_datetime
+from citewell.store.rows import read_record, record_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +32,7 @@ class CitationStore:
 
     async def remember(self, drafts: Sequence[CitationDraft]) -> None:
         """Remember citations; one handed out again for the same question is counted."""
-        rows = [asdict(draft) for draft in drafts]
+        rows = [record_values(draft) for draft in drafts]
         await self._database.transaction(lambda session: session.execute_many("put_citation", rows))
 
     async def list_citations(
@@ -76,15 +75,7 @@ class CitationStore:
     async def list_to_judge(self, *, limit: int) -> list[CitationToJudge]:
         """Return quotes of pages that changed since they were judged, page by page."""
         rows = await self._database.fetch_all("citations_to_judge", {"limit": limit})
-        return [
-            CitationToJudge(
-                citation_id=row["citation_id"],
-                source_id=row["source_id"],
-                start=row["start"],
-                quote=row["quote"],
-            )
-            for row in rows
-        ]
+        return [read_record(CitationToJudge, row) for row in rows]
 
     async def judge(
         self,
@@ -123,17 +114,9 @@ class CitationStore:
 
         async def work(session: Session) -> list[CitationChange]:
             rows = await session.fetch_all("take_unreported_citations")
-            changes = [
-                CitationChange(
-                    citation_id=row["citation_id"],
-                    project=row["project"],
-                    url=row["url"],
-                    verdict=row["verdict"],
-                )
-                for row in rows
-            ]
+            changes = {read_record(CitationChange, row) for row in rows}
             # The same quote may have been handed out to several owners, for several questions.
-            return sorted(set(changes), key=lambda change: (change.url, change.citation_id))
+            return sorted(changes, key=lambda change: (change.url, change.citation_id))
 
         return await self._database.transaction(work)
 
@@ -156,22 +139,4 @@ class CitationStore:
 
 
 def _citation(row: Row) -> Citation:
-    return Citation(
-        citation_id=row["citation_id"],
-        source_id=row["source_id"],
-        url=row["url"],
-        title=row["title"],
-        section=row["section"],
-        start=row["start"],
-        end=row["end"],
-        quote=row["quote"],
-        tool=row["tool"],
-        question=row["question"],
-        user=row["user_name"],
-        agent=row["agent"],
-        times=row["times"],
-        handed_at=read_datetime(row["handed_at"]),
-        verdict=row["verdict"],
-        difference=row["difference"],
-        judged_at=read_datetime(row["judged_at"]),
-    )
+    return read_record(Citation, row, user=row["user_name"])

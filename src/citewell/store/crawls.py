@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.library import Crawl, CrawlUrl
 from citewell.store.library_json import change_from_json, change_to_json
-from citewell.store.session import read_datetime
+from citewell.store.rows import read_record, record_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,12 +27,7 @@ class CrawlStore:
         Nothing is done when the job's crawl has begun already; returns whether it began now, and
         False also when there is no such website.
         """
-        values = {
-            "website_id": website_id,
-            "job_id": crawl.job_id,
-            "discovery": crawl.discovery,
-            "started_at": crawl.started_at,
-        }
+        values = record_values(crawl) | {"website_id": website_id}
 
         async def work(session: Session) -> bool:
             before = await session.fetch_one("get_crawl", {"website_id": website_id})
@@ -49,39 +44,21 @@ class CrawlStore:
     async def get_crawl(self, website_id: int) -> Crawl | None:
         """Return the site's last crawl."""
         row = await self._database.fetch_one("get_crawl", {"website_id": website_id})
-        if row is None:
-            return None
-        return Crawl(
-            job_id=row["job_id"],
-            discovery=row["discovery"],
-            started_at=read_datetime(row["started_at"]),
-        )
+        return None if row is None else read_record(Crawl, row)
 
     async def next_urls(self, website_id: int, *, limit: int) -> list[CrawlUrl]:
         """Return URLs that wait, the shallowest first, then in the order they were found."""
         values = {"website_id": website_id, "limit": limit}
         return [
-            CrawlUrl(
-                url=row["url"],
-                depth=row["depth"],
-                modified_at=row["modified_at"],
-                ignore_canonical=bool(row["ignore_canonical"]),
-            )
+            read_record(CrawlUrl, row)
             for row in await self._database.fetch_all("next_crawl_urls", values)
         ]
 
     async def note_outcome(self, website_id: int, outcome: CrawlOutcome) -> None:
         """Note what became of a URL and add the links that are new, in one transaction."""
-        values = {
-            "website_id": website_id,
-            "url": outcome.url,
-            "state": outcome.state,
-            "canonical_url": outcome.canonical_url,
-            "error": outcome.error,
-            "change": None if outcome.change is None else change_to_json(outcome.change),
-            "chunks_removed": outcome.chunks_removed,
-            "chunks_added": outcome.chunks_added,
-        }
+        change = None if outcome.change is None else change_to_json(outcome.change)
+        values = record_values(outcome) | {"website_id": website_id, "change": change}
+        del values["links"]
 
         async def work(session: Session) -> None:
             # Nothing is recorded when the crawl is gone; its links would have nowhere to go either.
@@ -127,14 +104,5 @@ class CrawlStore:
 
 
 async def _add_urls(session: Session, website_id: int, urls: Sequence[CrawlUrl]) -> None:
-    rows = [
-        {
-            "website_id": website_id,
-            "url": waiting.url,
-            "depth": waiting.depth,
-            "modified_at": waiting.modified_at,
-            "ignore_canonical": waiting.ignore_canonical,
-        }
-        for waiting in urls
-    ]
+    rows = [record_values(waiting) | {"website_id": website_id} for waiting in urls]
     await session.execute_many("add_crawl_url", rows)

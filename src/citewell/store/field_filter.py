@@ -19,5 +19,5 @@ def _has_value(values: FieldValue, text: str) -> bool:
     if not isinstance(values, list):
         return False
     return any(
-        text in str(each.get("value", "")).casefold() for each in values if isinstance(each, dict)
+        text in str(item.get("value", "")).casefold() for item in values if isinstance(item, dict)
     )

@@ -15,7 +15,7 @@ from citewell.store.edge_statements import (
     symbol_pattern,
 )
 from citewell.store.filters import allowed_pages
-from citewell.store.rows import read_chunk
+from citewell.store.rows import read_chunk, read_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +32,9 @@ async def find_nodes(
     view = {"project": where.project, "visible": await _visible(session, where)}
     nodes: dict[NodeRef, Node] = {}
     for kind, statement in NODE_STATEMENTS.items():
-        asked = [ref for ref in refs if ref.kind == kind]
-        if asked:
-            for row in await session.fetch_all(statement, view | _places(asked)):
+        of_kind = [ref for ref in refs if ref.kind == kind]
+        if of_kind:
+            for row in await session.fetch_all(statement, view | _places(of_kind)):
                 node = _read_node(row, kind)
                 nodes[node.ref] = node
     return [nodes[ref] for ref in dict.fromkeys(refs) if ref in nodes]
@@ -65,7 +65,7 @@ def _spellings(name: str) -> list[str]:
     symbol = as_symbol(name)
     parts = name.strip(" `").removesuffix("()").split(".") if symbol and "." in symbol else []
     shorter = [".".join(parts[place:]) for place in range(1, len(parts))]
-    return [name, *(each for each in shorter if as_symbol(each))]
+    return [name, *filter(as_symbol, shorter)]
 
 
 async def edges_of(
@@ -119,13 +119,7 @@ async def graph_counts(session: Session, where: SearchFilter) -> GraphCounts:
     values = {"project": where.project, "visible": await _visible(session, where)}
     row = await session.fetch_one("graph_counts", values)
     assert row is not None, "a select of counts has a row"
-    return GraphCounts(
-        pages=row["pages"],
-        sections=row["sections"],
-        entities=row["entities"],
-        links=row["links"],
-        mentions=row["mentions"],
-    )
+    return read_record(GraphCounts, row)
 
 
 async def _ending_with(session: Session, name: str, project: str | None) -> list[int]:

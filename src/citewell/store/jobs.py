@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.jobs import Job, JobProgress
 from citewell.store.library_json import progress_from_json, progress_to_json
+from citewell.store.rows import read_record
 from citewell.store.session import read_datetime
 
 if TYPE_CHECKING:
@@ -270,25 +271,11 @@ def _lease_state(row: Row | None, lease: int) -> LeaseState:
 
 
 def _job(row: Row) -> Job:
-    return Job(
-        job_id=row["job_id"],
-        project=row["project"],
-        kind=row["kind"],
-        key=row["key"],
+    return read_record(
+        Job,
+        row,
         payload=json.loads(row["payload"]),
-        priority=row["priority"],
-        state=row["state"],
-        run_at=read_datetime(row["run_at"]),
-        attempts=row["attempts"],
-        lease=row["lease"],
-        worker=row["worker"],
-        leased_until=read_datetime(row["leased_until"]),
         progress=progress_from_json(row["progress"]),
-        result=row["result"],
-        error=row["error"],
-        error_kind=row["error_kind"],
-        created_at=read_datetime(row["created_at"]),
-        updated_at=read_datetime(row["updated_at"]),
     )
 
 

@@ -15,6 +15,7 @@ from citewell.store.library_json import (
     report_to_json,
 )
 from citewell.store.library_rows import read_member, read_page_as_website, read_website
+from citewell.store.rows import record_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -78,21 +79,11 @@ class LibraryStore:
 
     async def list_websites(self, query: WebsiteQuery) -> WebsiteList:
         """Return one screen of entries in the order asked (ties by source_id), and the total."""
-        values = {
-            "project": query.project,
-            "content_type": query.content_type,
-            "status": query.status,
-            "matching": query.matching.lower() if query.matching else None,
-        }
-        order = {
-            "order_by": query.order_by,
-            "descending": query.descending,
-            "limit": query.limit,
-            "offset": query.offset,
-        }
+        matching = query.matching.lower() if query.matching else None
+        values = record_values(query) | {"matching": matching}
 
         async def work(session: Session) -> WebsiteList:
-            rows = await session.fetch_all("list_websites", {**values, **order})
+            rows = await session.fetch_all("list_websites", values)
             ids = [row["source_id"] for row in rows]
             entries = await _entries(session, ids)
             counted = await session.fetch_one("count_websites", values)
@@ -337,13 +328,9 @@ async def _add_website(
         page = await session.fetch_one("find_page_of_website", key)
         source_id = page["source_id"] if page else await _reserve_number(session, draft.source_id)
         values = {
-            **key,
+            **record_values(draft),
             "source_id": source_id,
-            "kind": draft.kind,
-            "content_type": draft.content_type,
-            "tags": list(draft.tags),
             "options": options_to_json(draft.options),
-            "refresh_seconds": draft.refresh_seconds,
             "refresh_due_at": _later(now, draft.refresh_seconds),
             "now": now,
         }

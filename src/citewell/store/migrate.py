@@ -60,7 +60,7 @@ def migrate(target: MigrationTarget, dialect: Dialect) -> None:
 @cache
 def load_migrations(dialect: Dialect) -> tuple[Migration, ...]:
     """Return the migrations of `dialect` in order; they are numbered from 1 without a gap."""
-    found = [
+    migrations = [
         Migration(
             version=int(match[1]),
             name=match[2],
@@ -69,7 +69,7 @@ def load_migrations(dialect: Dialect) -> tuple[Migration, ...]:
         for file in (Path(__file__).parent / dialect / "migrations").iterdir()
         if (match := _FILE_NAME.fullmatch(file.name))
     ]
-    found.sort(key=lambda migration: migration.version)
-    versions = [migration.version for migration in found]
-    assert versions == list(range(1, len(found) + 1)), f"migrations of {dialect} have a gap"
-    return tuple(found)
+    migrations.sort(key=lambda migration: migration.version)
+    versions = [migration.version for migration in migrations]
+    assert versions == list(range(1, len(migrations) + 1)), f"migrations of {dialect} have a gap"
+    return tuple(migrations)

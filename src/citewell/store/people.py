@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.people import Directive, DirectiveTemplate, UserQuestion
-from citewell.store.session import read_datetime, read_list
+from citewell.store.rows import read_record, record_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,20 +29,7 @@ class PeopleStore:
 
     async def add_question(self, question: UserQuestion) -> None:
         """Store a new question."""
-        values = {
-            "question_id": question.question_id,
-            "owner": question.owner,
-            "text": question.text,
-            "replies": list(question.replies),
-            "state": question.state,
-            "user": question.user,
-            "agent": question.agent,
-            "key_hint": question.key_hint,
-            "asker": question.asker,
-            "asked_at": question.asked_at,
-            "expires_at": question.expires_at,
-        }
-        await self._change("add_question", values)
+        await self._change("add_question", record_values(question))
 
     async def take_up_question(
         self,
@@ -150,17 +137,7 @@ class PeopleStore:
 
     async def add_directive(self, directive: Directive) -> None:
         """Store a new directive; it is the next of its owner."""
-        values = {
-            "directive_id": directive.directive_id,
-            "owner": directive.owner,
-            "content": directive.content,
-            "task_id": directive.task_id,
-            "state": directive.state,
-            "user": directive.user,
-            "key_hint": directive.key_hint,
-            "created_at": directive.created_at,
-        }
-        await self._change("add_directive", values)
+        await self._change("add_directive", record_values(directive))
 
     async def edit_directive(
         self, directive_id: str, *, owner: str, content: str, task_id: str
@@ -187,8 +164,8 @@ class PeopleStore:
             order.insert(max(0, place + (-1 if earlier else 1)), order.pop(place))
             lowest = min(int(row["position"]) for row in rows)
             places = [
-                {"directive_id": each, "owner": owner, "position": lowest + below}
-                for below, each in enumerate(reversed(order))
+                {"directive_id": moved_id, "owner": owner, "position": lowest + below}
+                for below, moved_id in enumerate(reversed(order))
             ]
             await session.execute_many("place_directive", places)
             await session.execute("bump_people_revision", values)
@@ -205,7 +182,7 @@ class PeopleStore:
         """Return the directives that are kept to be used again, newest first."""
         values = {"owner": owner, "limit": limit}
         return [
-            DirectiveTemplate(number=row["number"], content=row["content"], task_id=row["task_id"])
+            read_record(DirectiveTemplate, row)
             for row in await self._database.fetch_all("list_directive_templates", values)
         ]
 
@@ -282,33 +259,8 @@ class PeopleStore:
 
 
 def _question(row: Row) -> UserQuestion:
-    return UserQuestion(
-        question_id=row["question_id"],
-        owner=row["owner"],
-        text=row["text"],
-        replies=read_list(row["replies"]),
-        state=row["state"],
-        user=row["user_name"],
-        agent=row["agent"],
-        key_hint=row["key_hint"],
-        asker=row["asker"],
-        asked_at=read_datetime(row["asked_at"]),
-        expires_at=read_datetime(row["expires_at"]),
-        answer=row["answer"],
-        answered_at=read_datetime(row["answered_at"]),
-        delivered_at=read_datetime(row["delivered_at"]),
-    )
+    return read_record(UserQuestion, row, user=row["user_name"])
 
 
 def _directive(row: Row) -> Directive:
-    return Directive(
-        directive_id=row["directive_id"],
-        owner=row["owner"],
-        content=row["content"],
-        task_id=row["task_id"],
-        state=row["state"],
-        user=row["user_name"],
-        key_hint=row["key_hint"],
-        created_at=read_datetime(row["created_at"]),
-        consumed_at=read_datetime(row["consumed_at"]),
-    )
+    return read_record(Directive, row, user=row["user_name"])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.releases import Release
+from citewell.store.rows import read_record, record_values
 from citewell.store.session import read_datetime
 
 if TYPE_CHECKING:
@@ -68,10 +69,7 @@ class ReleaseStore:
     async def siblings_of_page(self, source_id: int) -> list[SiblingPage]:
         """Return the same page in the other versions that are stored."""
         rows = await self._database.fetch_all("siblings_of_page", {"source_id": source_id})
-        return [
-            SiblingPage(source_id=row["source_id"], url=row["url"], release=_release(row))
-            for row in rows
-        ]
+        return [read_record(SiblingPage, row, release=_release(row)) for row in rows]
 
     async def twins_of_chunks(self, chunk_ids: Sequence[int], *, model: str) -> dict[int, int]:
         """Return chunks of other versions of their page that read the same and have a vector."""
@@ -87,14 +85,11 @@ class ReleaseStore:
     async def earlier_texts(self, source_id: int) -> list[EarlierText]:
         """Return what the page said before its text changed, newest first, as far as it is kept."""
         rows = await self._database.fetch_all("earlier_texts", {"source_id": source_id})
-        return [
-            EarlierText(text=row["text"], fetched_at=read_datetime(row["fetched_at"]))
-            for row in rows
-        ]
+        return [read_record(EarlierText, row) for row in rows]
 
     async def drop_release(self, project: str, release: Release) -> int:
         """Delete all pages of a release in one transaction; return how many there were."""
-        values = {"project": project, "product": release.product, "version": release.version}
+        values = record_values(release) | {"project": project}
 
         async def work(session: Session) -> int:
             rows = await session.fetch_all("pages_of_release", values)
@@ -114,7 +109,7 @@ class ReleaseStore:
     ) -> None:
         """Remember what a folder uses, instead of what it used before."""
         key = {"project": project, "folder": folder}
-        rows = [key | {"product": each.product, "version": each.version} for each in releases]
+        rows = [key | record_values(release) for release in releases]
 
         async def work(session: Session) -> None:
             await session.execute("forget_used_releases", key)
@@ -124,4 +119,4 @@ class ReleaseStore:
 
 
 def _release(row: Row) -> Release:
-    return Release(product=row["product"], version=row["version"])
+    return read_record(Release, row)

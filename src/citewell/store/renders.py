@@ -10,6 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
 from citewell.core.renders import RenderCounts, RenderOutcome, RenderRequest, TakenRender
+from citewell.store.rows import read_record, record_values
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -38,13 +39,7 @@ class RenderStore:
 
     async def add_render(self, request: RenderRequest, *, wait_seconds: float) -> None:
         """Ask for a page; after `wait_seconds` the request and its outcome are forgotten."""
-        values = {
-            "render_id": request.render_id,
-            "url": request.url,
-            "wait_for": request.wait_for,
-            "is_urgent": request.is_urgent,
-            "wait_seconds": wait_seconds,
-        }
+        values = record_values(request) | {"wait_seconds": wait_seconds}
         await self._change_and_notify("add_render", values, "render_requests")
 
     async def render_state(self, render_id: str) -> RenderState:
@@ -56,7 +51,7 @@ class RenderStore:
     async def collect_render(self, render_id: str) -> RenderOutcome | None:
         """Return what a worker handed back, once: it is removed. None when there is nothing."""
         row = await self._change_one("collect_render", {"render_id": render_id})
-        return None if row is None else RenderOutcome(account=row["account"], html=row["html"])
+        return None if row is None else read_record(RenderOutcome, row)
 
     async def withdraw_render(self, render_id: str) -> None:
         """Forget a request; its worker notices when it renews its lease."""
@@ -77,16 +72,7 @@ class RenderStore:
         row = await self._change_one("take_render", {**choice, "lease_seconds": lease_seconds})
         if row is None:
             return None
-        return TakenRender(
-            request=RenderRequest(
-                render_id=row["render_id"],
-                url=row["url"],
-                wait_for=row["wait_for"],
-                is_urgent=bool(row["is_urgent"]),
-            ),
-            lease=row["lease"],
-            seconds_left=row["seconds_left"],
-        )
+        return read_record(TakenRender, row, request=read_record(RenderRequest, row))
 
     async def keep_render(self, render_id: str, *, lease: int, lease_seconds: float) -> bool:
         """Prolong the lease; return whether the request is still the worker's."""
@@ -100,12 +86,7 @@ class RenderStore:
 
     async def finish_render(self, render_id: str, *, lease: int, outcome: RenderOutcome) -> bool:
         """Hand back what became of the page; return whether the request was still the worker's."""
-        values = {
-            "render_id": render_id,
-            "lease": lease,
-            "account": outcome.account,
-            "html": outcome.html,
-        }
+        values = record_values(outcome) | {"render_id": render_id, "lease": lease}
         return await self._change_and_notify(
             "finish_render", values, "render_outcomes", payload=render_id
         )
@@ -128,7 +109,7 @@ class RenderStore:
         """Return how many requests wait and are held, and how many workers live."""
         row = await self._database.fetch_one("count_renders")
         assert row is not None, "an aggregate has a row"
-        return RenderCounts(waiting=row["waiting"], held=row["held"], workers=row["workers"])
+        return read_record(RenderCounts, row)
 
     async def requests(self) -> AsyncGenerator[None]:
         """Yield whenever there may be a request to take, until the iterator is closed.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from citewell.core.storage import PageResponse
-from citewell.store.session import read_datetime
+from citewell.store.rows import read_record, record_values
 
 if TYPE_CHECKING:
     from citewell.store.session import Database, Row
@@ -55,23 +55,14 @@ class ResponseStore:
 async def pack_response(response: PageResponse) -> dict[str, object]:
     """Return the values of `put_response`, with the body compressed."""
     body = await to_thread.run_sync(zlib.compress, response.body)
-    return {
-        "bytes": len(body),
-        "status": response.status,
-        "fetched_at": response.fetched_at,
-        "final_url": response.final_url,
-        "content_type": response.content_type,
-        "headers": json.dumps(response.headers, ensure_ascii=False),
-        "body": body,
-    }
+    headers = json.dumps(response.headers, ensure_ascii=False)
+    return record_values(response) | {"bytes": len(body), "headers": headers, "body": body}
 
 
 def _unpack(row: Row) -> PageResponse:
-    return PageResponse(
-        status=row["status"],
-        final_url=row["final_url"],
-        content_type=row["content_type"],
+    return read_record(
+        PageResponse,
+        row,
         headers=tuple((name, value) for name, value in json.loads(row["headers"])),
         body=zlib.decompress(row["body"]),
-        fetched_at=read_datetime(row["fetched_at"]),
     )

@@ -2,15 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from citewell.core.records import UNFINISHED, Image, Link, PageInfo, Section, StoredChunk
 from citewell.core.releases import Release, release_of_page
 from citewell.store.session import read_datetime, read_list
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from _typeshed import DataclassInstance
+
     from citewell.core.records import PageDraft
     from citewell.store.session import Row
+
+Record = TypeVar("Record", bound="DataclassInstance")
+
+_READERS: dict[object, Callable[[Any], Any]] = {
+    "bool": bool,
+    "datetime": read_datetime,
+    "datetime | None": read_datetime,
+    "tuple[str, ...]": read_list,
+}
+
+
+def read_record(record_type: type[Record], row: Row, /, **values: object) -> Record:
+    """Return the record whose fields are the columns of the same names, apart from `values`."""
+    for name, read in _readers(record_type):
+        if name not in values:
+            values[name] = row[name] if read is None else read(row[name])
+    return record_type(**values)
+
+
+@cache
+def _readers(record_type: type[DataclassInstance]) -> list[tuple[str, Callable[[Any], Any] | None]]:
+    """Return each field with what turns its column into its value; None where they are the same."""
+    return [(field.name, _READERS.get(field.type)) for field in fields(record_type)]
+
+
+def record_values(record: DataclassInstance) -> dict[str, Any]:
+    """Return the fields of a record as values of a statement that names them alike."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def read_page_info(row: Row) -> PageInfo:
@@ -74,38 +108,17 @@ def read_chunk(row: Row) -> StoredChunk:
 
 def read_section(row: Row) -> Section:
     """Return the section that one of the `all_sections` of `whole_page` holds."""
-    return Section(
-        ordinal=row["ordinal"],
-        parent=row["parent"],
-        level=row["level"],
-        heading=row["heading"],
-        anchor=row["anchor"],
-        start=row["start_offset"],
-        end=row["end_offset"],
-    )
+    return read_record(Section, row, start=row["start_offset"], end=row["end_offset"])
 
 
 def read_link(row: Row) -> Link:
     """Return the link that one of the `all_links` of `whole_page` holds."""
-    return Link(
-        url=row["url"],
-        text=row["text"],
-        context=row["context"],
-        section=row["section"],
-        start=row["start_offset"],
-        kind=row["kind"],
-    )
+    return read_record(Link, row, start=row["start_offset"])
 
 
 def read_image(row: Row) -> Image:
     """Return the image that one of the `all_images` of `whole_page` holds."""
-    return Image(
-        url=row["url"],
-        alt=row["alt"],
-        caption=row["caption"],
-        section=row["section"],
-        start=row["start_offset"],
-    )
+    return read_record(Image, row, start=row["start_offset"])
 
 
 def page_values(draft: PageDraft, text_hash: str) -> dict[str, object]:

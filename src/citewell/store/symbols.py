@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.symbols import find_symbols
 from citewell.store.filters import allowed_pages
+from citewell.store.rows import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,12 +46,7 @@ class SymbolStore:
                 "limit": limit,
             }
             return [
-                StoredSymbol(
-                    source_id=row["source_id"],
-                    full_name=row["full_name"],
-                    start=row["start_offset"],
-                    chunk_id=row["chunk_id"],
-                )
+                read_record(StoredSymbol, row, start=row["start_offset"])
                 for row in await session.fetch_all("symbols_named", values)
                 if row["chunk_id"] is not None
             ]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ingest.fetched import extracted, fetched
 
-from citewell.core.content_fields import CONTENT_TYPES, ContentField, ContentType, load_fields
+from citewell.core.content_fields import TYPED_CONTENTS, ContentField, TypedContent, load_fields
 from citewell.ingest.content_types.read import MAX_VALUES, read_content_fields, read_fields
 
 ENGLISH_JOB = """<main><h1>Backend Engineer at Acme</h1>
@@ -32,7 +32,7 @@ JAPANESE_JOB = """<main><h1>決済基盤の開発</h1>
 <h2>福利厚生</h2><ul><li>社会保険完備</li><li>書籍購入補助</li></ul></main>"""
 
 
-def values(source: str, content_type: ContentType = "job_posting") -> dict[str, list[str]]:
+def values(source: str, content_type: TypedContent = "job_posting") -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for field in read_content_fields(extracted(source), content_type):
         found.setdefault(field.name, []).append(field.value)
@@ -188,7 +188,7 @@ def test_a_page_that_says_nothing_of_the_kind_has_no_fields() -> None:
         "<main><p>The grey heron eats fish, and it stands still for hours to get them.</p></main>"
     )
 
-    assert all(values(page, content_type) == {} for content_type in CONTENT_TYPES)
+    assert all(values(page, content_type) == {} for content_type in TYPED_CONTENTS)
 
 
 def test_labels_inside_code_announce_nothing() -> None:
@@ -242,10 +242,10 @@ def _order(field: ContentField, plain: dict[str, object]) -> int:
         ),
         max_size=25,
     ),
-    st.sampled_from(CONTENT_TYPES),
+    st.sampled_from(TYPED_CONTENTS),
 )
 def test_every_field_of_the_text_is_a_slice_of_it(
-    lines: list[str], content_type: ContentType
+    lines: list[str], content_type: TypedContent
 ) -> None:
     page = extracted("word\n\n" + "\n".join(lines), "markdown")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.core.content_fields import (
-    CONTENT_TYPES,
+    TYPED_CONTENTS,
     ContentField,
-    ContentType,
     FieldName,
+    TypedContent,
     dump_fields,
 )
 from citewell.ingest.content_types.anchoring import SINGLE, from_structured, from_text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from citewell.ingest.content_types.outline import Announced
 
 MAX_VALUES = 20
-FIELDS_OF: dict[ContentType, tuple[FieldName, ...]] = {
+FIELDS_OF: dict[TypedContent, tuple[FieldName, ...]] = {
     "job_posting": (
         "company",
         "role",
@@ -44,7 +44,7 @@ FIELDS_OF: dict[ContentType, tuple[FieldName, ...]] = {
     "company_page": ("company", "location", "values", "culture", "industry", "benefits"),
 }
 # What wording alone may tell; a date or place in running text is rarely the one that counts.
-_BY_WORDING: dict[ContentType, tuple[FieldName, ...]] = {
+_BY_WORDING: dict[TypedContent, tuple[FieldName, ...]] = {
     "job_posting": ("salary", "employment_type", "company"),
     "blog_article": ("author", "date"),
     "company_page": ("company",),
@@ -53,11 +53,13 @@ _BY_WORDING: dict[ContentType, tuple[FieldName, ...]] = {
 
 def read_fields(fetched: FetchedPage, page: ExtractedPage, content_type: str) -> Fields:
     """Return the fields of a page as the library keeps them; none for a type that has none."""
-    known = next((each for each in CONTENT_TYPES if each == content_type), None)
+    known = next((typed for typed in TYPED_CONTENTS if typed == content_type), None)
     return {} if known is None else dump_fields(read_content_fields(page, known))
 
 
-def read_content_fields(page: ExtractedPage, content_type: ContentType) -> tuple[ContentField, ...]:
+def read_content_fields(
+    page: ExtractedPage, content_type: TypedContent
+) -> tuple[ContentField, ...]:
     """Return the fields of a page, in the order of its content type's fields."""
     names = FIELDS_OF[content_type]
     found: dict[FieldName, list[ContentField]] = {name: [] for name in names}

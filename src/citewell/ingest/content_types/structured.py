@@ -14,15 +14,15 @@ from citewell.ingest.content_types.anchoring import MAX_VALUE_CHARACTERS, from_s
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from citewell.core.content_fields import ContentField, ContentType, FieldName
+    from citewell.core.content_fields import ContentField, FieldName, TypedContent
 
-_TYPES: dict[ContentType, tuple[str, ...]] = {
+_TYPES: dict[TypedContent, tuple[str, ...]] = {
     "job_posting": ("JobPosting",),
     "blog_article": ("BlogPosting", "Article", "NewsArticle", "TechArticle", "Report"),
     "company_page": ("Organization", "Corporation", "LocalBusiness", "NGO"),
 }
 # Where a field's value stands, and whether it is a list that a text may spell out.
-_PLACES: dict[ContentType, tuple[tuple[FieldName, str, bool], ...]] = {
+_PLACES: dict[TypedContent, tuple[tuple[FieldName, str, bool], ...]] = {
     "job_posting": (
         ("role", "title", False),
         ("company", "hiringOrganization", False),
@@ -67,7 +67,7 @@ _MAX_DEPTH = 4
 
 
 def read_structured(
-    structured_data: str, content_type: ContentType, text: str
+    structured_data: str, content_type: TypedContent, text: str
 ) -> list[ContentField]:
     """Return the fields of the page's first object of a type that fits, anchored in `text`."""
     objects: list[dict[str, Any]] = json.loads(structured_data)

@@ -29,8 +29,8 @@ async def put_mentions(
     values: dict[str, object] = {
         "project": draft.project,
         "keys": list(strongest),
-        "names": [each.name for each in strongest.values()],
-        "kinds": [each.kind for each in strongest.values()],
+        "names": [mention.name for mention in strongest.values()],
+        "kinds": [mention.kind for mention in strongest.values()],
     }
     if keyed:
         await connection.execute(SQL["put_entities"], values)
@@ -43,10 +43,10 @@ async def put_mentions(
     if keyed:
         mentions = {
             "source_id": source_id,
-            "sections": [each.section for _, each in keyed],
+            "sections": [mention.section for _, mention in keyed],
             "entity_ids": [ids[key] for key, _ in keyed],
-            "times": [each.count for _, each in keyed],
-            "defines": [int(each.defines) for _, each in keyed],
+            "times": [mention.count for _, mention in keyed],
+            "defines": [int(mention.defines) for _, mention in keyed],
         }
         await connection.execute(SQL["put_mentions"], mentions)
         await connection.execute(SQL["count_mentions"], {"source_id": source_id})

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Session = AsyncConnection[dict[str, Any]]
 
-# So many rows are written as JSON in a few milliseconds.
+# Writing this many rows as JSON takes a few milliseconds.
 _CHUNKS_AT_ONCE = 1_000
 
 
@@ -166,8 +166,8 @@ async def _keep_chunks(
     A chunk whose embedded text was there before keeps its row, and with it its id and vector.
     """
     before: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    found = await connection.execute(SQL["chunks_before"], {"source_id": source_id})
-    async for row in found:
+    rows = await connection.execute(SQL["chunks_before"], {"source_id": source_id})
+    async for row in rows:
         before[row["embedded_text"]].append(row)
     new: list[Chunk] = []
     for chunk in draft.chunks:

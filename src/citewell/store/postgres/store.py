@@ -20,6 +20,7 @@ from citewell.store.postgres.word_search import (
     have_common_words_counted,
 )
 from citewell.store.responses import pack_response
+from citewell.store.rows import read_record
 from citewell.store.word_index import index_words
 
 if TYPE_CHECKING:
@@ -82,13 +83,7 @@ class PostgresStore(StoredPages):
         values = filter_values(where) | {"model": self._model}
         row = await self._database.fetch_one("corpus_stats", values)
         assert row is not None, "an aggregate has a row"
-        return CorpusStats(
-            pages=row["pages"],
-            chunks=row["chunks"],
-            tokens=row["tokens"],
-            text_bytes=row["text_bytes"],
-            embedded_chunks=row["embedded_chunks"],
-        )
+        return read_record(CorpusStats, row)
 
     @override
     async def count_pages(self, where: SearchFilter) -> int:
@@ -128,11 +123,11 @@ class PostgresStore(StoredPages):
     async def put_vectors(
         self, vectors: Mapping[int, npt.NDArray[np.float32]], *, model: str
     ) -> int:
-        given = await self._database.write(
+        stored = await self._database.write(
             partial(vector_search.put_vectors, vectors=vectors, model=model)
         )
         await vector_search.index_vectors(self._database, model)
-        return given
+        return stored
 
     @override
     async def pass_over(self, chunk_ids: Sequence[int], *, model: str) -> None:

@@ -97,8 +97,8 @@ class VectorSearch:
                 "chunk_ids": [*chunk_ids],
                 "model_id": known.model_id,
             }
-            found = await connection.execute(SQL["compare_vectors"], values)
-            return {row["chunk_id"]: row["cosine"] for row in await found.fetchall()}
+            rows = await connection.execute(SQL["compare_vectors"], values)
+            return {row["chunk_id"]: row["cosine"] async for row in rows}
 
         return await self._database.look(work)
 
@@ -165,10 +165,10 @@ async def put_vectors(connection: Session, vectors: Mapping[int, Vector], *, mod
             [_unit(vector, dimensions=known.dimensions) for vector in vectors.values()]
         ),
     }
-    given = await connection.execute(SQL["put_vectors"], values)
-    count = {"model_id": known.model_id, "count": given.rowcount}
+    stored = await connection.execute(SQL["put_vectors"], values)
+    count = {"model_id": known.model_id, "count": stored.rowcount}
     await connection.execute(SQL["count_vectors"], count)
-    return given.rowcount
+    return stored.rowcount
 
 
 async def index_vectors(database: Database, model: str) -> None:
@@ -218,8 +218,8 @@ async def get_vectors(
 ) -> dict[int, Vector]:
     """Return the vectors of `model` that these chunks have."""
     values = {"chunk_ids": [*chunk_ids], "model": model}
-    found = await connection.execute(SQL["vectors_of_chunks"], values)
-    return {row["chunk_id"]: np.array(row["vector"], np.float32) async for row in found}
+    rows = await connection.execute(SQL["vectors_of_chunks"], values)
+    return {row["chunk_id"]: np.array(row["vector"], np.float32) async for row in rows}
 
 
 async def _find_model(connection: Session, model: str) -> _Model | None:

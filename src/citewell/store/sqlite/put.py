@@ -156,8 +156,17 @@ def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: i
     connection.executemany(
         SQL["put_section"],
         [
-            (source_id, at.ordinal, at.parent, at.level, at.heading, at.anchor, at.start, at.end)
-            for at in extracted.sections
+            (
+                source_id,
+                section.ordinal,
+                section.parent,
+                section.level,
+                section.heading,
+                section.anchor,
+                section.start,
+                section.end,
+            )
+            for section in extracted.sections
         ],
     )
     connection.executemany(

@@ -12,6 +12,7 @@ from typing_extensions import override
 from citewell.core.storage import CorpusStats
 from citewell.store.filters import allowed_pages
 from citewell.store.pages import StoredPages
+from citewell.store.rows import read_record
 from citewell.store.sqlite.connection import Database
 
 if TYPE_CHECKING:
@@ -98,13 +99,7 @@ class SqliteStore(StoredPages):
             embedded = await session.fetch_one(counting, values | {"model": self._model})
             assert counts is not None, "an aggregate has a row"
             assert embedded is not None, "an aggregate has a row"
-            return CorpusStats(
-                pages=counts["pages"],
-                chunks=counts["chunks"],
-                tokens=counts["tokens"],
-                text_bytes=counts["text_bytes"],
-                embedded_chunks=embedded["embedded"],
-            )
+            return read_record(CorpusStats, counts, embedded_chunks=embedded["embedded"])
 
         return await self._database.view(work)
 

@@ -78,8 +78,8 @@ class VectorCodes:
 
     def retain(self, ids: Ids, *, sources: Ids) -> None:
         """Forget all ids of these pages but `ids`."""
-        own = np.isin(self._sources[: self._size], sources)
-        self._bury(own & ~np.isin(self._ids[: self._size], ids))
+        of_sources = np.isin(self._sources[: self._size], sources)
+        self._bury(of_sources & ~np.isin(self._ids[: self._size], ids))
 
     def retain_sources(self, sources: Ids) -> None:
         """Forget all pages but these."""

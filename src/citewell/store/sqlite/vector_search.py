@@ -123,7 +123,7 @@ class VectorSearch:
             self._forget(connection, gone, known=known, many=2 * len(gone) > len(candidates))
         scores = vectors @ query
         best = np.lexsort((ids, -scores))[:limit]
-        return [Hit(chunk_id=int(ids[at]), score=float(scores[at])) for at in best]
+        return [Hit(chunk_id=int(ids[i]), score=float(scores[i])) for i in best]
 
     def _candidates(
         self,
