@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from citewell.core.library import TypedContent
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from citewell.core.library import Fields, FieldValue
-
-TypedContent = Literal["job_posting", "blog_article", "company_page"]
-"""The content types whose pages have fields."""
 
 FieldName = Literal[
     "company",

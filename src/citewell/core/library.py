@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from citewell.core.content_fields import TypedContent
-
 if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.core.records import Language, PageInfo, PageOrigin
 
 WebsiteKind = Literal["page", "site"]
+
+TypedContent = Literal["job_posting", "blog_article", "company_page"]
+"""The content types whose pages have fields."""
 
 ContentType = Literal[TypedContent, "general"]
 

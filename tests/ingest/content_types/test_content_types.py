@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.ingest.fetched import extracted, fetched
 
-from citewell.core.content_fields import TYPED_CONTENTS, ContentField, TypedContent, load_fields
+from citewell.core.content_fields import TYPED_CONTENTS, ContentField, load_fields
+from citewell.core.library import TypedContent
 from citewell.ingest.content_types.read import MAX_VALUES, read_content_fields, read_fields
 
 ENGLISH_JOB = """<main><h1>Backend Engineer at Acme</h1>

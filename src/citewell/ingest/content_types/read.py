@@ -11,7 +11,6 @@ from citewell.core.content_fields import (
     TYPED_CONTENTS,
     ContentField,
     FieldName,
-    TypedContent,
     dump_fields,
 )
 from citewell.ingest.content_types.anchoring import SINGLE, from_structured, from_text
@@ -22,7 +21,7 @@ from citewell.ingest.content_types.structured import read_structured
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from citewell.core.library import Fields
+    from citewell.core.library import Fields, TypedContent
     from citewell.core.records import ExtractedPage, FetchedPage
     from citewell.ingest.content_types.outline import Announced
 

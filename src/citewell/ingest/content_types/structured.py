@@ -14,7 +14,8 @@ from citewell.ingest.content_types.anchoring import MAX_VALUE_CHARACTERS, from_s
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from citewell.core.content_fields import ContentField, FieldName, TypedContent
+    from citewell.core.content_fields import ContentField, FieldName
+    from citewell.core.library import TypedContent
 
 _TYPES: dict[TypedContent, tuple[str, ...]] = {
     "job_posting": ("JobPosting",),
