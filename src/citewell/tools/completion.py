@@ -33,9 +33,9 @@ async def complete_prompt(
 ) -> Completion:
     """Return URLs for an argument that takes one; other arguments have no completion."""
     takes_url = any(
-        prompt.name == name and each.name == argument and each.is_url
+        prompt.name == name and known.name == argument and known.is_url
         for prompt in prompts
-        for each in prompt.arguments
+        for known in prompt.arguments
     )
     if not takes_url:
         return Completion()

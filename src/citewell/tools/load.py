@@ -13,9 +13,9 @@ from citewell.core.errors import Overloaded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# The share that the latest call has in what a call usually takes.
+# Weight of the latest call in the average duration.
 _LATEST = 0.1
-# Others are let in while one caller has as many calls as it can.
+# One caller can take this share of the places, so that others still get in.
 _SHARE_OF_ONE = 0.75
 _LONGEST_WAIT_SECONDS = 60
 
@@ -35,10 +35,10 @@ class Load:
             Overloaded: there are `max_calls` already, or this owner has its share of them;
                 `retry_after` is what one usually takes.
         """
-        running, own = self._running.total(), self._running[owner]
-        if max_calls and (running >= max_calls or own >= math.ceil(_SHARE_OF_ONE * max_calls)):
+        running, of_owner = self._running.total(), self._running[owner]
+        if max_calls and (running >= max_calls or of_owner >= math.ceil(_SHARE_OF_ONE * max_calls)):
             seconds = min(_LONGEST_WAIT_SECONDS, math.ceil(self._usual_seconds))
-            whose = f"{running}" if running >= max_calls else f"{own} of your own"
+            whose = f"{running}" if running >= max_calls else f"{of_owner} of your own"
             raise Overloaded(
                 f"The server is busy with {whose} calls; wait {seconds} seconds.",
                 retry_after=seconds,

@@ -169,13 +169,13 @@ def write_prompt(
     if unknown:
         listed = ", ".join(wanted)
         raise InvalidArgument(f"{name} has no {min(unknown)[:80]!r}; it takes: {listed}.")
-    filled = {each: arguments.get(each, "").strip() for each in wanted}
-    for each, value in filled.items():
+    filled = {argument: arguments.get(argument, "").strip() for argument in wanted}
+    for argument, value in filled.items():
         if not value:
-            raise InvalidArgument(f"{name} needs the argument {each}.")
+            raise InvalidArgument(f"{name} needs the argument {argument}.")
         if len(value) > MAX_ARGUMENT_CHARACTERS:
             limit = MAX_ARGUMENT_CHARACTERS
-            raise InvalidArgument(f"{each} is longer than {limit:,} characters.")
+            raise InvalidArgument(f"{argument} is longer than {limit:,} characters.")
     tools = {
         spell_name(tool, dotted=False): spell_name(tool, dotted=dotted) for tool in prompt.tools
     }

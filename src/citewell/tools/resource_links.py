@@ -96,11 +96,11 @@ def _scratch_uris(value: object) -> Iterator[str]:
         if value.startswith(URI_SCHEME):
             yield value
     elif isinstance(value, dict):
-        for each in value.values():
-            yield from _scratch_uris(each)
+        for item in value.values():
+            yield from _scratch_uris(item)
     elif isinstance(value, list):
-        for each in value:
-            yield from _scratch_uris(each)
+        for item in value:
+            yield from _scratch_uris(item)
 
 
 def _passage_resource(passage: Passage) -> Resource:

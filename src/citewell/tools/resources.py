@@ -183,10 +183,10 @@ async def find_subject(uri: str, call: Call) -> Subject:
 
 
 def _parse_stored(uri: str) -> Subject | None:
-    found = _STORED_URI.fullmatch(uri)
-    if found is None:
+    match = _STORED_URI.fullmatch(uri)
+    if match is None:
         return None
-    return Subject("page" if found[1] == "page" else "website", int(found[2]))
+    return Subject("page" if match[1] == "page" else "website", int(match[2]))
 
 
 async def _read_stored(subject: Subject, call: Call) -> ResourceText:

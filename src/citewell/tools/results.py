@@ -93,5 +93,5 @@ def log_call(
     if result is not None and not failed:
         ended = f"{len(result.text)} characters"
         logger.debug("response preview %s: %s", name, result.text[:500])
-    given = summarise_arguments(arguments)
-    logger.log(level, "tool call %s %s: %s in %.0f ms", name, given, ended, seconds * 1000)
+    summary = summarise_arguments(arguments)
+    logger.log(level, "tool call %s %s: %s in %.0f ms", name, summary, ended, seconds * 1000)

@@ -86,14 +86,14 @@ class Scope:
         return page.project == self.project and self.holds(page.url, page.tags)
 
 
-def check_scope(given: ScopeInput | None, call: Call) -> Scope:
+def check_scope(scope: ScopeInput | None, call: Call) -> Scope:
     """Return the scope of a call: the server's, narrowed by what was given.
 
     Raises:
         ScopeViolation: it names another project or environment.
     """
     settings = call.settings
-    asked = given or ScopeInput()
+    asked = scope or ScopeInput()
     if asked.project_id not in (None, call.caller.project):
         raise ScopeViolation(f"This server does not serve the project {asked.project_id[:80]!r}.")
     if asked.environment not in (None, settings.scope_environment):
@@ -106,14 +106,14 @@ def check_scope(given: ScopeInput | None, call: Call) -> Scope:
 
 
 async def search_filter(
-    scope: Scope, given: FiltersInput | None, call: Call, *, version: str | None = None
+    scope: Scope, filters: FiltersInput | None, call: Call, *, version: str | None = None
 ) -> SearchFilter:
     """Return what the store is asked to search: the scope, the filters and `version` together.
 
     Raises:
         InvalidArgument: path_prefix is neither a URL nor a path.
     """
-    asked = given or FiltersInput()
+    asked = filters or FiltersInput()
     prefix = asked.path_prefix
     if prefix is not None and not prefix.startswith("/") and "://" not in prefix:
         raise InvalidArgument(
@@ -143,7 +143,9 @@ async def limit_to_urls(
         return where, ()
     named = await find_named_pages(source_urls, store=call.parts.store, within=where)
     allowed = where.source_ids
-    source_ids = [each for each in named.source_ids if allowed is None or each in allowed]
+    source_ids = [
+        source_id for source_id in named.source_ids if allowed is None or source_id in allowed
+    ]
     return replace(where, source_ids=tuple(source_ids)), named.notes
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import numpy as np
 from pydantic import Field
 
 from citewell.core.errors import InvalidArgument
 from citewell.tools.data.given_chunks import GivenChunk, compose_page, parse_headings
 from citewell.tools.data.sources import MAX_CHUNK_CHARACTERS, MAX_CHUNKS, find_source
+from citewell.tools.data.vectors import unit_vector
 from citewell.tools.supplied import add_supplier
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
-from citewell.tools.websites.arguments import SourceId
-
-if TYPE_CHECKING:
-    from citewell.core.records import Section, StoredChunk
+from citewell.tools.websites.arguments import SourceId, headings_above
 
 MAX_STORED_CHUNKS = 5_000
 _MAX_DIMENSIONS = 4_096
@@ -30,7 +27,7 @@ class ChunkInput(ToolInput):
     ] = None
     embedding: Annotated[
         list[float] | None,
-        Field(max_length=_MAX_DIMENSIONS, description="Of the server's model; else made by it."),
+        Field(max_length=_MAX_DIMENSIONS, description="By the server's model; made if left out."),
     ] = None
 
 
@@ -64,24 +61,28 @@ async def run(arguments: CreateChunksInput, call: Call) -> CreateChunksOutput:
     if len(before) + len(arguments.chunks) > MAX_STORED_CHUNKS:
         raise InvalidArgument(f"A source has at most {MAX_STORED_CHUNKS:,} chunks.")
     added = [
-        GivenChunk(content=each.content.strip(), headings=parse_headings(each.metadata or {}))
-        for each in arguments.chunks
+        GivenChunk(content=chunk.content.strip(), headings=parse_headings(chunk.metadata or {}))
+        for chunk in arguments.chunks
     ]
-    vectors = [_vector(each, call) for each in arguments.chunks]
-    suppliers = add_supplier(website.supplied_by, call.caller)
-    page = compose_page(website, [*before, *added], supplied_by=suppliers)
-    put = await store.put_page(page)
-    made = await store.chunks_of_page(put.source_id, first_ordinal=len(before))
     embedder = call.parts.embedder
+    vectors = [
+        None
+        if chunk.embedding is None
+        else unit_vector(chunk.embedding, embedder, argument="embedding")
+        for chunk in arguments.chunks
+    ]
+    suppliers = add_supplier(website.supplied_by, call.caller)
+    page = await store.put_page(compose_page(website, [*before, *added], supplied_by=suppliers))
+    created = await store.chunks_of_page(page.source_id, first_ordinal=len(before))
     known = {
         chunk.chunk_id: vector
-        for chunk, vector in zip(made, vectors, strict=True)
+        for chunk, vector in zip(created, vectors, strict=True)
         if vector is not None
     }
     if known and embedder is not None:
         await store.put_vectors(known, model=embedder.name)
     return CreateChunksOutput(
-        source_id=put.source_id, chunks_created=len(made), chunks_count=put.chunks
+        source_id=page.source_id, chunks_created=len(created), chunks_count=page.chunks
     )
 
 
@@ -91,35 +92,9 @@ async def _stored(source_id: int, call: Call) -> list[GivenChunk]:
         return []
     chunks = await call.parts.store.chunks_of_page(source_id)
     return [
-        GivenChunk(content=chunk.text, headings=_headings_of(chunk, page.sections))
+        GivenChunk(content=chunk.text, headings=headings_above(chunk, page.sections))
         for chunk in chunks
     ]
-
-
-def _headings_of(chunk: StoredChunk, sections: tuple[Section, ...]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    at: int | None = chunk.section
-    while at is not None:
-        section = sections[at]
-        if section.heading:
-            found[section.level] = section.heading
-        at = section.parent
-    return dict(sorted(found.items()))
-
-
-def _vector(chunk: ChunkInput, call: Call) -> np.ndarray[tuple[int], np.dtype[np.float32]] | None:
-    if chunk.embedding is None:
-        return None
-    embedder = call.parts.embedder
-    dimensions = embedder.dimensions if embedder is not None else 0
-    vector = np.array(chunk.embedding, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    if len(vector) != dimensions or not np.isfinite(length) or length == 0.0:
-        raise InvalidArgument(
-            f"An embedding must be {dimensions} finite numbers, not all zero.",
-            suggestion="Leave embedding out: the server makes its own.",
-        )
-    return vector / np.float32(length)
 
 
 def render(output: CreateChunksOutput, call: Call) -> str:

@@ -30,12 +30,12 @@ class GivenChunk:
 
 def parse_headings(metadata: Mapping[str, str]) -> dict[int, str]:
     """Return the headings of metadata such as `{"Header 2": "Requirements"}`, by level."""
-    found = {
+    headings = {
         int(match[1]): one_line(value)
         for key, value in metadata.items()
         if (match := _HEADER.fullmatch(key)) and value.strip()
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(headings.items()))
 
 
 def compose_page(website: Website, chunks: Sequence[GivenChunk], *, supplied_by: str) -> PageDraft:
@@ -43,7 +43,9 @@ def compose_page(website: Website, chunks: Sequence[GivenChunk], *, supplied_by:
     pen = _Pen()
     placed = [pen.write(chunk) for chunk in chunks]
     text = pen.text
-    title = website.title or next((each.heading for each in pen.sections if each.heading), "")
+    title = website.title or next(
+        (section.heading for section in pen.sections if section.heading), ""
+    )
     extracted = ExtractedPage(
         title=title,
         text=text,
@@ -67,8 +69,8 @@ def compose_page(website: Website, chunks: Sequence[GivenChunk], *, supplied_by:
         fetched=fetched,
         extracted=extracted,
         chunks=tuple(
-            _chunk(chunk, extracted, ordinal=at, section=section, start=start)
-            for at, (chunk, (section, start)) in enumerate(zip(chunks, placed, strict=True))
+            _chunk(chunk, extracted, ordinal=ordinal, section=section, start=start)
+            for ordinal, (chunk, (section, start)) in enumerate(zip(chunks, placed, strict=True))
         ),
         project=website.project,
         tags=website.tags,
@@ -77,7 +79,7 @@ def compose_page(website: Website, chunks: Sequence[GivenChunk], *, supplied_by:
 
 
 def _chunk(
-    given: GivenChunk, page: ExtractedPage, *, ordinal: int, section: int, start: int
+    chunk: GivenChunk, page: ExtractedPage, *, ordinal: int, section: int, start: int
 ) -> Chunk:
     path = page.heading_path(section)
     trail = path if path and path[0] == page.title else (page.title, *path)
@@ -85,13 +87,13 @@ def _chunk(
         ordinal=ordinal,
         section=section,
         start=start,
-        end=start + len(given.content),
-        text=given.content,
-        tokens=count_tokens(given.content),
+        end=start + len(chunk.content),
+        text=chunk.content,
+        tokens=count_tokens(chunk.content),
         heading_path=path,
         anchor=None,
-        embedded_text=" › ".join(part for part in trail if part) + "\n" + given.content,
-        has_code="```" in given.content,
+        embedded_text=" › ".join(part for part in trail if part) + "\n" + chunk.content,
+        has_code="```" in chunk.content,
     )
 
 
@@ -145,11 +147,12 @@ class _Pen:
         self._open = dict(headings)
 
     def _add_section(self, level: int, heading: str) -> None:
-        above = [each for each in self.sections if 0 < each.level < level]
+        above = [section for section in self.sections if 0 < section.level < level]
         parent = above[-1].ordinal if above else None
         # A heading of the same or a higher level in between has closed what stood before it.
         if parent is not None and any(
-            0 < each.level <= self.sections[parent].level for each in self.sections[parent + 1 :]
+            0 < section.level <= self.sections[parent].level
+            for section in self.sections[parent + 1 :]
         ):
             parent = None
         self.sections.append(

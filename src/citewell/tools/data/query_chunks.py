@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from pydantic import Field
 
-from citewell.core.errors import InvalidArgument
 from citewell.core.records import SearchFilter
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.tools.data.sources import ChunkShape, render_chunks, shape_chunk, within_budget
+from citewell.tools.data.vectors import unit_vector
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import PageUrl
 from citewell.tools.websites.scores import combined_distance, vector_distance, word_distance
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from citewell.inference.protocols import Embedder
-
-    Vector = npt.NDArray[np.float32]
+    from citewell.core.records import RankedChunk
 
 DEFAULT_RESULTS = 10
 MAX_RESULTS = 20
@@ -31,7 +26,7 @@ class QueryChunksInput(ToolInput):
 
     query_embedding: Annotated[
         list[float] | None,
-        Field(max_length=4_096, description="Of the server's model; else made by it."),
+        Field(max_length=4_096, description="By the server's model; made if left out."),
     ] = None
     query_text: Annotated[str, Field(min_length=1, max_length=2_000, pattern=r"\S")]
     max_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
@@ -59,49 +54,32 @@ async def run(arguments: QueryChunksInput, call: Call) -> QueryChunksOutput:
     Raises:
         InvalidArgument: the embedding is not one of the server's model.
     """
-    parts = call.parts
-    found = await retrieve(
+    parts, vector = call.parts, None
+    if arguments.query_embedding is not None:
+        vector = unit_vector(arguments.query_embedding, parts.embedder, argument="query_embedding")
+    retrieval = await retrieve(
         arguments.query_text,
         store=parts.store,
         models=Models(embedder=parts.embedder, reranker=None),
         where=SearchFilter(project=call.caller.project),
-        options=Options(
-            limit=arguments.max_results, query_vector=_given_vector(arguments, parts.embedder)
-        ),
+        options=Options(limit=arguments.max_results, query_vector=vector),
     )
-    ranked = {each.chunk.chunk_id: each for each in found.chunks}
-    results: list[FoundChunkShape] = []
-    for chunk in within_budget([each.chunk for each in found.chunks]):
-        vector = vector_distance(ranked[chunk.chunk_id].vector_score)
-        by_word = word_distance(ranked[chunk.chunk_id].word_score)
-        combined = combined_distance(None, vector=vector, words_score=by_word)
-        results.append(
-            FoundChunkShape(
-                **shape_chunk(chunk).model_dump(),
-                source_url=chunk.url,
-                relevance=round(1.0 - combined, 4),
-                vector_score=vector,
-                fts_score=by_word,
-                combined_score=combined,
-            )
-        )
-    return QueryChunksOutput(results=results)
+    kept = len(within_budget([ranked.chunk for ranked in retrieval.chunks]))
+    return QueryChunksOutput(results=[_shape(ranked) for ranked in retrieval.chunks[:kept]])
 
 
-def _given_vector(arguments: QueryChunksInput, embedder: Embedder | None) -> Vector | None:
-    """Return the caller's own vector of the query at unit length; None where there is none."""
-    if arguments.query_embedding is None:
-        return None
-    if embedder is None:
-        raise InvalidArgument("query_embedding: this server has no embedding model.")
-    vector = np.array(arguments.query_embedding, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    if len(vector) != embedder.dimensions or not np.isfinite(length) or length == 0.0:
-        raise InvalidArgument(
-            f"query_embedding must be {embedder.dimensions} finite numbers, not all zero.",
-            suggestion="Leave query_embedding out: the server makes its own.",
-        )
-    return vector / np.float32(length)
+def _shape(ranked: RankedChunk) -> FoundChunkShape:
+    vector_score = vector_distance(ranked.vector_score)
+    words_score = word_distance(ranked.word_score)
+    combined = combined_distance(None, vector=vector_score, words_score=words_score)
+    return FoundChunkShape(
+        **shape_chunk(ranked.chunk).model_dump(),
+        source_url=ranked.chunk.url,
+        relevance=round(1.0 - combined, 4),
+        vector_score=vector_score,
+        fts_score=words_score,
+        combined_score=combined,
+    )
 
 
 def render(output: QueryChunksOutput, call: Call) -> str:
@@ -109,9 +87,9 @@ def render(output: QueryChunksOutput, call: Call) -> str:
     if not output.results:
         return "Nothing found."
     scores = [
-        f"[{each.chunk_id}] {each.source_url}: relevance {each.relevance}, "
-        f"vector {each.vector_score}, words {each.fts_score}"
-        for each in output.results
+        f"[{chunk.chunk_id}] {chunk.source_url}: relevance {chunk.relevance}, "
+        f"vector {chunk.vector_score}, words {chunk.fts_score}"
+        for chunk in output.results
     ]
     return "\n".join([*scores, render_chunks(output.results)])
 

@@ -46,16 +46,16 @@ async def run(arguments: ReadChunksInput, call: Call) -> ReadChunksOutput:
     """
     website = await find_source(arguments.source_id, call)
     store = call.parts.store
-    found: list[StoredChunk] = []
+    chunks_read: list[StoredChunk] = []
     skipped = 0
     for source_id in await store.library.pages_of([website.source_id], project=website.project):
-        if len(found) == arguments.limit:
+        if len(chunks_read) == arguments.limit:
             break
         chunks = await store.chunks_of_page(source_id)
-        fresh = chunks[max(0, arguments.offset - skipped) :][: arguments.limit - len(found)]
-        found.extend(fresh)
+        fresh = chunks[max(0, arguments.offset - skipped) :][: arguments.limit - len(chunks_read)]
+        chunks_read.extend(fresh)
         skipped += len(chunks)
-    shown = within_budget(found)
+    shown = within_budget(chunks_read)
     return ReadChunksOutput(
         chunks=[shape_chunk(chunk) for chunk in shown],
         total_count=website.chunks,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from citewell.core.boundary import SUPPLIED, enclose
+from citewell.jobs.website_status import no_such_website
 from citewell.tools.paging import fit_tokens
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.tool import Call, ToolInput, ToolOutput
@@ -15,7 +16,6 @@ from citewell.tools.websites.arguments import (
     SourceId,
     Status,
     fetch_timestamp,
-    not_found,
     shown_title,
 )
 
@@ -79,7 +79,7 @@ async def find_source(source_id: int, call: Call) -> Website:
     """
     website = await call.parts.store.library.get_website(source_id, project=call.caller.project)
     if website is None:
-        raise not_found(source_id)
+        raise no_such_website(source_id)
     return website
 
 

@@ -111,18 +111,18 @@ def _parse(path: str, text: str) -> DocPage:
 def _find_sections(page: DocPage, asked: Sequence[str]) -> tuple[list[Lines], dict[str, list[str]]]:
     """Return the lines of the sections asked for, and what is near the names of the others."""
     by_name: dict[str, int] = {}
-    for at, section in enumerate(page.sections):
-        by_name.setdefault(_plain(section.heading), at)
-        by_name.setdefault(section.anchor.lower(), at)
+    for place, section in enumerate(page.sections):
+        by_name.setdefault(_plain(section.heading), place)
+        by_name.setdefault(section.anchor.lower(), place)
     spans: list[Lines] = []
     missing: dict[str, list[str]] = {}
     for name in asked:
-        found = by_name.get(_plain(name))
-        if found is not None:
-            spans.append(_with_subsections(page.sections, found))
+        known = by_name.get(_plain(name))
+        if known is not None:
+            spans.append(_with_subsections(page.sections, known))
             continue
         near = get_close_matches(_plain(name), by_name, n=3, cutoff=0.5)
-        headings = [page.sections[by_name[one]].heading for one in near]
+        headings = [page.sections[by_name[similar]].heading for similar in near]
         missing[name] = list(dict.fromkeys(headings))
     if not spans:
         names = ", ".join(repr(label(heading)) for near in missing.values() for heading in near)
@@ -139,13 +139,13 @@ def _plain(name: str) -> str:
     return " ".join(name.lstrip("# ").lower().split())
 
 
-def _with_subsections(sections: Sequence[DocSection], at: int) -> Lines:
-    end = sections[at].line_end
-    for section in sections[at + 1 :]:
-        if section.level <= sections[at].level:
+def _with_subsections(sections: Sequence[DocSection], place: int) -> Lines:
+    end = sections[place].line_end
+    for section in sections[place + 1 :]:
+        if section.level <= sections[place].level:
             break
         end = section.line_end
-    return sections[at].line_start, end
+    return sections[place].line_start, end
 
 
 def _merged(spans: list[Lines]) -> list[Lines]:

@@ -81,9 +81,9 @@ def _title(folder: DocsFolder, path: str) -> str:
 def _find_category(asked: str, names: list[str]) -> str:
     by_lower = {name.lower(): name for name in names}
     by_slug = {_slug(name): name for name in reversed(names)}
-    found = by_lower.get(asked.strip().lower()) or by_slug.get(_slug(asked))
-    if found is not None:
-        return found
+    name = by_lower.get(asked.strip().lower()) or by_slug.get(_slug(asked))
+    if name is not None:
+        return name
     near = get_close_matches(asked.strip().lower(), by_lower, n=3)
     known = ", ".join(repr(label(by_lower[name])) for name in near) or ", ".join(
         repr(label(name)) for name in names[:MAX_NAMED_CATEGORIES]

@@ -55,10 +55,10 @@ class RawFile:
 
 def read_raw_file(folder: DocsFolder, path: str, *, settings: Settings) -> RawFile | None:
     """Return the file at a decoded path below the root of the website; None where there is none."""
-    found = resolve_doc_path(folder.root, path)
-    if found is None or found.is_relative_to(cache_root(settings).resolve()):
+    file = resolve_doc_path(folder.root, path)
+    if file is None or file.is_relative_to(cache_root(settings).resolve()):
         return None
-    return _read(found, path)
+    return _read(file, path)
 
 
 def make_list(folder: DocsFolder, name: str, *, settings: Settings) -> RawFile:
@@ -67,12 +67,12 @@ def make_list(folder: DocsFolder, name: str, *, settings: Settings) -> RawFile:
     return _raw(text.encode(), PLAIN)
 
 
-def _read(found: Path, path: str) -> RawFile | None:
+def _read(file: Path, path: str) -> RawFile | None:
     media_type = _media_type(path)
     try:
-        if media_type is None or found.stat().st_size > _MAX_FILE_BYTES:
+        if media_type is None or file.stat().st_size > _MAX_FILE_BYTES:
             return None
-        return _raw(found.read_bytes(), media_type)
+        return _raw(file.read_bytes(), media_type)
     except OSError:
         # Gone in this moment, or not for us to read: to the reader it is not there.
         return None

@@ -65,8 +65,8 @@ async def run(arguments: SearchDocsInput, call: Call) -> SearchDocsOutput:
     limit = min(arguments.limit, settings.mcp_max_search_results)
     # Who says how many pages wants that many.
     least_share = 0.0 if "limit" in arguments.model_fields_set else LEAST_SHARE
-    found = served_docs(call).search(arguments.query, limit=limit, least_share=least_share)
-    best = max((hit.score for hit in found.hits), default=0.0) or 1.0
+    search = served_docs(call).search(arguments.query, limit=limit, least_share=least_share)
+    best = max((hit.score for hit in search.hits), default=0.0) or 1.0
     return SearchDocsOutput(
         results=[
             DocsHitShape(
@@ -78,10 +78,10 @@ async def run(arguments: SearchDocsInput, call: Call) -> SearchDocsOutput:
                 relevance=round(hit.score / best, 2),
                 snippet=hit.snippet,
             )
-            for hit in found.hits
+            for hit in search.hits
         ],
-        total_matches=found.total,
-        corrections=dict(found.corrections) or None,
+        total_matches=search.total,
+        corrections=dict(search.corrections) or None,
     )
 
 

@@ -70,7 +70,7 @@ class DocsSite:
 
     def search(self, query: str, *, limit: int) -> dict[str, Any]:
         """Return what a search box shows while its reader is typing."""
-        found = self._folder.search(
+        search = self._folder.search(
             query[:MAX_QUERY_CHARACTERS], limit=min(limit, MAX_RESULTS), as_you_type=True
         )
         results = [
@@ -82,15 +82,15 @@ class DocsSite:
                 "snippet": hit.snippet,
                 "score": hit.score,
             }
-            for hit in found.hits
+            for hit in search.hits
         ]
-        return {"query": query, "total": found.total, "results": results}
+        return {"query": query, "total": search.total, "results": results}
 
     def read_file(self, path: str) -> RawFile | None:
         """Return the file of the folder at a decoded URL path, as it is; or a list for models."""
         name = path.removeprefix("/")
-        found = read_raw_file(self._folder, name, settings=self._settings)
-        return self._list(name) if found is None and name in MADE_LISTS else found
+        file = read_raw_file(self._folder, name, settings=self._settings)
+        return self._list(name) if file is None and name in MADE_LISTS else file
 
     def find(self, path: str, *, query: str = "") -> Resource | Moved | None:
         """Return the page at a decoded URL path; `query` is what the search page looks for."""

@@ -60,13 +60,13 @@ async def resolve_nodes(names: Sequence[str], *, where: SearchFilter, call: Call
 
 
 async def _resolve(name: str, call: Call) -> NodeRef | None:
-    given = name.strip()
-    if (ref := parse_node_id(given)) is not None:
+    stripped = name.strip()
+    if (ref := parse_node_id(stripped)) is not None:
         return ref
-    if given.lower().startswith(("http://", "https://")):
-        return await _resolve_url(given, call)
-    place = await find_place(given, call)
-    section_id = given if place is None else place.section_id
+    if stripped.lower().startswith(("http://", "https://")):
+        return await _resolve_url(stripped, call)
+    place = await find_place(stripped, call)
+    section_id = stripped if place is None else place.section_id
     if section_id.isascii() and section_id.isdigit() and len(section_id) <= _MAX_CHUNK_ID_DIGITS:
         return await _section_of_chunk(int(section_id), call)
     return None

@@ -85,8 +85,8 @@ async def shape_quotes(
     pages = await store.page_texts(list({quote.passage.place.source_id for quote in quotes}))
     left = limits.max_quotes * (limits.longest_tokens + _TOKENS_BESIDE_QUOTE)
     shaped: list[QuoteShape] = []
-    for each in quotes:
-        quote = _shape(each, pages.get(each.passage.place.source_id))
+    for passage_quote in quotes:
+        quote = _shape(passage_quote, pages.get(passage_quote.passage.place.source_id))
         cost = count_tokens(quote.model_dump_json())
         if shaped and cost > left:
             continue
@@ -108,14 +108,14 @@ def remember_quotes(
     call.parts.citations.remember(
         [
             CitedQuote(
-                source_id=each.passage.place.source_id,
-                page_hash=each.passage.place.page_hash,
-                start=each.passage.place.start + each.start,
-                text=each.text,
-                section=(each.passage.place.heading_path or ("",))[-1],
+                source_id=quote.passage.place.source_id,
+                page_hash=quote.passage.place.page_hash,
+                start=quote.passage.place.start + quote.start,
+                text=quote.text,
+                section=(quote.passage.place.heading_path or ("",))[-1],
             )
-            for each in quotes
-            if (each.passage.passage_id, each.text) in ids
+            for quote in quotes
+            if (quote.passage.passage_id, quote.text) in ids
         ],
         caller=call.caller,
         tool=tool,

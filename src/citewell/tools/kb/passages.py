@@ -69,15 +69,15 @@ async def find_passages(
     )
 
 
-def keep_passages(found: Retrieval, call: Call) -> list[FoundPassage]:
+def keep_passages(retrieval: Retrieval, call: Call) -> list[FoundPassage]:
     """Keep the chunks that a search found as passages of the caller."""
     return [
         FoundPassage(
-            passage=keep_passage(each, call),
-            ranked=each,
-            source=_found_by(each, calibrated=found.calibrated),
+            passage=keep_passage(ranked, call),
+            ranked=ranked,
+            source=_found_by(ranked, calibrated=retrieval.calibrated),
         )
-        for each in found.chunks
+        for ranked in retrieval.chunks
     ]
 
 

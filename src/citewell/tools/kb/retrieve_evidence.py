@@ -86,7 +86,7 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
     where = await search_filter(scope, arguments.filters, call)
     where, url_notes = await limit_to_urls(where, arguments.source_urls, call)
     options = arguments.options or EvidenceOptions()
-    found = await find_passages(
+    retrieval = await find_passages(
         arguments.question,
         call=call,
         where=where,
@@ -94,38 +94,40 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
         limit=arguments.top_k,
         max_per_doc=options.max_per_doc,
     )
-    passages = keep_passages(found, call)
+    passages = keep_passages(retrieval, call)
     embedder = call.parts.embedder
-    judged = await judge_parts(found, (arguments.question,), embedder=embedder)
+    judged = await judge_parts(retrieval, (arguments.question,), embedder=embedder)
     limits = QuoteLimits(
         max_quotes=arguments.max_quotes, first_tokens=_QUOTE_TOKENS, longest_tokens=_QUOTE_TOKENS
     )
     chosen = await quote_evidence(
-        found, (arguments.question,), support=judged, limits=limits, embedder=embedder
+        retrieval, (arguments.question,), support=judged, limits=limits, embedder=embedder
     )
-    kept = {each.ranked.chunk.chunk_id: each.passage for each in passages}
+    kept = {passage.ranked.chunk.chunk_id: passage.passage for passage in passages}
     quoted = [
         PassageQuote(
-            passage=kept[each.ranked.chunk.chunk_id],
-            start=each.span.start,
-            end=each.span.end,
-            confidence=each.confidence or 0.0,
-            is_cut=each.span.is_cut,
+            passage=kept[quote.ranked.chunk.chunk_id],
+            start=quote.span.start,
+            end=quote.span.end,
+            confidence=quote.confidence or 0.0,
+            is_cut=quote.span.is_cut,
         )
-        for each in chosen
+        for quote in chosen
     ]
     quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
     is_settled = judged[arguments.question].is_settled
     absent = (
         []
         if is_settled
-        else absent_words(found.query.written, found.ranked, unknown=found.unknown_words)
+        else absent_words(
+            retrieval.query.written, retrieval.ranked, unknown=retrieval.unknown_words
+        )
     )
     supported = bool(quotes) and judged[arguments.question].is_supported
     output = RetrieveEvidenceOutput(
         supported=supported,
         quotes=quotes if supported else quotes[:_NEAREST],
-        notes=[*found.notes, *url_notes, *absence_warnings(absent if quotes else ())] or None,
+        notes=[*retrieval.notes, *url_notes, *absence_warnings(absent if quotes else ())] or None,
         mode=options.mode,
         passages=len(passages),
     )
@@ -135,7 +137,7 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
     if not options.include_debug:
         return output
     return DebuggedEvidenceOutput(
-        **dict(output), candidates=[_candidate(each) for each in passages]
+        **dict(output), candidates=[_candidate(passage) for passage in passages]
     )
 
 
@@ -145,12 +147,12 @@ def render(output: RetrieveEvidenceOutput, call: Call) -> str:
     return text if output.supported or not output.quotes else f"{_NOT_SUPPORTED}\n{text}"
 
 
-def _candidate(found: FoundPassage) -> CandidateShape:
+def _candidate(passage: FoundPassage) -> CandidateShape:
     return CandidateShape(
-        passage_id=found.passage.passage_id,
-        section_id=found.passage.place.section_id,
-        source=found.source,
-        relevance=round(found.ranked.relevance, 4),
+        passage_id=passage.passage.passage_id,
+        section_id=passage.passage.place.section_id,
+        source=passage.source,
+        relevance=round(passage.ranked.relevance, 4),
     )
 
 

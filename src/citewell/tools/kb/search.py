@@ -111,7 +111,7 @@ async def run(arguments: KbSearchInput, call: Call) -> KbSearchOutput:
     position = ListPosition.of(arguments, arguments.cursor, call)
     shown = position.shown
     limit = min(arguments.page_size, arguments.top_k - len(shown))
-    found = await find_passages(
+    retrieval = await find_passages(
         arguments.query,
         call=call,
         where=where,
@@ -120,7 +120,7 @@ async def run(arguments: KbSearchInput, call: Call) -> KbSearchOutput:
         max_per_doc=options.max_per_doc,
         shown=shown,
     )
-    passages = keep_passages(found, call)
+    passages = keep_passages(retrieval, call)
     shaped = [
         _shape(passage, rank=rank, arguments=arguments)
         for rank, passage in enumerate(passages, start=len(shown) + 1)
@@ -128,45 +128,45 @@ async def run(arguments: KbSearchInput, call: Call) -> KbSearchOutput:
     results = fit_shapes(shaped, max_tokens=MAX_RESULT_TOKENS)
     cut = len(results) < len(shaped)
     ids = [passage.ranked.chunk.chunk_id for passage in passages[: len(results)]]
-    goes_on = cut or (found.more and len(shown) + len(ids) < arguments.top_k)
+    goes_on = cut or (retrieval.more and len(shown) + len(ids) < arguments.top_k)
     return KbSearchOutput(
         results=results,
         next_cursor=position.cursor_after(ids) if goes_on else None,
         partial=goes_on,
         limit_reason="token_cap" if cut else "page_size" if goes_on else "none",
         session_id=call.parts.scratch.session_of(call.caller),
-        notes=[*found.notes, *url_notes] or None,
+        notes=[*retrieval.notes, *url_notes] or None,
     )
 
 
-def _shape(found: FoundPassage, *, rank: int, arguments: KbSearchInput) -> SearchResultShape:
-    place = found.passage.place
+def _shape(passage: FoundPassage, *, rank: int, arguments: KbSearchInput) -> SearchResultShape:
+    place = passage.passage.place
     options = arguments.options or SearchOptions()
     return SearchResultShape(
-        passage_id=found.passage.passage_id,
+        passage_id=passage.passage.passage_id,
         section_id=place.section_id,
         doc_tag=place.doc_tag,
         title=place.title,
         url=place.url,
         rank=rank,
-        score=round(found.ranked.relevance, 3) if options.include_scores else None,
-        source=found.source,
+        score=round(passage.ranked.relevance, 3) if options.include_scores else None,
+        source=passage.source,
         preview=cut_preview(
             read_query(arguments.query),
-            passage_text(found.passage),
+            passage_text(passage.passage),
             max_characters=options.max_snippet_chars,
         ),
-        scratch_uri=found.passage.uri,
-        size_bytes=found.passage.size_bytes,
+        scratch_uri=passage.passage.uri,
+        size_bytes=passage.passage.size_bytes,
         anchor=place.anchor,
         version=shape_release(place.release),
         supplied=is_supplied(place.origin),
-        debug=_debug(found) if options.include_debug else None,
+        debug=_debug(passage) if options.include_debug else None,
     )
 
 
-def _debug(found: FoundPassage) -> DebugShape:
-    ranked, chunk = found.ranked, found.ranked.chunk
+def _debug(passage: FoundPassage) -> DebugShape:
+    ranked, chunk = passage.ranked, passage.ranked.chunk
     return DebugShape(
         source_id=chunk.source_id,
         start=chunk.start,

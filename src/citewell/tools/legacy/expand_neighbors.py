@@ -63,7 +63,7 @@ async def run(arguments: ExpandNeighborsInput, call: Call) -> ExpandNeighborsOut
     scope = check_scope(arguments.scope, call)
     sections = await load_sections(arguments.node_ids, scope=scope, call=call)
     known = {section.chunk_id for section in sections}
-    found: list[NeighborShape] = []
+    neighbors: list[NeighborShape] = []
     for section in sections:
         around = await call.parts.store.chunks_of_page(
             section.source_id,
@@ -73,8 +73,8 @@ async def run(arguments: ExpandNeighborsInput, call: Call) -> ExpandNeighborsOut
         for chunk in around:
             if chunk.chunk_id not in known:
                 known.add(chunk.chunk_id)
-                found.append(_shape(chunk, section, include_snippet=arguments.include_snippet))
-    nearest = sorted(found, key=lambda neighbor: neighbor.hops)
+                neighbors.append(_shape(chunk, section, include_snippet=arguments.include_snippet))
+    nearest = sorted(neighbors, key=lambda neighbor: neighbor.hops)
     return ExpandNeighborsOutput(
         neighbors=nearest[: arguments.page_size], partial=len(nearest) > arguments.page_size
     )

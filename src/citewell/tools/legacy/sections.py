@@ -31,10 +31,12 @@ async def load_sections(ids: Iterable[str], *, scope: Scope, call: Call) -> list
         NotFound: one of them does not exist, or not for this caller.
     """
     wanted = list(dict.fromkeys(ids))
-    numbers = [int(each) for each in wanted if each.isascii() and each.isdigit()]
+    numbers = [
+        int(section_id) for section_id in wanted if section_id.isascii() and section_id.isdigit()
+    ]
     chunks = await _in_scope(await call.parts.store.load_chunks(numbers), scope, call)
     known = {str(chunk.chunk_id) for chunk in chunks}
-    missing = [each for each in wanted if each not in known]
+    missing = [section_id for section_id in wanted if section_id not in known]
     if missing:
         raise NotFound(
             f"There is no section {missing[0]!r}.",

@@ -44,10 +44,10 @@ async def list_questions(call: Call) -> dict[str, list[Json]]:
 async def search_history(call: Call, *, matching: str, before: str | None) -> list[Json]:
     """Return the next questions of the history that hold `matching`, newest first."""
     ask_user.TOOL.refuse_others(call.caller)
-    found = await call.parts.desk.search_history(
+    questions = await call.parts.desk.search_history(
         party_of(call).owner, matching=matching, before=before, limit=HISTORY_AT_ONCE
     )
-    return [shape_question(question) for question in found]
+    return [shape_question(question) for question in questions]
 
 
 async def answer_question(call: Call, question_id: str, *, answer: object) -> Json:

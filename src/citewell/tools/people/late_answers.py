@@ -36,7 +36,10 @@ async def add_late_answers(result: ToolResult, call: Call) -> ToolResult:
     return replace(
         result,
         text="\n\n".join([result.text, *(_tell(question) for question in questions)]),
-        structured={**result.structured, LATE_ANSWERS_KEY: [_shape(each) for each in questions]},
+        structured={
+            **result.structured,
+            LATE_ANSWERS_KEY: [_shape(question) for question in questions],
+        },
     )
 
 

@@ -188,7 +188,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     blocks = result.blocks
     shown = shown_of(result)
     numbers = number_sources(shown)
-    seen = {each.source_id: each for each in reversed(shown)}
+    seen = {piece.source_id: piece for piece in reversed(shown)}
     is_split = len(result.sub_queries) > 1
     quotes = [_shape_quote(quote, numbers, is_split=is_split) for quote in result.quotes]
     return ResearchOutput(
@@ -232,7 +232,10 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
             for block in blocks
             for image in block.images
         ],
-        disagreements=[_shape_disagreement(each, numbers) for each in result.disagreements] or None,
+        disagreements=[
+            _shape_disagreement(disagreement, numbers) for disagreement in result.disagreements
+        ]
+        or None,
         failures=[
             FailureShape(url=failed.url, reason=failed.reason, suggestion=failed.suggestion)
             for failed in result.failures
@@ -266,23 +269,25 @@ def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) ->
     )
 
 
-def _shape_disagreement(found: Disagreement, numbers: Mapping[int, int]) -> DisagreementShape:
+def _shape_disagreement(
+    disagreement: Disagreement, numbers: Mapping[int, int]
+) -> DisagreementShape:
     return DisagreementShape(
         statements=[
             StatementShape(
                 id=quote.citation_id,
                 source=numbers[quote.source_id],
-                value=found.values[place],
+                value=disagreement.values[place],
                 text=quote.text,
                 section=path_label(quote.heading_path),
                 version=shape_release(quote.release),
                 start=quote.start,
                 end=quote.end,
                 link=quote.link or None,
-                newer_by=found.newer_by if found.newer == place else None,
-                more_specific=True if found.more_specific == place else None,
+                newer_by=disagreement.newer_by if disagreement.newer == place else None,
+                more_specific=True if disagreement.more_specific == place else None,
             )
-            for place, quote in enumerate(found.quotes)
+            for place, quote in enumerate(disagreement.quotes)
         ]
     )
 

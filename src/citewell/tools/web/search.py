@@ -64,18 +64,18 @@ async def run(arguments: WebSearchInput, call: Call) -> WebSearchOutput:
     """
     if call.parts.web_search is None:
         raise SettingsError(NOT_CONFIGURED, suggestion=SUGGESTION)
-    found = await call.parts.web_search.search(arguments.query, limit=_MAX_RESULTS)
+    search = await call.parts.web_search.search(arguments.query, limit=_MAX_RESULTS)
     return WebSearchOutput(
-        query=found.query,
-        created_at=found.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        engine=found.engine,
+        query=search.query,
+        created_at=search.created_at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        engine=search.engine,
         results=[
             WebResultShape(
                 url=result.url,
                 name=result.name,
                 snippet=one_line(result.snippet, limit=_MAX_SNIPPET_CHARACTERS),
             )
-            for result in found.results
+            for result in search.results
         ],
     )
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from citewell.core.content_fields import ContentField, load_fields
-from citewell.core.errors import CitewellError, FetchError, NotFound
+from citewell.core.errors import CitewellError, FetchError
 from citewell.core.library import ContentType
 from citewell.tools.tool import ToolOutput
 from citewell.tools.untrusted import PageLabel, PageText
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Sequence
 
     from citewell.core.library import Fields, Website
+    from citewell.core.records import Section, StoredChunk
 
 Status = Literal["pending", "processing", "completed", "failed"]
 SourceId = Annotated[int, Field(ge=1, description="source_id of the website.")]
@@ -51,14 +52,11 @@ def _shape(field: ContentField) -> FieldShape:
     )
 
 
-def iso(moment: datetime | None) -> str | None:
-    """Return a moment as ISO 8601, to the second."""
-    return None if moment is None else moment.isoformat(timespec="seconds")
-
-
 def fetch_timestamp(website: Website) -> str | None:
     """Return when a website was fetched; None for text that a caller supplied."""
-    return None if website.origin == "supplied" else iso(website.fetched_at)
+    if website.origin == "supplied" or website.fetched_at is None:
+        return None
+    return website.fetched_at.isoformat(timespec="seconds")
 
 
 def shown_title(website: Website) -> str:
@@ -66,17 +64,20 @@ def shown_title(website: Website) -> str:
     return website.title.strip() or website.url
 
 
-def not_found(source_id: int) -> NotFound:
-    """Return the error for an id that no website has."""
-    return NotFound(
-        f"There is no website with source_id {source_id}.",
-        suggestion="Call rag_list_websites to see the ids.",
-        source_id=source_id,
-    )
+def headings_above(chunk: StoredChunk, sections: Sequence[Section]) -> dict[int, str]:
+    """Return the headings above a chunk by level, the highest first."""
+    headings: dict[int, str] = {}
+    ordinal: int | None = chunk.section
+    while ordinal is not None and ordinal < len(sections):
+        section = sections[ordinal]
+        if section.heading:
+            headings[section.level] = section.heading
+        ordinal = section.parent
+    return dict(sorted(headings.items()))
 
 
 def with_fetch_details(error: CitewellError, *, url: str) -> CitewellError:
-    """Return the error with the details that seed B promises of a fetch that failed."""
+    """Return the error of a failed fetch with the details that its contract names."""
     if isinstance(error, FetchError):
         status = error.details.pop("status", None)
         error.details.setdefault("url", url)
@@ -86,7 +87,7 @@ def with_fetch_details(error: CitewellError, *, url: str) -> CitewellError:
 
 
 class Stopwatch:
-    """Milliseconds since it was made."""
+    """Counts milliseconds from its creation."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()

@@ -14,15 +14,15 @@ from citewell.core.errors import CitewellError
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
-from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch
+from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch, headings_above
 from citewell.tools.websites.scores import ConfidenceLevel, confidence_level
 from citewell.tools.websites.search import library_filter, search_library
 from citewell.tools.websites.synthesis import synthesise
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from citewell.core.records import Page, Section, StoredChunk
+    from citewell.core.records import Page, StoredChunk
     from citewell.events.records import EventValue
     from citewell.tools.websites.search import ScoredChunk
 
@@ -137,23 +137,23 @@ async def _query(arguments: QueryInput, call: Call, clock: Stopwatch) -> QueryOu
         source_ids=arguments.source_ids,
         fields=arguments.fields,
     )
-    found = await search_library(
+    outcome = await search_library(
         arguments.query, where=where, limit=arguments.max_results, call=call
     )
-    notes = list(found.notes)
+    notes = list(outcome.notes)
     synthesis = None
     if arguments.include_synthesis:
-        synthesis = await synthesise(arguments.query, found.chunks, call)
+        synthesis = await synthesise(arguments.query, outcome.chunks, call)
         notes += [synthesis.note] if synthesis is not None and synthesis.note else []
-    pages = await _pages_of(found.chunks, call)
+    pages = await _pages_of(outcome.chunks, call)
     entries = await call.parts.store.library.holders_of(
-        [each.chunk.source_id for each in found.chunks]
+        [result.chunk.source_id for result in outcome.chunks]
     )
-    best = found.chunks[0].combined_score if found.chunks else None
+    best = outcome.chunks[0].combined_score if outcome.chunks else None
     return QueryOutput(
         query=arguments.query,
-        results=[_shape(each, pages, entries) for each in found.chunks],
-        total_results=found.total,
+        results=[_shape(result, pages, entries) for result in outcome.chunks],
+        total_results=outcome.total,
         synthesis=synthesis.text if synthesis is not None else None,
         synthesis_by=synthesis.by if synthesis is not None else None,
         confidence_level=confidence_level(best),
@@ -165,29 +165,22 @@ async def _query(arguments: QueryInput, call: Call, clock: Stopwatch) -> QueryOu
 async def _pages_of(chunks: tuple[ScoredChunk, ...], call: Call) -> dict[int, Page]:
     """Return the pages of the chunks that are as they were when the chunks were cut."""
     pages: dict[int, Page] = {}
-    for chunk in {each.chunk.source_id: each.chunk for each in chunks}.values():
+    for chunk in {result.chunk.source_id: result.chunk for result in chunks}.values():
         page = await call.parts.store.get_page(chunk.source_id)
         if page is not None and page.info.text_hash == chunk.page_hash:
             pages[chunk.source_id] = page
     return pages
 
 
-def _headers(chunk: StoredChunk, sections: Sequence[Section]) -> dict[str, str]:
-    """Return the headings above a chunk, by level."""
-    path: dict[str, str] = {}
-    ordinal: int | None = chunk.section
-    while ordinal is not None and ordinal < len(sections):
-        section = sections[ordinal]
-        if section.heading:
-            path[f"Header {section.level}"] = section.heading
-        ordinal = section.parent
-    return dict(reversed(path.items()))
+def _headers(chunk: StoredChunk, page: Page) -> dict[str, str]:
+    headings = headings_above(chunk, page.sections)
+    return {f"Header {level}": heading for level, heading in headings.items()}
 
 
 def _shape(
-    found: ScoredChunk, pages: Mapping[int, Page], entries: Mapping[int, int]
+    result: ScoredChunk, pages: Mapping[int, Page], entries: Mapping[int, int]
 ) -> ResultShape:
-    chunk = found.chunk
+    chunk = result.chunk
     page = pages.get(chunk.source_id)
     return ResultShape(
         chunk_id=chunk.chunk_id,
@@ -196,11 +189,11 @@ def _shape(
         page_id=chunk.source_id,
         source_url=chunk.url,
         content=chunk.text,
-        relevance=round(1.0 - found.combined_score, 4),
-        vector_score=found.vector_score,
-        fts_score=found.fts_score,
-        combined_score=found.combined_score,
-        metadata={} if page is None else _headers(chunk, page.sections),
+        relevance=round(1.0 - result.combined_score, 4),
+        vector_score=result.vector_score,
+        fts_score=result.fts_score,
+        combined_score=result.combined_score,
+        metadata={} if page is None else _headers(chunk, page),
         supplied=is_supplied(chunk.origin),
         citation=citation_text(chunk.url, chunk.heading_path),
         link=chunk.url

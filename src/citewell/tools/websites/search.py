@@ -55,14 +55,14 @@ async def search_library(query: str, *, where: SearchFilter, limit: int, call: C
     parts = call.parts
     fields = _PageFields(query)
 
-    async def further(found: Sequence[FoundChunk]) -> list[FoundChunk]:
-        await fields.load({each.chunk.source_id for each in found}, call)
-        return await fields.chunks_beside(found, call)
+    async def further(candidates: Sequence[FoundChunk]) -> list[FoundChunk]:
+        await fields.load({candidate.chunk.source_id for candidate in candidates}, call)
+        return await fields.chunks_beside(candidates, call)
 
     def weigh(ranked: Sequence[RankedChunk]) -> list[float]:
-        return [1.0 - _score(each, fields).combined_score for each in ranked]
+        return [1.0 - _score(chunk, fields).combined_score for chunk in ranked]
 
-    found = await retrieve(
+    retrieval = await retrieve(
         query,
         store=parts.store,
         models=Models(embedder=parts.embedder, reranker=parts.reranker),
@@ -70,11 +70,11 @@ async def search_library(query: str, *, where: SearchFilter, limit: int, call: C
         options=Options(limit=limit, further=further, weigh=weigh),
     )
     return Found(
-        chunks=tuple(_score(each, fields) for each in found.chunks),
-        total=found.chunks_matched
-        + len(found.ranked)
-        - sum(each.word_score > 0 or each.vector_score is not None for each in found.ranked),
-        notes=found.notes,
+        chunks=tuple(_score(chunk, fields) for chunk in retrieval.chunks),
+        total=retrieval.chunks_matched
+        + len(retrieval.ranked)
+        - sum(chunk.word_score > 0 or chunk.vector_score is not None for chunk in retrieval.ranked),
+        notes=retrieval.notes,
     )
 
 
@@ -118,18 +118,20 @@ class _PageFields:
             fields = load_fields(plain)
             self._by_page[source_id] = fields
             self._named[source_id] = len(
-                {each.name for each in fields if names_field(self._words, each)}
+                {field.name for field in fields if names_field(self._words, field)}
             )
 
     def speaking_for(self, chunk: StoredChunk) -> int:
         """Return how much the fields of its page speak for a chunk."""
-        holds = self._asked and any(_holds(chunk, each) for each in self._asked_of(chunk.source_id))
+        holds = self._asked and any(
+            _holds(chunk, field) for field in self._asked_of(chunk.source_id)
+        )
         return self._named.get(chunk.source_id, 0) + (_ASKED_WEIGHT if holds else 0)
 
-    async def chunks_beside(self, found: Sequence[FoundChunk], call: Call) -> list[FoundChunk]:
+    async def chunks_beside(self, candidates: Sequence[FoundChunk], call: Call) -> list[FoundChunk]:
         """Return the chunks of the best pages that hold what is asked for in other words."""
-        known = {each.chunk.chunk_id for each in found}
-        pages = dict.fromkeys(each.chunk.source_id for each in found)
+        known = {candidate.chunk.chunk_id for candidate in candidates}
+        pages = dict.fromkeys(candidate.chunk.source_id for candidate in candidates)
         wanted = [source_id for source_id in pages if self._asked_of(source_id)]
         beside: list[FoundChunk] = []
         for source_id in wanted[:_PAGES_LOOKED_THROUGH]:
@@ -143,13 +145,13 @@ class _PageFields:
                     matched_by="words",
                 )
                 for chunk in await call.parts.store.chunks_of_page(source_id)
-                if chunk.chunk_id not in known and any(_holds(chunk, each) for each in held)
+                if chunk.chunk_id not in known and any(_holds(chunk, field) for field in held)
             ]
         return beside
 
     def _asked_of(self, source_id: int) -> list[ContentField]:
         held = self._by_page.get(source_id, ())
-        return [each for each in held if each.name in self._asked]
+        return [field for field in held if field.name in self._asked]
 
 
 def _holds(chunk: StoredChunk, field: ContentField) -> bool:

@@ -44,7 +44,7 @@ async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> 
     Raises:
         ClientMustAnswer: the client's model has to be asked first.
     """
-    excerpts = [each.ranked for each in results[:MAX_EXCERPTS]]
+    excerpts = [result.ranked for result in results[:MAX_EXCERPTS]]
     if not excerpts:
         return None
     prompt = synthesis_prompt(query, excerpts)
@@ -67,6 +67,6 @@ async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> 
                 return Synthesis(text=kept, by=model.name)
             note = f"The synthesis is made of quotes: {model.name} cited no source."
     # Weak matches would only pad it; the best is quoted in any case.
-    good = [each for each in results[:MAX_EXCERPTS] if each.combined_score <= MEDIUM_UP_TO]
-    quoted = join_quotes(query, [each.ranked for each in good or results[:1]])
+    good = [result for result in results[:MAX_EXCERPTS] if result.combined_score <= MEDIUM_UP_TO]
+    quoted = join_quotes(query, [result.ranked for result in good or results[:1]])
     return Synthesis(text=quoted, by="extractive", note=note) if quoted else None
