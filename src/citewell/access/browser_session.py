@@ -116,8 +116,8 @@ class SignIn:
             IssuerDown: the authorization server cannot be asked.
         """
         started = _unseal(cookie, self._sign_in_key)
-        given = state.encode("utf-8", "replace")
-        if started is None or not hmac.compare_digest(str(started["state"]).encode(), given):
+        returned = state.encode("utf-8", "replace")
+        if started is None or not hmac.compare_digest(str(started["state"]).encode(), returned):
             raise AccessRefused("This sign-in was not started in this browser, or took too long.")
         if issuer is not None and issuer.rstrip("/") != self._verifier.server.issuer.rstrip("/"):
             raise AccessRefused("The answer comes from another authorization server.")

@@ -98,35 +98,35 @@ class Gate:
         """
         now = time.monotonic()
         place = content_hash(f"{is_local} {header or ''}")
-        found = self._remembered.get(place)
-        if found is None or found.until <= now:
-            found = _Remembered(
+        remembered = self._remembered.get(place)
+        if remembered is None or remembered.until <= now:
+            remembered = _Remembered(
                 await self._look_up(header, is_local=is_local), now + self._remember_seconds
             )
-            self._remembered[place] = found
+            self._remembered[place] = remembered
             _shrink(self._remembered)
-        if found.caller is None:
+        if remembered.caller is None:
             # Parsed again only to distinguish a missing token from a wrong one.
             parse_bearer(header)
             raise AccessRefused("invalid authorization header")
-        return found.caller
+        return remembered.caller
 
     async def _look_up(self, header: str | None, *, is_local: bool) -> Caller | None:
         guarded = await self.is_guarded()
         anonymous = self._anonymous(is_guarded=guarded, is_local=is_local)
         try:
-            given = parse_bearer(header)
+            credentials = parse_bearer(header)
         except TokenMissing:
             return anonymous
         except AccessRefused:
             return None if guarded else anonymous
         if not guarded:
-            return None if anonymous is None else self._known_by(given, anonymous)
+            return None if anonymous is None else self._known_by(credentials, anonymous)
         return (
-            self._configured(given, header)
-            or await self._by_key(given)
-            or await self._by_oauth(given)
-            or await self._by_billing(given)
+            self._configured(credentials, header)
+            or await self._by_key(credentials)
+            or await self._by_oauth(credentials)
+            or await self._by_billing(credentials)
         )
 
     def _anonymous(self, *, is_guarded: bool, is_local: bool) -> Caller | None:
@@ -144,19 +144,19 @@ class Gate:
             )
         return None
 
-    def _configured(self, given: Credentials, header: str | None) -> Caller | None:
+    def _configured(self, credentials: Credentials, header: str | None) -> Caller | None:
         if self._auth_token is None:
             return None
         # The configured token may hold an @ itself, so it is also compared with all that was sent.
         whole = (header or "").strip().partition(" ")[2].strip()
         if hmac.compare_digest(whole.encode(), self._auth_token):
-            given = replace(given, token=whole, user=None, agent=None)
-        elif not hmac.compare_digest(given.token.encode(), self._auth_token):
+            credentials = replace(credentials, token=whole, user=None, agent=None)
+        elif not hmac.compare_digest(credentials.token.encode(), self._auth_token):
             return None
-        return replace(self._known_by(given), scopes=ALL_SCOPES)
+        return replace(self._known_by(credentials), scopes=ALL_SCOPES)
 
-    async def _by_key(self, given: Credentials) -> Caller | None:
-        key_hash = content_hash(given.token)
+    async def _by_key(self, credentials: Credentials) -> Caller | None:
+        key_hash = content_hash(credentials.token)
         key = await self._store.find_key(key_hash)
         # Found by its hash, which says nothing of how close a guess was; compared all the same.
         if key is None or not hmac.compare_digest(key.key_hash, key_hash):
@@ -164,9 +164,9 @@ class Gate:
         if not key.is_live(datetime.now(UTC)):
             return None
         return replace(
-            self._known_by(given),
-            user=given.user or key.name,
-            agent=given.agent or key.name,
+            self._known_by(credentials),
+            user=credentials.user or key.name,
+            agent=credentials.agent or key.name,
             key_hash=key.owner,
             scopes=key.scopes,
             toolsets=key.toolsets,
@@ -176,11 +176,11 @@ class Gate:
             key_expires_at=key.expires_at,
         )
 
-    async def _by_oauth(self, given: Credentials) -> Caller | None:
+    async def _by_oauth(self, credentials: Credentials) -> Caller | None:
         if self._verifier is None:
             return None
         try:
-            return self.admit(await self._verifier.verify(given.token))
+            return self.admit(await self._verifier.verify(credentials.token))
         except GrantTooNarrow:
             raise
         except AccessRefused as error:
@@ -202,11 +202,11 @@ class Gate:
             scopes=grant.scopes,
         )
 
-    async def _by_billing(self, given: Credentials) -> Caller | None:
-        if self._billing is None or not await self._is_known_to(self._billing, given.token):
+    async def _by_billing(self, credentials: Credentials) -> Caller | None:
+        if self._billing is None or not await self._is_known_to(self._billing, credentials.token):
             return None
         scopes = ALL_SCOPES - {"admin"}
-        return replace(self._known_by(given), scopes=scopes, pays_by_service=True)
+        return replace(self._known_by(credentials), scopes=scopes, pays_by_service=True)
 
     async def _is_known_to(self, billing: BillingService, token: str) -> bool:
         key_hash = content_hash(token)
@@ -226,14 +226,14 @@ class Gate:
             self._known_to_billing.pop(key_hash, None)
         return accepted
 
-    def _known_by(self, given: Credentials, base: Caller | None = None) -> Caller:
+    def _known_by(self, credentials: Credentials, base: Caller | None = None) -> Caller:
         return replace(
             base or self.nobody,
-            user=given.user or _DEFAULT_IDENTITY,
-            agent=given.agent or _DEFAULT_IDENTITY,
-            key_hash=content_hash(given.token),
-            key_hint=hint_of(given.token),
-            token=given.token,
+            user=credentials.user or _DEFAULT_IDENTITY,
+            agent=credentials.agent or _DEFAULT_IDENTITY,
+            key_hash=content_hash(credentials.token),
+            key_hint=hint_of(credentials.token),
+            token=credentials.token,
         )
 
 

@@ -282,7 +282,7 @@ class MeteredCall:
 
 
 def _with_tokens(ended: list[_Ended]) -> list[CallRecord]:
-    return [replace(each.record, tokens=count_tokens(each.text)) for each in ended]
+    return [replace(call.record, tokens=count_tokens(call.text)) for call in ended]
 
 
 def _month_of(moment: datetime) -> str:

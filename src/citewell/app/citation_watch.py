@@ -82,19 +82,21 @@ class CitationWatch:
         await self._store.citations.attach()
         judged: set[tuple[str, str]] = set()
         while waiting := await self._store.citations.list_to_judge(limit=_AT_ONCE):
-            texts = await self._store.page_texts(list({each.source_id for each in waiting}))
+            texts = await self._store.page_texts(list({citation.source_id for citation in waiting}))
             # A page that changes faster than it is judged is left to its next change.
             new = [
-                each
-                for each in waiting
-                if each.source_id in texts
-                and (each.citation_id, texts[each.source_id].info.text_hash) not in judged
+                citation
+                for citation in waiting
+                if citation.source_id in texts
+                and (citation.citation_id, texts[citation.source_id].info.text_hash) not in judged
             ]
             if not new:
                 break
-            for source_id, of_page in groupby(new, key=lambda each: each.source_id):
+            for source_id, of_page in groupby(new, key=lambda citation: citation.source_id):
                 await self._judge_page(texts[source_id], list(of_page), ingester)
-            judged |= {(each.citation_id, texts[each.source_id].info.text_hash) for each in new}
+            judged |= {
+                (citation.citation_id, texts[citation.source_id].info.text_hash) for citation in new
+            }
         self._report(await self._store.citations.take_changes())
 
     async def _judge_page(
@@ -120,7 +122,9 @@ class CitationWatch:
 
     def _report(self, changes: Sequence[CitationChange]) -> None:
         """Emit one event for each page; it names citations, not who got them nor what they say."""
-        for (project, url), group in groupby(changes, key=lambda each: (each.project, each.url)):
+        for (project, url), group in groupby(
+            changes, key=lambda change: (change.project, change.url)
+        ):
             of_page = list(group)
             verdicts = Counter(change.verdict for change in of_page)
             self._events.emit(
@@ -131,13 +135,15 @@ class CitationWatch:
                 moved=verdicts["moved"],
                 changed=verdicts["changed"],
                 gone=verdicts["gone"],
-                citations={each.citation_id: each.verdict for each in of_page[:_REPORTED_IDS]},
+                citations={
+                    change.citation_id: change.verdict for change in of_page[:_REPORTED_IDS]
+                },
             )
 
 
 def _judge(citation: CitationToJudge, text: str) -> tuple[Verdict, str]:
-    found = verify_quote(citation.quote, text, start=citation.start)
-    return found.verdict, (found.difference or "")[:_DIFFERENCE_CHARACTERS]
+    result = verify_quote(citation.quote, text, start=citation.start)
+    return result.verdict, (result.difference or "")[:_DIFFERENCE_CHARACTERS]
 
 
 async def _whole_text(page: PageText, ingester: Ingester) -> str | None:

@@ -98,8 +98,8 @@ class ContentWatch:
         of_pages = await self._store.text_hashes(pages) if pages else {}
         of_websites = await self._store.library.text_hashes(websites) if websites else {}
         return {
-            **{Subject("page", each): of_pages.get(each) for each in pages},
-            **{Subject("website", each): of_websites.get(each) for each in websites},
+            **{Subject("page", source_id): of_pages.get(source_id) for source_id in pages},
+            **{Subject("website", source_id): of_websites.get(source_id) for source_id in websites},
         }
 
 

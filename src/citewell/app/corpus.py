@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -29,11 +29,8 @@ _IN_MEMORY = "sqlite://"
 @asynccontextmanager
 async def open_store_part(assembly: Assembly) -> AsyncIterator[Store]:
     """Give the store, which searches the vectors of the configured embedder."""
-    store = await _open_at(assembly.settings.database_url, assembly)
-    try:
+    async with aclosing(await _open_at(assembly.settings.database_url, assembly)) as store:
         yield store
-    finally:
-        await store.aclose()
 
 
 @asynccontextmanager
@@ -47,10 +44,8 @@ async def open_store_or_memory(assembly: Assembly) -> AsyncIterator[Store]:
             raise
         logger.warning("the corpus is kept in memory: %s", error.message)
         store = await _open_at(_IN_MEMORY, assembly)
-    try:
+    async with aclosing(store):
         yield store
-    finally:
-        await store.aclose()
 
 
 @asynccontextmanager

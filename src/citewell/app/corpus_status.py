@@ -85,7 +85,7 @@ async def _unfinished_sites(parts: Parts, project: str) -> tuple[SiteStatus, ...
         WebsiteQuery(project=project, status=state, limit=_MAX_LISTED_SITES) for state in states
     ]
     listed = [await parts.store.library.list_websites(query) for query in queries]
-    sites = [site for each in listed for site in each.websites if site.kind == "site"]
+    sites = [site for listing in listed for site in listing.websites if site.kind == "site"]
     return tuple([await _site_status(site, parts) for site in sites[:_MAX_LISTED_SITES]])
 
 

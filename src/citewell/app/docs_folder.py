@@ -11,7 +11,7 @@ from anyio import to_thread
 from platformdirs import user_cache_path
 
 from citewell.core.errors import SettingsError
-from citewell.core.hosts import is_unspecified
+from citewell.core.hosts import local_url
 from citewell.core.ids import content_hash
 from citewell.docsite.folder import DocsFolder
 
@@ -85,6 +85,4 @@ def with_base_url(settings: Settings) -> Settings:
     """
     if settings.docs_base_url:
         return settings
-    host = "localhost" if is_unspecified(settings.mcp_host) else settings.mcp_host
-    name = f"[{host}]" if ":" in host else host
-    return replace(settings, docs_base_url=f"http://{name}:{settings.mcp_port}")
+    return replace(settings, docs_base_url=local_url(settings.mcp_host, settings.mcp_port))

@@ -68,13 +68,15 @@ async def check_draft(
         sentence = draft[start:end]
         # A version in a question says which release to search; in a claim it is what is checked.
         question = _VERSION.sub(" ", sentence) or sentence
-        found = await retrieve(
+        retrieval = await retrieve(
             question, store=store, models=models, where=where, options=Options(limit=_CHUNKS)
         )
-        texts = [ranked.chunk.text for ranked in found.chunks]
+        texts = [ranked.chunk.text for ranked in retrieval.chunks]
         judged = await to_thread.run_sync(judge_claim, sentence, texts)
-        pages = await store.page_texts(list({each.chunk.source_id for each in found.chunks}))
-        cite = partial(_cite, chunks=found.chunks, pages=pages)
+        pages = await store.page_texts(
+            list({ranked.chunk.source_id for ranked in retrieval.chunks})
+        )
+        cite = partial(_cite, chunks=retrieval.chunks, pages=pages)
         checked.append(
             CheckedClaim(
                 line=draft.count("\n", 0, start) + 1,

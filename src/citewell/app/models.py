@@ -2,61 +2,59 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from citewell.app.closing import closing
 from citewell.inference.open import open_embedder, open_reranker, open_synthesizer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     from citewell.app.parts import Assembly
+    from citewell.core.settings import Settings
     from citewell.inference.protocols import Embedder, Reranker, Synthesizer
 
 
-@asynccontextmanager
-async def open_embedder_part(assembly: Assembly) -> AsyncIterator[Embedder | None]:
+def open_embedder_part(assembly: Assembly) -> AbstractAsyncContextManager[Embedder | None]:
     """Give the configured embedder; None for "none"."""
     settings = assembly.settings
-    embedder = open_embedder(
-        settings.embedder,
-        endpoint=settings.embedder_endpoint,
-        api_key=settings.embedder_api_key,
-        threads=settings.inference_threads,
+    return open_embedder_with(settings.embedder_api_key, settings)
+
+
+def open_embedder_with(
+    api_key: str | None, settings: Settings
+) -> AbstractAsyncContextManager[Embedder | None]:
+    """Give the configured embedder, which calls its endpoint with `api_key`; None for "none"."""
+    return closing(
+        open_embedder(
+            settings.embedder,
+            endpoint=settings.embedder_endpoint,
+            api_key=api_key,
+            threads=settings.inference_threads,
+        )
     )
-    try:
-        yield embedder
-    finally:
-        if embedder is not None:
-            await embedder.aclose()
 
 
-@asynccontextmanager
-async def open_reranker_part(assembly: Assembly) -> AsyncIterator[Reranker | None]:
+def open_reranker_part(assembly: Assembly) -> AbstractAsyncContextManager[Reranker | None]:
     """Give the configured reranker; None for "none"."""
     settings = assembly.settings
-    reranker = open_reranker(
-        settings.reranker,
-        endpoint=settings.reranker_endpoint,
-        api_key=settings.reranker_api_key,
-        threads=settings.inference_threads,
+    return closing(
+        open_reranker(
+            settings.reranker,
+            endpoint=settings.reranker_endpoint,
+            api_key=settings.reranker_api_key,
+            threads=settings.inference_threads,
+        )
     )
-    try:
-        yield reranker
-    finally:
-        if reranker is not None:
-            await reranker.aclose()
 
 
-@asynccontextmanager
-async def open_synthesizer_part(assembly: Assembly) -> AsyncIterator[Synthesizer | None]:
+def open_synthesizer_part(assembly: Assembly) -> AbstractAsyncContextManager[Synthesizer | None]:
     """Give the configured language model; None for "none"."""
     settings = assembly.settings
-    synthesizer = open_synthesizer(
-        settings.synthesis, endpoint=settings.synthesis_endpoint, api_key=settings.synthesis_api_key
+    return closing(
+        open_synthesizer(
+            settings.synthesis,
+            endpoint=settings.synthesis_endpoint,
+            api_key=settings.synthesis_api_key,
+        )
     )
-    try:
-        yield synthesizer
-    finally:
-        if synthesizer is not None:
-            await synthesizer.aclose()

@@ -56,7 +56,9 @@ async def offer_sites(
     limit = anyio.Semaphore(_SITES_AT_ONCE)
 
     async def look(place: int, dependency: Dependency) -> None:
-        known = next((each for each in websites if _owner_tag(dependency) in each.tags), None)
+        known = next(
+            (website for website in websites if _owner_tag(dependency) in website.tags), None
+        )
         async with limit:
             offers[place] = (
                 await _find_offer(parts, dependency, max_pages=max_pages, hosts=hosts)
@@ -111,9 +113,9 @@ async def _find_offer(
 
 
 def _indexed_offer(website: Website, dependency: Dependency) -> SiteOffer:
-    own = _product(dependency).lower()
+    product = _product(dependency).lower()
     releases = [release for tag in website.tags if (release := parse_release_tag(tag))]
-    version = next((each.version for each in releases if each.product == own), "")
+    version = next((release.version for release in releases if release.product == product), "")
     is_exact = is_same_version(version, dependency.version or "")
     site = PackageSite(url=website.url, version=version, is_exact=is_exact)
     return SiteOffer(site=site, pages=website.pages, is_indexed=website.status == "completed")

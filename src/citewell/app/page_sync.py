@@ -13,6 +13,7 @@ from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageInfo, SearchFilter
 from citewell.ingest.outcome import PARALLEL_PAGES
+from citewell.store.page_scan import scan_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 logger = logging.getLogger(__name__)
-
-_LISTED_AT_ONCE = 500
 
 
 class FileIngester(Protocol):
@@ -140,17 +139,10 @@ async def _stored_pages(
 ) -> dict[str, PageInfo]:
     project = corpus.settings.project
     if below is None:
-        found = [await corpus.store.find_page(page.url, project=project) for page in pages]
-        return {info.url: info for info in found if info is not None}
-    stored: dict[str, PageInfo] = {}
-    after = 0
+        infos = [await corpus.store.find_page(page.url, project=project) for page in pages]
+        return {info.url: info for info in infos if info is not None}
     where = SearchFilter(project=project, tags=owners, url_prefix=below)
-    while listed := await corpus.store.list_pages(
-        where, limit=_LISTED_AT_ONCE, after_source_id=after
-    ):
-        stored |= {info.url: info for info in listed}
-        after = listed[-1].source_id
-    return stored
+    return {info.url: info async for info in scan_pages(corpus.store, where)}
 
 
 async def _store_page(

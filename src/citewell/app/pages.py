@@ -10,6 +10,7 @@ from citewell.core.errors import NotFound
 from citewell.core.progress import OnProgress, no_progress
 from citewell.core.records import SearchFilter
 from citewell.ingest.local_files import file_url
+from citewell.store.page_scan import scan_pages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 INGEST_NEEDS: tuple[PartName, ...] = ("ingester", "library")
 REMOVE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
-
-_LISTED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +97,7 @@ async def stored_below(store: Store, path: Path, *, project: str) -> list[PageIn
     page = await store.find_page(url, project=project)
     pages = [] if page is None else [page]
     where = SearchFilter(project=project, url_prefix=f"{url}/")
-    after = 0
-    while listed := await store.list_pages(where, limit=_LISTED_AT_ONCE, after_source_id=after):
-        pages += listed
-        after = listed[-1].source_id
-    return pages
+    return pages + [page async for page in scan_pages(store, where)]
 
 
 async def _find_files(store: Store, path: Path, *, project: str) -> Removal:

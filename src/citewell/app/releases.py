@@ -49,7 +49,7 @@ async def list_known_releases(corpus: Corpus) -> list[KnownRelease]:
         KnownRelease(
             release=stored.release,
             pages=stored.pages,
-            used_in=tuple(each.folder for each in used if each.release == stored.release),
+            used_in=tuple(use.folder for use in used if use.release == stored.release),
         )
         for stored in await corpus.store.releases.list_releases(project)
     ]
@@ -63,7 +63,7 @@ async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, i
     Raises:
         NotFound: one of the names fits nothing; then nothing is deleted.
     """
-    known = [each.release for each in await list_known_releases(corpus)]
+    known = [entry.release for entry in await list_known_releases(corpus)]
     due: dict[Release, None] = {}
     for name in names:
         fitting = [release for release in known if _is_named(release, name)]
@@ -78,21 +78,21 @@ async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, i
 
 async def drop_other_versions(corpus: Corpus, release: Release) -> dict[Release, int]:
     """Delete all other versions of a release's product."""
-    known = [each.release for each in await list_known_releases(corpus)]
-    due = [each for each in known if each.product == release.product and each != release]
-    return await _drop(corpus, due)
+    stored = [entry.release for entry in await list_known_releases(corpus)]
+    others = [other for other in stored if other.product == release.product and other != release]
+    return await _drop(corpus, others)
 
 
 async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
     """Delete every release that no synced folder uses, but for the newest of a product."""
     known = await list_known_releases(corpus)
     due = []
-    for each in known:
-        own = [other for other in known if other.release.product == each.release.product]
-        in_use = [other.release.version for other in own if other.used_in]
-        kept: list[str | None] = [*in_use] or [newest(other.release.version for other in own)]
-        if each.release.version not in kept:
-            due.append(each.release)
+    for entry in known:
+        versions = [other for other in known if other.release.product == entry.release.product]
+        in_use = [other.release.version for other in versions if other.used_in]
+        kept: list[str | None] = [*in_use] or [newest(other.release.version for other in versions)]
+        if entry.release.version not in kept:
+            due.append(entry.release)
     return await _drop(corpus, due)
 
 

@@ -1,4 +1,4 @@
-"""What reads the web: the fetcher of pages, and the search engines."""
+"""The fetcher of pages and the web search engines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from citewell.app.closing import closing
 from citewell.app.search_engines import open_engines
 from citewell.web.fetcher import Fetcher
 from citewell.web.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     from citewell.app.parts import Assembly
     from citewell.web.search.web_search import WebSearch
@@ -41,12 +43,6 @@ async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
         yield fetcher
 
 
-@asynccontextmanager
-async def open_web_search_part(assembly: Assembly) -> AsyncIterator[WebSearch | None]:
+def open_web_search_part(assembly: Assembly) -> AbstractAsyncContextManager[WebSearch | None]:
     """Give the configured search engines as one; None when there are none."""
-    web_search = open_engines(assembly.settings)
-    try:
-        yield web_search
-    finally:
-        if web_search is not None:
-            await web_search.aclose()
+    return closing(open_engines(assembly.settings))

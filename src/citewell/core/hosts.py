@@ -17,6 +17,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def local_url(host: str, port: int) -> str:
+    """Return the URL by which this machine reaches a server bound to `host` and `port`."""
+    name = "localhost" if is_unspecified(host) else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}"
+
+
 def is_unspecified(host: str) -> bool:
     """Return whether `host` means every address of the machine."""
     try:

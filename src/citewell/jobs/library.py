@@ -256,8 +256,8 @@ class Library:
             query = WebsiteQuery(
                 project=project, descending=False, limit=_LISTED_AT_ONCE, offset=len(stale)
             )
-            found = (await self._store.library.list_websites(query)).websites
-            old = [website for website in found if self.is_stale(website)]
+            listed = (await self._store.library.list_websites(query)).websites
+            old = [website for website in listed if self.is_stale(website)]
             stale += old
             if len(old) < _LISTED_AT_ONCE:
                 return stale
@@ -296,19 +296,19 @@ class Library:
         )
 
     async def _get(self, website: Website) -> Website:
-        found = await self._store.library.get_website(website.source_id, project=website.project)
-        if found is None:
+        current = await self._store.library.get_website(website.source_id, project=website.project)
+        if current is None:
             raise no_such_website(website.source_id)
-        return found
+        return current
 
     async def _note_stop(self, job: Job) -> None:
         if job.kind == "reread_pages":
             return
-        found = await self._store.library.get_website(int(job.key), project=job.project)
-        if found is not None and found.status in ("pending", "processing"):
+        website = await self._store.library.get_website(int(job.key), project=job.project)
+        if website is not None and website.status in ("pending", "processing"):
             message = "the work was cancelled; what was read so far is kept"
             await self._store.library.set_status(
-                found.source_id, "failed", now=self._parts.clock(), error_message=message
+                website.source_id, "failed", now=self._parts.clock(), error_message=message
             )
 
 

@@ -102,8 +102,8 @@ async def _embed(work: Work, parts: LibraryParts, result: IngestOutcome) -> None
 
 
 async def _stored_page(parts: LibraryParts, website: Website) -> Page | None:
-    found = await parts.store.library.pages_of([website.source_id], project=website.project)
-    return await parts.store.get_page(found[0]) if found else None
+    source_ids = await parts.store.library.pages_of([website.source_id], project=website.project)
+    return await parts.store.get_page(source_ids[0]) if source_ids else None
 
 
 def _report(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from citewell.store.page_scan import scan_pages
 from citewell.web.urls import page_address
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 _WILDCARD = "*"
-_PAGES_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +47,4 @@ async def find_named_pages(
 
 async def _pages_below(prefix: str, *, store: Store, within: SearchFilter) -> list[int]:
     where = replace(within, url_prefix=prefix)
-    source_ids: list[int] = []
-    after = 0
-    while pages := await store.list_pages(where, limit=_PAGES_AT_ONCE, after_source_id=after):
-        source_ids += [page.source_id for page in pages]
-        after = pages[-1].source_id
-    return source_ids
+    return [page.source_id async for page in scan_pages(store, where)]

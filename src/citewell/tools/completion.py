@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from citewell.core.text import one_line
 from citewell.tools.resource_links import PASSAGES
-from citewell.tools.resources import PAGE_TEMPLATE, scan_pages
+from citewell.tools.resources import PAGE_TEMPLATE, visible_pages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,8 @@ async def _matching_pages(typed: str, call: Call) -> list[PageInfo]:
     wanted = typed.strip().casefold()
     # The store finds the beginning of a URL without looking at every page.
     prefix = typed.strip() if "://" in typed else None
-    ranked = [(_rank(page, wanted), page) async for page in scan_pages(call, url_prefix=prefix)]
+    pages = await visible_pages(call, url_prefix=prefix)
+    ranked = [(_rank(page, wanted), page) for page in pages]
     matching = [(rank, page) for rank, page in ranked if rank is not None]
     matching.sort(key=lambda pair: (pair[0], pair[1].url))
     return [page for _, page in matching]

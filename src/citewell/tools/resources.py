@@ -14,6 +14,7 @@ from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
 from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.core.tokens import truncate_to_tokens
+from citewell.store.page_scan import scan_pages
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.receipts import RECEIPT_SCHEME, receipt_for
 from citewell.tools.resource_links import (
@@ -26,8 +27,6 @@ from citewell.tools.resource_links import (
 from citewell.tools.scope import check_scope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from citewell.app.parts import PartName
     from citewell.core.records import PageInfo, PageOrigin
     from citewell.tools.scope import Scope
@@ -45,7 +44,6 @@ WEBSITE_SCHEME = "citewell://website/"
 
 # Few tokens are longer; counting those of a whole long page takes a while.
 _CHARACTERS_PER_TOKEN = 12
-_PAGES_AT_ONCE = 1_000
 
 _MAX_RECEIPT_URI_CHARACTERS = 1_000
 
@@ -98,9 +96,10 @@ TEMPLATES = (PAGES, WEBSITES, PASSAGES, RECEIPTS)
 
 async def list_resources(call: Call) -> list[Resource]:
     """Return the sites and the pages that were fetched last, the newest first."""
-    pages = [page async for page in scan_pages(call)]
     newest = heapq.nlargest(
-        MAX_LISTED_PAGES, pages, key=lambda page: (page.fetched_at, page.source_id)
+        MAX_LISTED_PAGES,
+        await visible_pages(call),
+        key=lambda page: (page.fetched_at, page.source_id),
     )
     return [*await _list_sites(call), *(_page_resource(page) for page in newest)]
 
@@ -151,21 +150,16 @@ async def _read_receipt(uri: str, call: Call) -> ResourceFile:
     return ResourceFile(data=receipt.data, mime_type=RECEIPTS.mime_type)
 
 
-async def scan_pages(call: Call, *, url_prefix: str | None = None) -> AsyncIterator[PageInfo]:
-    """Give the pages that the caller may see by rising source_id, MAX_SCANNED_PAGES at most."""
+async def visible_pages(call: Call, *, url_prefix: str | None = None) -> list[PageInfo]:
+    """Return the pages that the caller can see by rising source_id, MAX_SCANNED_PAGES at most."""
     scope = check_scope(None, call)
     where = SearchFilter(project=scope.project, tags=scope.tags, url_prefix=url_prefix)
-    after = seen = 0
-    while seen < MAX_SCANNED_PAGES:
-        pages = await call.parts.store.list_pages(
-            where, limit=_PAGES_AT_ONCE, after_source_id=after
-        )
-        for page in pages:
-            yield page
-        if len(pages) < _PAGES_AT_ONCE:
-            return
-        after = pages[-1].source_id
-        seen += len(pages)
+    pages: list[PageInfo] = []
+    async for page in scan_pages(call.parts.store, where):
+        if len(pages) == MAX_SCANNED_PAGES:
+            break
+        pages.append(page)
+    return pages
 
 
 async def find_subject(uri: str, call: Call) -> Subject:

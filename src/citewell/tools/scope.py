@@ -13,6 +13,7 @@ from citewell.core.errors import InvalidArgument, ScopeViolation
 from citewell.core.records import SearchFilter
 from citewell.core.settings import Environment
 from citewell.research.source_urls import find_named_pages
+from citewell.store.page_scan import scan_pages
 from citewell.tools.tool import Call, ToolInput
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from citewell.core.records import PageInfo
 
 MAX_TAGS = 20
-_PAGES_AT_ONCE = 1_000
 
 Tag = Annotated[str, Field(min_length=1, max_length=100)]
 Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
@@ -152,20 +152,14 @@ async def limit_to_urls(
 async def _among_pages(
     where: SearchFilter, url_prefixes: tuple[str, ...], *, path: str | None, call: Call
 ) -> SearchFilter:
-    """Name the pages one by one, for conditions that the store does not know."""
-    passing: list[int] = []
-    after = 0
-    while pages := await call.parts.store.list_pages(
-        where, limit=_PAGES_AT_ONCE, after_source_id=after
-    ):
-        passing += [
-            page.source_id
-            for page in pages
-            if (not url_prefixes or page.url.startswith(url_prefixes))
-            and (path is None or urlsplit(page.url).path.startswith(path))
-        ]
-        after = pages[-1].source_id
-    return replace(where, source_ids=tuple(passing))
+    """Return the filter of the pages one by one, for conditions that the store does not know."""
+    source_ids = [
+        page.source_id
+        async for page in scan_pages(call.parts.store, where)
+        if (not url_prefixes or page.url.startswith(url_prefixes))
+        and (path is None or urlsplit(page.url).path.startswith(path))
+    ]
+    return replace(where, source_ids=tuple(source_ids))
 
 
 def _in_utc(moment: datetime | None) -> datetime | None:

@@ -9,7 +9,7 @@ import anyio
 from pydantic import Field
 
 from citewell.core.errors import AnswerTimeout, CitewellError, QuestionClosed
-from citewell.core.hosts import is_unspecified
+from citewell.core.hosts import local_url
 from citewell.core.progress import Progress
 from citewell.tools.people.party import party_of, show_moment
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
@@ -161,10 +161,7 @@ def console_address(settings: Settings) -> str | None:
     """Return where a person answers questions in a browser; over stdio there is no such place."""
     if settings.mcp_transport == "stdio":
         return None
-    base = settings.public_url
-    if base is None:
-        host = "localhost" if is_unspecified(settings.mcp_host) else settings.mcp_host
-        base = f"http://{f'[{host}]' if ':' in host else host}:{settings.mcp_port}"
+    base = settings.public_url or local_url(settings.mcp_host, settings.mcp_port)
     return f"{base.rstrip('/')}{CONSOLE_PATH}"
 
 

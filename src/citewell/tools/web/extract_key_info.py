@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from citewell.app.models import open_embedder_with
 from citewell.core.boundary import NOTE_PLACE
 from citewell.core.errors import BudgetExceeded, InvalidArgument
 from citewell.core.ids import content_hash
-from citewell.inference.open import open_embedder
 from citewell.retrieve.materials import rank_pieces, split_material
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     import numpy as np
     import numpy.typing as npt
@@ -59,7 +59,7 @@ async def run(arguments: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutpu
     Raises:
         InferenceError: the caller's own embedding endpoint fails.
     """
-    async with _opened_embedder(call) as embedder:
+    async with _open_embedder(call) as embedder:
         material = await _find_or_keep(arguments.materials, call, embedder)
         query_vector, vectors = await _embed(arguments.query, material, call, embedder)
     ranked = rank_pieces(
@@ -88,24 +88,11 @@ def check(arguments: ExtractKeyInfoInput) -> None:
         )
 
 
-@asynccontextmanager
-async def _opened_embedder(call: Call) -> AsyncIterator[Embedder | None]:
+def _open_embedder(call: Call) -> AbstractAsyncContextManager[Embedder | None]:
     """Give the server's embedder, or its endpoint with the caller's own key."""
-    settings = call.settings
-    if not (settings.extract_with_caller_key and call.caller.token):
-        yield call.parts.embedder
-        return
-    embedder = open_embedder(
-        settings.embedder,
-        endpoint=settings.embedder_endpoint,
-        api_key=call.caller.token,
-        threads=settings.inference_threads,
-    )
-    try:
-        yield embedder
-    finally:
-        if embedder is not None:
-            await embedder.aclose()
+    if call.settings.extract_with_caller_key and call.caller.token:
+        return open_embedder_with(call.caller.token, call.settings)
+    return nullcontext(call.parts.embedder)
 
 
 async def _find_or_keep(text: str, call: Call, embedder: Embedder | None) -> Material:
