@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from citewell.access.rate_limit import MAX_BUCKETS, RateLimiter, TokenBuckets
@@ -67,3 +69,11 @@ def test_servers_that_share_a_storage_count_together() -> None:
 def test_a_storage_that_cannot_count_is_told_at_the_start() -> None:
     with pytest.raises(SettingsError):
         RateLimiter(1, 60, "nothing://somewhere")
+
+
+def test_without_the_extra_redis_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "citewell.access.shared_window")
+    monkeypatch.setitem(sys.modules, "limits", None)
+
+    with pytest.raises(SettingsError, match=r"pip install 'citewell\[redis\]'"):
+        RateLimiter(1, 60, "redis://127.0.0.1:1")

@@ -60,6 +60,11 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     main(["jobs", "--json", *shell.options])
     [job] = json.loads(capsys.readouterr().out)["jobs"]
     assert job["state"] == "cancelled"
+    main(["jobs", *shell.options])
+    assert "Go on: `citewell jobs retry 1`." in capsys.readouterr().out
+    main(["sites", "--json", *shell.options])
+    [site] = json.loads(capsys.readouterr().out)["websites"]
+    assert (site["status"], site["error_message"]) == ("stopped", None)
 
     shell.site.pages["/guide/slow"] = STORAGE.replace("Storage modes", "Slowness")
     assert main([*add, *shell.options]) == 0

@@ -389,5 +389,5 @@ async def test_a_cancelled_site_stops_and_keeps_what_was_read() -> None:
             status = await shelf.library.status(begun.website.source_id, project="default")
 
     assert job.state == "cancelled"
-    assert (status.website.status, status.website.pages) == ("failed", 1)
-    assert "cancelled" in (status.website.error_message or "")
+    assert (status.website.status, status.website.pages) == ("stopped", 1)
+    assert status.website.error_message is None

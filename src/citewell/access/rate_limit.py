@@ -7,6 +7,8 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
+from citewell.core.errors import SettingsError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -42,11 +44,7 @@ class RateLimiter:
             own_file = f"{storage_uri.removeprefix(IN_FILE)}-{requests}-{window_seconds}"
             self._counter = SharedBuckets(requests, window_seconds, own_file)
         elif storage_uri != IN_MEMORY:
-            # Imported for Redis only: the library takes a fifth of a second, in which a docs
-            # server has answered its first question.
-            from citewell.access.shared_window import SharedWindow
-
-            self._counter = SharedWindow(requests, window_seconds, storage_uri)
+            self._counter = _open_shared_window(requests, window_seconds, storage_uri)
 
     def check(self, identity: str) -> float | None:
         """Count a request; return the seconds to wait when it is one too many, else None."""
@@ -56,6 +54,18 @@ class RateLimiter:
             # Checks that may wait run in threads, and two of them must not take one bucket at once.
             with self._own_lock:
                 return self._own.count(identity)
+
+
+def _open_shared_window(requests: int, window_seconds: int, storage_uri: str) -> RequestCounter:
+    # Imported for Redis only: the library is an extra, and takes a fifth of a second.
+    try:
+        from citewell.access.shared_window import SharedWindow
+    except ImportError as error:
+        raise SettingsError(
+            "CITEWELL_RATE_LIMIT_STORAGE: requests can only be counted in Redis with the extra "
+            "redis: pip install 'citewell[redis]'"
+        ) from error
+    return SharedWindow(requests, window_seconds, storage_uri)
 
 
 class RequestCounter(Protocol):

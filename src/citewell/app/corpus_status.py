@@ -108,6 +108,8 @@ def describe_site(site: Website, job: Job | None) -> str:
         return f"In progress ({progress.stage}): {progress.pages_done}{of} pages read."
     if site.status == "failed":
         return f"Failed: {site.error_message or 'the reason is unknown'}"
+    if site.status == "stopped":
+        return f"Stopped: {site.pages} pages are kept. Ingest the site again to go on."
     if site.status == "completed":
         return f"Completed: {site.pages} pages, {site.chunks} chunks."
     return "Waiting to be read."

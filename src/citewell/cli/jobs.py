@@ -13,6 +13,7 @@ from citewell.jobs.website_status import get_job
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from citewell.app.open import App
     from citewell.core.jobs import Job
@@ -75,9 +76,15 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
         project=app.settings.project, states=arguments.state, limit=max(1, arguments.limit)
     )
     return Outcome(
-        text=jobs_table(jobs) if jobs else "No jobs.",
+        text="\n".join([jobs_table(jobs), *_advice(jobs)]) if jobs else "No jobs.",
         structured={"jobs": [job_shape(job) for job in jobs]},
     )
+
+
+def _advice(jobs: Sequence[Job]) -> list[str]:
+    """Return how work that has ended too early can go on, newest first."""
+    ended = [str(job.job_id) for job in jobs if job.state in ("cancelled", "failed")]
+    return [f"Go on: `citewell jobs retry {ended[0]}`."] if ended else []
 
 
 async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:

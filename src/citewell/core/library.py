@@ -23,7 +23,8 @@ TypedContent = Literal["job_posting", "blog_article", "company_page"]
 
 ContentType = Literal[TypedContent, "general"]
 
-WebsiteStatus = Literal["pending", "processing", "completed", "failed"]
+WebsiteStatus = Literal["pending", "processing", "completed", "failed", "stopped"]
+"""`stopped`: a person cancelled the work; what was read is kept, and the work can go on."""
 
 WebsiteOrder = Literal["fetch_timestamp", "url", "status"]
 

@@ -203,7 +203,7 @@ class Library:
             draft = WebsiteDraft(url=page.url, project=page.project, tags=tags)
             now = self._parts.clock()
             website, is_new = await self._store.library.add_website(draft, now=now)
-            if is_new or (website.status == "failed" and website.kind == "page"):
+            if is_new or (website.status in ("failed", "stopped") and website.kind == "page"):
                 await self._store.library.finish_website(website.source_id, "completed", now=now)
 
     async def cancel_job(self, job_id: int, *, project: str) -> Job:
@@ -306,9 +306,8 @@ class Library:
             return
         website = await self._store.library.get_website(int(job.key), project=job.project)
         if website is not None and website.status in ("pending", "processing"):
-            message = "the work was cancelled; what was read so far is kept"
             await self._store.library.set_status(
-                website.source_id, "failed", now=self._parts.clock(), error_message=message
+                website.source_id, "stopped", now=self._parts.clock(), error_message=None
             )
 
 

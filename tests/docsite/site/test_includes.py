@@ -103,3 +103,19 @@ def test_numbers_of_lines_stand_beside_marked_ones(root: Path) -> None:
         '<span class="hll"><span class="line-number" aria-hidden="true">10 </span>' in rendered.html
     )
     assert '</span><span class="line-number" aria-hidden="true">11 </span>' in rendered.html
+
+
+def test_a_marked_last_line_is_the_last_that_is_numbered(root: Path) -> None:
+    rendered, _ = render('```python linenums="1" hl_lines="2"\na = 1\nb = 2\n```\n', root)
+
+    assert rendered.html.count('class="line-number"') == 2
+    assert "\n</span></code></pre>" in rendered.html
+
+
+def test_a_text_file_is_taken_in_as_markdown_as_mkdocs_does(root: Path) -> None:
+    (root / "part.txt").write_text("Some **bold** words.\n", encoding="utf-8")
+
+    rendered, broken = render('--8<-- "part.txt"\n', root)
+
+    assert broken == []
+    assert "<strong>bold</strong>" in rendered.html

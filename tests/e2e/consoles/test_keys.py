@@ -28,7 +28,7 @@ def test_two_keys_see_only_their_own_and_a_key_can_be_cleared(tab: Tab) -> None:
     assert page.evaluate("localStorage.getItem('citewell.key')") is None
     page.locator("main [name=key]").fill("cw-wrong")
     page.locator("main").get_by_role("button", name="Use this key").click()
-    expect(page.get_by_text("does not accept the key")).to_be_visible()
+    expect(page.get_by_text("refused the key")).to_be_visible()
     page.locator("main [name=key]").fill(tab.served.ben)
     page.locator("main").get_by_role("button", name="Use this key").click()
 
@@ -51,7 +51,7 @@ def test_a_key_that_is_revoked_while_a_page_is_open_is_asked_for_again(tab: Tab)
     # As the page does when it hears of a change.
     page.evaluate("document.dispatchEvent(new Event('desk-changed'))")
 
-    expect(page.get_by_text("does not accept the key")).to_be_visible()
+    expect(page.get_by_text("refused the key")).to_be_visible()
     tab.problems.clear()
 
 
@@ -95,8 +95,8 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     page.get_by_text("Create a key", exact=True).click()
     page.get_by_label("Name").fill("carol@docs 2")
     page.get_by_label("Scope").select_option("read")
-    page.get_by_label("Units a month").fill("500")
-    page.get_by_label("Days until it ends").fill("30")
+    page.get_by_label("Units per month").fill("500")
+    page.get_by_label("Expires after (days)").fill("30")
     page.get_by_role("button", name="Create the key").click()
     first = page.locator("#new-token").inner_text()
     row = page.locator(".site-row").filter(has_text="carol@docs 2")
@@ -111,7 +111,7 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     expect(row).to_contain_text("last used")
     assert first not in page.content()
     row.get_by_text("Rotate…").click()
-    row.get_by_label("Hours that the old token still works").fill("0")
+    row.get_by_label("Keep the old token valid for (hours)").fill("0")
     row.get_by_role("button", name="Make a new token").click()
     second = page.locator("#new-token").inner_text()
     assert tab.served.call("status", {}, key=second)

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.slow
 
 def test_an_address_where_nothing_is_shows_the_way_back(tab: Tab) -> None:
     page = tab.open("/nowhere")
-    expect(page.locator("main")).to_contain_text("There is nothing at this address.")
+    expect(page.locator("main")).to_contain_text("There is no page at this URL.")
     picture(page, "nowhere")
 
-    page.get_by_role("link", name="Back to the start").click()
+    page.get_by_role("link", name="Go to the start page").click()
     expect(page.get_by_role("heading", name="This page needs your key")).to_be_visible()
     tab.problems.clear()
 
@@ -43,8 +43,8 @@ def test_a_page_that_cannot_be_had_says_why_and_where_to_go(tab: Tab) -> None:
     expect(page.get_by_role("heading", name="That did not work")).to_be_visible()
     expect(page.locator("main")).to_contain_text("There is no such page.")
 
-    page.get_by_role("link", name="Back to the start").click()
-    expect(page.get_by_role("heading", name="What do the pages say?")).to_be_visible()
+    page.get_by_role("link", name="Go to the start page").click()
+    expect(page.get_by_role("heading", name="Ask the library")).to_be_visible()
     tab.problems.clear()
 
 

@@ -101,7 +101,7 @@ def test_a_late_answer_goes_with_the_next_call_and_is_shown_as_such(tab: Tab) ->
     card = page.locator("[data-list=history] > li").filter(has_text="Too slow?")
     expect(card).to_contain_text("expired")
 
-    card.get_by_text("Answer all the same").click()
+    card.get_by_text("Answer anyway").click()
     card.get_by_label("Your answer").fill("Better late")
     card.get_by_role("button", name="Send the late answer").click()
     expect(card).to_contain_text("goes with the agent’s next call")

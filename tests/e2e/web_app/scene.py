@@ -99,6 +99,7 @@ def _result_of(body: str) -> dict[str, Any]:
 @contextmanager
 def running_scene(folder: Path, *paths: str, **settings: str) -> Iterator[Scene]:
     """Serve the site, and a server that has read `paths` of it."""
+    folder.mkdir(exist_ok=True)
     with (
         running_site(PAGES) as site,
         http_server(

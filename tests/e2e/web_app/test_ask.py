@@ -59,7 +59,7 @@ def test_pages_are_fetched_live_with_progress_and_shown_as_a_tree(tab: Tab) -> N
     )
     page = tab.open("/")
     page.get_by_text("Ask particular pages").click()
-    page.get_by_label("Addresses, one per line").fill(site.url("/storks"))
+    page.get_by_label("URLs, one per line").fill(site.url("/storks"))
     page.get_by_label("Your question").fill("How much does the nest of a stork weigh?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("[data-steps] li").first).to_be_visible()
@@ -74,7 +74,7 @@ def test_pages_are_fetched_live_with_progress_and_shown_as_a_tree(tab: Tab) -> N
 def test_what_no_page_answers_is_said_with_what_was_checked(tab: Tab) -> None:
     page = tab.open("/")
     page.get_by_text("Ask particular pages").click()
-    page.get_by_label("Addresses, one per line").fill(tab.scene.site.url("/owls"))
+    page.get_by_label("URLs, one per line").fill(tab.scene.site.url("/owls"))
     page.get_by_label("Your question").fill("Which licence does the kernel module need?")
     page.get_by_role("button", name="Ask", exact=True).click()
 
@@ -88,14 +88,14 @@ def test_a_question_can_be_stopped_and_a_failure_says_why(tab: Tab) -> None:
     site.pages["/slow"] = Response(body=b"late", wait_seconds=5)
     page = tab.open("/")
     page.get_by_text("Ask particular pages").click()
-    page.get_by_label("Addresses, one per line").fill(site.url("/slow"))
+    page.get_by_label("URLs, one per line").fill(site.url("/slow"))
     page.get_by_label("Your question").fill("Will it come?")
     page.get_by_role("button", name="Ask", exact=True).click()
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("#message")).to_have_text("Stopped.")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
 
-    page.get_by_label("Addresses, one per line").fill("ftp://nowhere.example/")
+    page.get_by_label("URLs, one per line").fill("ftp://nowhere.example/")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.locator("#message, #found .note").first).to_contain_text("http")
 

@@ -37,7 +37,7 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     page = tab.open("/library")
     tab.check_looks()
     page.get_by_text("Add a page or a site").click()
-    page.get_by_label("Address").first.fill(address)
+    page.get_by_label("URL").first.fill(address)
     page.get_by_label("The whole site").check()
     page.get_by_role("button", name="Preview the crawl").click()
     expect(page.locator(".figures")).to_contain_text("its sitemap")
@@ -48,7 +48,6 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     expect(page).to_have_url(re.compile(r"/library/\d+$"))
     expect(page.locator("main")).to_contain_text(address)
     expect(page.locator("#work")).to_be_empty(timeout=60_000)
-    page.reload()
     expect(page.locator(".rows .site-row")).to_have_count(4)
     expect(page.locator(".state.completed")).to_be_visible()
 
@@ -66,7 +65,7 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     page.get_by_text("Delete…").click()
     page.get_by_role("button", name="Delete it").click()
     page.wait_for_url("**/library", timeout=30_000)
-    page.get_by_label("Filter by title or address").fill("/docs/")
+    page.get_by_label("Filter by title or URL").fill("/docs/")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator("main")).to_contain_text("No website matches this filter.")
 
@@ -75,7 +74,7 @@ def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
     site = tab.scene.site
     page = tab.open("/library")
     page.get_by_text("Add a page or a site").click()
-    page.get_by_label("Address").first.fill(site.url("/missing"))
+    page.get_by_label("URL").first.fill(site.url("/missing"))
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator(".card.failed")).to_be_visible(timeout=60_000)
     expect(page.locator(".card.failed .error")).to_be_visible()
@@ -84,7 +83,6 @@ def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
     site.pages["/missing"] = "<title>Found</title><main><h1>Found</h1><p>It is here now.</p></main>"
     page.get_by_role("button", name="Try again").click()
     expect(page.locator("#work")).to_be_empty(timeout=60_000)
-    page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Found")
 
 
@@ -100,6 +98,8 @@ def test_a_library_is_exported_and_imported(tab: Tab) -> None:
     )
     page.get_by_role("button", name="Import").click()
     expect(page.locator("#message")).to_contain_text("Imported 0 pages")
+    # The list behind it is shown again, with the panel closed.
+    page.get_by_text("Import and export").click()
     page.get_by_label("A file that an export wrote").set_input_files(
         {"name": "library.zip", "mimeType": "application/zip", "buffer": b"nonsense"}
     )

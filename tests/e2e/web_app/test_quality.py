@@ -84,7 +84,7 @@ def test_pages_are_filtered_and_sorted(tab: Tab) -> None:
     page.get_by_label("Sort by").select_option("size")
     page.get_by_role("button", name="Apply").click()
     expect(rows.first).to_have_text("The heron handbook")
-    page.get_by_label("Filter by title or address").fill("nothing like it")
+    page.get_by_label("Filter by title or URL").fill("nothing like it")
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_role("heading", name="No pages")).to_be_visible()
     page.get_by_role("main").get_by_role("link", name="All pages").last.click()

@@ -10,7 +10,7 @@ from tests.tools.library import ME, open_library
 
 from citewell.core.errors import NotFound
 from citewell.tools.tool import Call
-from citewell.tools.webapp.fetches import TextChange, compare_fetches
+from citewell.tools.webapp.fetches import TextChange, TextPart, compare_fetches
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +21,10 @@ TEXTS = (
     ("# Food", "Herons eat fish.", "They wait."),
     ("# Food", "Herons eat fish.", "They wait.", "They strike fast."),
 )
+
+
+def part(text: str, *, is_changed: bool = False) -> TextPart:
+    return TextPart(text=text, is_changed=is_changed)
 
 
 async def test_any_two_fetches_are_compared() -> None:
@@ -34,8 +38,12 @@ async def test_any_two_fetches_are_compared() -> None:
         across = await compare_fetches(1, call, one=DAYS[2], other=DAYS[0])
         unknown = await compare_fetches(1, call, one=DAYS[0], other=DAYS[0] + timedelta(1, 1))
 
-    added = TextChange(heading="Food", before="", after="They strike fast.")
-    edited = TextChange(heading="Food", before="Herons eat frogs.", after="Herons eat fish.")
+    added = TextChange(heading="Food", before=[], after=[part("They strike fast.")])
+    edited = TextChange(
+        heading="Food",
+        before=[part("Herons eat "), part("frogs", is_changed=True), part(".")],
+        after=[part("Herons eat "), part("fish", is_changed=True), part(".")],
+    )
     assert (alone.older, alone.changes) == (None, [])
     assert newest.fetches == DAYS[::-1]
     assert (newest.older, newest.newer, newest.changes) == (DAYS[1], DAYS[2], [added])

@@ -70,7 +70,9 @@ def _numbered(html: str, first: int | None) -> str:
     """
     if first is None:
         return html
-    lines = html.removesuffix("\n").split("\n")
+    # The mark of a last line ends behind its line break.
+    end = "</span>" if html.endswith("\n</span>") else ""
+    lines = html.removesuffix(end).removesuffix("\n").split("\n")
     width = len(str(first + len(lines) - 1))
     numbered = []
     for number, line in enumerate(lines, start=first):
@@ -78,7 +80,7 @@ def _numbered(html: str, first: int | None) -> str:
         tags = marks[0] if marks else ""
         shown = f'<span class="line-number" aria-hidden="true">{number:>{width}} </span>'
         numbered.append(f"{tags}{shown}{line[len(tags) :]}\n")
-    return "".join(numbered)
+    return "".join(numbered) + end
 
 
 def _highlighted(code: str, info: FenceInfo) -> str:

@@ -177,7 +177,7 @@ def _included_html(include: Include, page: _Page) -> str:
         name = escape(include.name)
         return f'<span class="not-included">{name} is not part of this documentation.</span>'
     suffix = include.name.rpartition(".")[2].lower()
-    if include.is_code or suffix not in ("md", "markdown"):
+    if include.is_code or suffix not in ("md", "markdown", "txt"):
         marked = f' hl_lines="{include.marked}"' if include.marked else ""
         return code_block_html(text, parse_fence_info(f"{suffix}{marked}"))
     inner = _Page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import threading
 from collections import OrderedDict
@@ -113,8 +114,12 @@ def theme_files() -> dict[str, Resource]:
 
 @cache
 def diagram_files() -> dict[str, Resource]:
-    """Return what only pages with diagrams load, by name; Mermaid alone has megabytes."""
-    return _files_of("diagrams")
+    """Return what only pages with diagrams load, by name."""
+    # Mermaid alone has megabytes, so the package holds it compressed.
+    packed = HERE / "diagrams" / "mermaid.js.gz"
+    source = gzip.decompress(packed.read_bytes()).decode()
+    mermaid = resource(source, media_type=_MEDIA_TYPES[".js"])
+    return {**_files_of("diagrams"), packed.stem: mermaid}
 
 
 def _files_of(folder: str) -> dict[str, Resource]:

@@ -194,7 +194,11 @@ async def import_website(
     imported.websites_added += created
     imported.websites_known += not created
     # Work that ran where the file was written does not run here.
-    ended: dict[str, WebsiteStatus] = {"completed": "completed", "failed": "failed"}
+    ended: dict[str, WebsiteStatus] = {
+        "completed": "completed",
+        "failed": "failed",
+        "stopped": "stopped",
+    }
     status = ended.get(record["status"], "pending")
     if created or website.status == "pending":
         await store.library.finish_website(

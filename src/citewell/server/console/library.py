@@ -103,8 +103,12 @@ class LibraryPages:
         return self._screen.show(request, "library.html", values)
 
     async def show_work(self, request: Request, call: Call) -> Response:
-        """Show the background work alone, for the page that polls it."""
-        return self._screen.show(request, "work.html", {"groups": await library.list_jobs(call)})
+        """Show the background work alone, of one website or of all, for the page that polls it."""
+        website = read_number(request.query_params.get("of", ""))
+        groups = await library.list_jobs(call)
+        if website is not None:
+            groups = [group for group in groups if group.source_id == website]
+        return self._screen.show(request, "work.html", {"groups": groups, "of": website})
 
     async def show_pages(self, request: Request, call: Call) -> Response:
         """Show one screen of pages, filtered and sorted as the address says."""

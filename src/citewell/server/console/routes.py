@@ -83,7 +83,7 @@ def _bounded(route: Route) -> Route:
 def _refuse_unserved(request: Request, error: HTTPException, screen: Screen) -> Response:
     """Return the console's own page to a browser, JSON to everyone else."""
     known = (
-        NotFound("There is nothing at this address.", suggestion="Look at the address again.")
+        NotFound("There is no page at this URL.", suggestion="Check the URL.")
         if error.status_code == 404
         else InvalidArgument(f"This address does not take {request.method} requests.")
     )

@@ -133,7 +133,7 @@ async def _add_site(
     if processed.is_cached:
         status = "unchanged"
     elif site.status != "completed":
-        status = "failed" if site.status == "failed" else "processing"
+        status = "failed" if site.status in ("failed", "stopped") else "processing"
     return IngestedShape(
         url=site.url,
         status=status,

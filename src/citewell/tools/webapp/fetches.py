@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from citewell.core.difference import find_changes
@@ -23,6 +24,17 @@ _HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 _MOST_CHANGES = 100
 _SHOWN_CHARACTERS = 1_500
 _HEADING_CHARACTERS = 120
+_WORD = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)
+# Comparing words takes time with the product of their numbers; a whole page may have been replaced.
+_MOST_PAIRS_OF_WORDS = 40_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """A piece of a paragraph, and whether the other fetch says it differently."""
+
+    text: str
+    is_changed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +42,8 @@ class TextChange:
     """Paragraphs of the older text and those that stand for them; one of the two may be empty."""
 
     heading: str
-    before: str
-    after: str
+    before: Sequence[TextPart]
+    after: Sequence[TextPart]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +88,32 @@ async def compare_fetches(
 
 
 def _changes(old: str, new: str) -> list[TextChange]:
-    found = find_changes(old, (0, len(old)), new, (0, len(new)))
-    return [
-        TextChange(
-            heading=_heading_of(new, change.new) or _heading_of(old, change.old),
-            before=_shown(old, change.old),
-            after=_shown(new, change.new),
-        )
-        for change in found
-    ]
+    changes: list[TextChange] = []
+    for change in find_changes(old, (0, len(old)), new, (0, len(new))):
+        before, after = _with_marks(_shown(old, change.old), _shown(new, change.new))
+        heading = _heading_of(new, change.new) or _heading_of(old, change.old)
+        changes.append(TextChange(heading=heading, before=before, after=after))
+    return changes
+
+
+def _with_marks(before: str, after: str) -> tuple[list[TextPart], list[TextPart]]:
+    """Return two texts in parts; where only one is there, or both are long, nothing is marked."""
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    if not old or not new or len(old) * len(new) > _MOST_PAIRS_OF_WORDS:
+        return _unmarked(before), _unmarked(after)
+    parts: tuple[list[TextPart], list[TextPart]] = ([], [])
+    for kind, *places in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        for words, found, (first, last) in zip(
+            (old, new), parts, (places[:2], places[2:]), strict=True
+        ):
+            if first < last:
+                text = "".join(words[first:last])
+                found.append(TextPart(text=text, is_changed=kind != "equal"))
+    return parts
+
+
+def _unmarked(text: str) -> list[TextPart]:
+    return [TextPart(text=text, is_changed=False)] if text else []
 
 
 def _shown(text: str, span: Span | None) -> str:

@@ -54,6 +54,8 @@ class JobGroup:
     source_id: int | None
     url: str
     jobs: Sequence[Job]
+    is_stopped: bool = False
+    """Whether a person stopped the first reading of the website."""
 
     @property
     def last(self) -> Job:
@@ -147,6 +149,7 @@ async def list_jobs(call: Call) -> list[JobGroup]:
                 source_id=None if website is None else website.source_id,
                 url=key if website is None else website.url,
                 jobs=jobs,
+                is_stopped=website is not None and website.status == "stopped",
             )
         )
     return groups

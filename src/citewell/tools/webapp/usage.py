@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from calendar import monthrange
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.access.authority import visible_calls
@@ -111,14 +110,13 @@ def _sum(name: str, usages: Sequence[DailyUsage]) -> UsageSum:
 
 
 def _with_idle_days(sums: Sequence[UsageSum], month: str | None) -> list[UsageSum]:
-    """Return the days of a month up to its last one or today, also those without a call."""
+    """Return every day of a month, also those without a call and those to come."""
     if month is None:
         return list(sums)
     by_day = {usage.name: usage for usage in sums}
     year, number = int(month[:4]), int(month[5:])
     names = [f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1)]
-    today = f"{datetime.now(UTC):%Y-%m-%d}"
-    return [by_day.get(name) or _sum(name, ()) for name in names if name <= today or name in by_day]
+    return [by_day.get(name) or _sum(name, ()) for name in names]
 
 
 def _most_first(sums: Sequence[UsageSum]) -> list[UsageSum]:

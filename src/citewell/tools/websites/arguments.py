@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from citewell.core.library import Fields, Website
     from citewell.core.records import Section, StoredChunk
 
-Status = Literal["pending", "processing", "completed", "failed"]
+Status = Literal["pending", "processing", "completed", "failed", "stopped"]
 SourceId = Annotated[int, Field(ge=1, description="source_id of the website.")]
 ContentTypeFilter = Annotated[ContentType | None, Field(description="Only this type.")]
 

@@ -57,7 +57,7 @@ class ProcessOutput(ToolOutput):
 
     source_id: int
     url: PageUrl
-    status: Literal["processing", "completed", "failed"]
+    status: Literal["processing", "completed", "failed", "stopped"]
     chunks_created: int
     processing_time_ms: int
     language: OwnText | None
@@ -114,7 +114,7 @@ async def _process(arguments: ProcessInput, call: Call) -> Processed:
 
 def _shape(processed: Processed, *, took_ms: int, incomplete: str) -> ProcessOutput:
     website = processed.website
-    status: Literal["processing", "completed", "failed"] = (
+    status: Literal["processing", "completed", "failed", "stopped"] = (
         "processing" if website.status == "pending" else website.status
     )
     return ProcessOutput(
@@ -133,6 +133,8 @@ def _shape(processed: Processed, *, took_ms: int, incomplete: str) -> ProcessOut
 def _message(website: Website, *, is_cached: bool, incomplete: str) -> str:
     if website.status == "failed":
         return "Processing failed; error says why."
+    if website.status == "stopped":
+        return "Processing was stopped; what was read is kept. Call it again to go on."
     if website.status != "completed":
         return (
             "Processing goes on in the background. "

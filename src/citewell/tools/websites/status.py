@@ -113,6 +113,8 @@ def _message(website: Website, running: Job | None) -> str:
         return f"In progress: {running.progress.message or running.progress.stage}{share}."
     if website.status == "failed":
         return "Processing failed; call rag_refresh_website to try again."
+    if website.status == "stopped":
+        return "Processing was stopped; call rag_refresh_website to go on."
     if website.status == "completed":
         pages = f"{website.pages} pages, " if website.kind == "site" else ""
         return f"Completed: {pages}{website.chunks} chunks."

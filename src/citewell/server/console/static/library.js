@@ -1,4 +1,4 @@
-// The library: deleting can be undone for a while, and a library is imported from a file.
+// The library: deleting can be undone for a while, ended work shows what it brought, files are imported.
 "use strict";
 
 (() => {
@@ -42,6 +42,13 @@
     pending = { form, timer };
   };
 
+  // Brings what has changed on this page, unless somebody is writing on it.
+  const showAgain = () => {
+    const content = document.getElementById("content");
+    if (content.querySelector("input:focus, textarea:focus, select:focus")) return;
+    htmx.ajax("GET", location.pathname + location.search, { target: "#content", swap: "innerHTML" });
+  };
+
   const importFile = async (form) => {
     const [file] = form.querySelector("input[type=file]").files;
     citewell.say(text("importing"));
@@ -53,6 +60,7 @@
     const body = await answer.json();
     if (!answer.ok) return citewell.say(`${body.error} ${body.suggestion}`, true);
     citewell.say(text("imported").replace("{pages}", body.pages).replace("{websites}", body.websites));
+    showAgain();
   };
 
   document.addEventListener("submit", (event) => {
@@ -64,6 +72,13 @@
       event.preventDefault();
       importFile(form).catch(() => citewell.say(text("unreachable"), true));
     }
+  });
+
+  // Work that was polled has ended: the pages, sizes and changes beside it are not what they were.
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const isPoll = event.detail.pathInfo?.requestPath.startsWith("/library/work");
+    const work = document.getElementById("work");
+    if (isPoll && event.detail.successful && work && !work.hasAttribute("hx-get")) showAgain();
   });
 
   // Whoever leaves the page has not changed their mind.

@@ -65,8 +65,8 @@
   };
 
   const showCount = (area) => {
-    const count = area.querySelector("[data-count]")?.textContent ?? "0";
-    document.title = `${count === "0" ? "" : `(${count}) `}${area.dataset.title} · Citewell`;
+    const count = area.querySelector("[data-count]")?.textContent ?? "";
+    document.title = `${count === "" ? "" : `(${count}) `}${area.dataset.title} · Citewell`;
   };
 
   // One reading at a time, and another after it if something changed meanwhile: of two at once, the
