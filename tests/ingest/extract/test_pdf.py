@@ -163,6 +163,32 @@ def test_what_every_page_repeats_at_its_edges_is_left_out() -> None:
     assert all(f"Chapter {letter} says" in text for letter in "abcde")
 
 
+def test_the_name_of_a_chapter_beside_the_number_of_the_page_is_left_out() -> None:
+    paper = Paper()
+    for number, chapter in enumerate(["Habits", "Journeys", "Nests", "Food"], start=1):
+        paper.line(f"Chapter {number}: {chapter} {number + 4}")
+        paper.prose(f"{chapter} in short: {HABITS}")
+        paper.prose(f"More of {chapter}: {JOURNEYS}")
+        paper.prose(f"A last word on {chapter}, in the year 1850")
+        paper.next_page()
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert "Chapter" not in text
+    assert text.count("in the year 1850") == 4
+
+
+def test_a_line_that_is_set_off_is_not_joined_with_the_text_after_it() -> None:
+    paper = Paper()
+    paper.line("The name of a bird is defined as follows in the language of this handbook:")
+    paper.line("let heron = bird", left=90)
+    paper.line("Such a definition may stand anywhere, and it holds for all of the handbook.")
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert "\n\nSuch a definition may stand anywhere" in text
+
+
 def test_a_word_that_was_cut_at_the_end_of_a_line_is_whole() -> None:
     paper = Paper()
     paper.line("The heron waits for hours in shal-")

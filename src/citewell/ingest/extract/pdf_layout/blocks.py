@@ -83,9 +83,12 @@ def title_key(text: str) -> str:
 
 
 def without_furniture(pages: Sequence[list[Line]]) -> list[Line]:
-    """Return all lines but those at the edges that repeat over pages, and page numbers."""
+    """Return all lines but those at the edges that repeat over pages or hold page numbers."""
     edges = Counter(
         key for lines in pages for key in {_edge_key(line) for line in _edge_lines(lines)}
+    )
+    offsets = Counter(
+        offset for lines in pages for offset in {_offset(line) for line in _edge_lines(lines)}
     )
     often = max(3, 0.3 * len(pages))
     body = _body_size([line for lines in pages for line in lines])
@@ -98,7 +101,12 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[Line]:
             if id(line) not in edge
             # The title of the document, which the other pages repeat in small type.
             or (line.page == 1 and line.size >= _HEADING_RATIO * body)
-            or (edges[_edge_key(line)] < often and not (_is_number(line) and len(pages) > 1))
+            or not (
+                edges[_edge_key(line)] >= often
+                or (_is_number(line) and len(pages) > 1)
+                # A chapter's name beside the number of the page is on few pages alike.
+                or (_offset(line) is not None and offsets[_offset(line)] >= often)
+            )
         ]
     return kept
 
@@ -117,6 +125,13 @@ def _edge_key(line: Line) -> str:
 
 def _is_number(line: Line) -> bool:
     return line.text.strip("-–— ").isdigit()
+
+
+def _offset(line: Line) -> int | None:
+    """Return by how much the number at either end of a line differs from the page's place."""
+    ends = (line.words[-1].text, line.words[0].text)
+    numbers = [int(end) for end in ends if end.isdecimal() and len(end) <= 4]
+    return numbers[0] - line.page if numbers else None
 
 
 def _is_contents(line: Line) -> bool:
@@ -264,6 +279,9 @@ def _starts_paragraph(before: Line, line: Line, width: float) -> bool:
     if gap > _PARAGRAPH_GAP * line.size:
         return True
     is_short = before.right - before.left < 0.8 * width
+    if is_short and before.left - line.left > line.size and before.right < 0.8 * line.right:
+        # Set off from the text around it: a formula, a command, a line of a program.
+        return True
     if ends and (is_short or line.left - before.left > line.size):
         return True
     return len(line.words) > 1 and bool(_ITEM.match(line.words[0].text))
