@@ -5,7 +5,7 @@ from __future__ import annotations
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 from tests.ingest.fetched import extracted
-from tests.ingest.paper import HABITS, JOURNEYS, WIDTH, Paper
+from tests.ingest.paper import HABITS, HEIGHT, JOURNEYS, WIDTH, Paper
 
 
 def test_headings_come_from_the_sizes_of_the_type() -> None:
@@ -167,6 +167,7 @@ def test_the_name_of_a_chapter_beside_the_number_of_the_page_is_left_out() -> No
     paper = Paper()
     for number, chapter in enumerate(["Habits", "Journeys", "Nests", "Food"], start=1):
         paper.line(f"Chapter {number}: {chapter} {number + 4}")
+        paper.heading(f"{number} {chapter}")
         paper.prose(f"{chapter} in short: {HABITS}")
         paper.prose(f"More of {chapter}: {JOURNEYS}")
         paper.prose(f"A last word on {chapter}, in the year 1850")
@@ -175,7 +176,22 @@ def test_the_name_of_a_chapter_beside_the_number_of_the_page_is_left_out() -> No
     text = extracted(paper.bytes(), "pdf").text
 
     assert "Chapter" not in text
+    assert "# 2 Journeys" in text
     assert text.count("in the year 1850") == 4
+
+
+def test_underscores_that_are_drawn_as_lines_are_read() -> None:
+    paper = Paper()
+    paper.line("Call set")
+    end = 60 + paper.canvas.stringWidth("Call set", "Times-Roman", 10)
+    paper.canvas.rect(end + 0.3, HEIGHT - 70, 4, 0.6, stroke=0, fill=1)
+    paper.canvas.drawString(end + 4.6, HEIGHT - 70, "input before anything is read.")
+    paper.canvas.line(60, paper.height, 200, paper.height)
+
+    assert (
+        extracted(paper.bytes(), "pdf").text
+        == "## Page 1\n\nCall set_input before anything is read.\n"
+    )
 
 
 def test_a_line_that_is_set_off_is_not_joined_with_the_text_after_it() -> None:

@@ -20,6 +20,7 @@ from citewell.ingest.extract.pdf_layout.blocks import (
     title_key,
     without_furniture,
 )
+from citewell.ingest.extract.pdf_layout.drawn_underscores import join_at_underscores
 from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
 from citewell.ingest.extract.pdf_layout.visibility import drop_replacement_texts
 from citewell.ingest.extract.pdf_layout.words import characters_beyond, read_words
@@ -120,7 +121,8 @@ def _page_lines(page: pypdfium2.PdfPage, number: int, left_out: list[str]) -> li
     try:
         if more := characters_beyond(text_page):
             left_out.append(f"[cut here: page {number} goes on for {more:,} characters]")
-        return lines_in_order(read_words(page, text_page), page=number)
+        words = join_at_underscores(read_words(page, text_page), page)
+        return lines_in_order(words, page=number)
     finally:
         text_page.close()
         page.close()

@@ -104,8 +104,7 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[Line]:
             or not (
                 edges[_edge_key(line)] >= often
                 or (_is_number(line) and len(pages) > 1)
-                # A chapter's name beside the number of the page is on few pages alike.
-                or (_offset(line) is not None and offsets[_offset(line)] >= often)
+                or (line.size < _HEADING_RATIO * body and _is_running_head(line, offsets, often))
             )
         ]
     return kept
@@ -125,6 +124,12 @@ def _edge_key(line: Line) -> str:
 
 def _is_number(line: Line) -> bool:
     return line.text.strip("-–— ").isdigit()
+
+
+def _is_running_head(line: Line, offsets: Counter[int | None], often: float) -> bool:
+    """Return whether a line has the number of the page, beside the name of a chapter or alone."""
+    offset = _offset(line)
+    return offset is not None and offsets[offset] >= often
 
 
 def _offset(line: Line) -> int | None:
