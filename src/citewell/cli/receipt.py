@@ -68,9 +68,10 @@ async def _write(
             suggestion="Name another file with --output.",
         ) from error
     quotes = receipt.verification.receipt.citations
+    pages = receipt.verification.receipt.pages
+    held = f"{_counted(len(quotes), 'quote')} of {_counted(len(pages), 'page')}"
     return Outcome(
-        text=f"Wrote {path} ({len(receipt.data):,} bytes): {len(quotes)} quotes of "
-        f"{len(receipt.verification.receipt.pages)} pages.\n"
+        text=f"Wrote {path} ({len(receipt.data):,} bytes): {held}.\n"
         f"Signed by this library, key {receipt.fingerprint}.\n"
         f"Anyone can check it: citewell verify {path} --key {receipt.fingerprint}",
         structured={
@@ -80,3 +81,7 @@ async def _write(
             "quotes": [quote.quote for quote in quotes],
         },
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

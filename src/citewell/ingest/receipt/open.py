@@ -163,7 +163,8 @@ def _check_hashes(files: dict[str, bytes]) -> Step:
         path for path in listed.keys() | held.keys() if listed.get(path) != held.get(path)
     )
     if changed:
-        return Step(name="hashes", outcome="failed", explanation=f"Changed: {', '.join(changed)}.")
+        explanation = f"Changed, missing or added: {', '.join(changed)}."
+        return Step(name="hashes", outcome="failed", explanation=explanation)
     return Step(
         name="hashes", outcome="passed", explanation=f"All {len(held)} files have their hashes."
     )
