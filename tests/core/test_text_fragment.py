@@ -307,3 +307,22 @@ def test_a_term_of_code_does_not_cross_a_block_that_sphinx_begins() -> None:
 
     assert fragment is not None
     assert not any("docs%5D" in term and "return%20x" in term for term in fragment.split(","))
+
+
+def test_code_inside_of_a_block_quote_is_named_without_its_marks() -> None:
+    page = "A main.cf.\n\n> ```\n> main.cf:\n>     restrictions = none\n> ```\n\nThe end.\n"
+
+    assert fragment_of("> main.cf:\n>     restrictions = none", page) == (
+        "A%20main.cf.-,main.cf,restrictions%20=%20none"
+    )
+
+
+def test_a_row_below_the_same_header_as_before_is_told_apart_by_what_follows() -> None:
+    table = "| type | legacy |\n|------|------|\n| word | none |\n"
+    page = f"# a\n\n{table}\nThe name.\n\n# b\n\n{table}\nThe address.\n"
+    start = page.rindex("| word")
+
+    fragment = text_fragment(page, start, page.rindex(".") + 1)
+
+    assert fragment is not None
+    assert not fragment.startswith("legacy-,word")

@@ -29,6 +29,8 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _FEW_FOLDED = 20
 _MARKS = re.compile(
     r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
+    # The bars of tables are spaces here: what is left of the line below a header.
+    r"|^[ \t:]{0,200}+-[ \t:-]{2,5000}+$"
     r"|\]\([^()\s]{0,20000}+\)|[`*\[\\]|~~",
     re.MULTILINE,
 )

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from citewell.core.folding import FoldedText
 
 _FENCE = re.compile(r"[ \t>]{0,20}+(`{3,}+|~{3,}+)")
+# Code inside of a block quote has the quote's mark on every line.
+_QUOTED = ">"
+_QUOTE_MARK = re.compile(r"[ \t]{0,20}+>[ ]?")
 _LINE_MARK = re.compile(
     r"(?:[ \t]{0,40}+(?:>|(?:\#{1,6}+|[-+*]|\d{1,3}+[.)]|\[[ x]\])(?=[ \t])))*+[ \t]*+"
 )
@@ -48,7 +51,9 @@ def read_visible_text(text: str, *, fence: str = "") -> FoldedText:
         body = line.rstrip("\n")
         was_open, fence = bool(fence), _next_fence(fence, body)
         if was_open and fence:
-            writer.add(body, position, position + len(body))
+            mark = _QUOTE_MARK.match(body) if fence.startswith(_QUOTED) else None
+            inside = mark.end() if mark else 0
+            writer.add(body[inside:], position + inside, position + len(body))
         elif not was_open and not fence and not _RULE.fullmatch(body):
             _read_line(body, position, writer)
         writer.add("\n", position + len(body), position + len(line))
@@ -57,7 +62,10 @@ def read_visible_text(text: str, *, fence: str = "") -> FoldedText:
 
 
 def open_fences(text: str, line_starts: Sequence[int]) -> list[str]:
-    """Return the code fence that is open at the start of each line, "" outside of code."""
+    """Return the code fence that is open at the start of each line, "" outside of code.
+
+    A fence inside of a block quote begins with ">".
+    """
     fence, fences = "", []
     for start in line_starts:
         fences.append(fence)
@@ -75,8 +83,8 @@ def _next_fence(fence: str, line: str) -> str:
     if mark is None:
         return fence
     if not fence:
-        return mark.group(1)
-    return "" if mark.group(1).startswith(fence) else fence
+        return (_QUOTED if _QUOTED in mark.group() else "") + mark.group(1)
+    return "" if mark.group(1).startswith(fence.lstrip(_QUOTED)) else fence
 
 
 def _read_line(line: str, offset: int, writer: FoldedTextWriter) -> None:

@@ -375,3 +375,10 @@ def test_contents_may_lead_to_empty_anchors_right_in_the_body() -> None:
     page = extracted(f"<html><body><h1>Ponds</h1><ul>{links}</ul>{parts}</body></html>")
 
     assert page.text.startswith("# Ponds\n\n## Pond 0\n\nHerons wade in pond 0 all day")
+
+
+def test_code_that_a_glossary_defines_a_term_by_begins_on_its_own_line() -> None:
+    term = '<dt id="acl"><code>acl</code></dt>'
+    html = f'<dl class="glossary">{term}<dd><pre>( a | b )</pre></dd></dl>'
+
+    assert body(html) == "**acl**\n\n```\n( a | b )\n```\n"

@@ -146,7 +146,7 @@ def _defined(terms: list[str], definition: list[str]) -> list[str]:
     heading = ("\n" if is_long else ", ").join(terms)
     if not definition:
         return [heading]
-    if _is_paragraph(definition[0]) and not is_long:
+    if is_paragraph(definition[0]) and not is_long:
         return [f"{heading}: {definition[0]}", *definition[1:]]
     return [f"{heading}:" if not is_long else heading, *definition]
 
@@ -155,7 +155,8 @@ def _bold(term: str) -> str:
     return term if visible_text(term).startswith("**") else f"**{term}**"
 
 
-def _is_paragraph(block: str) -> bool:
+def is_paragraph(block: str) -> bool:
+    """Return whether a block can follow a term on its line: it is no code, list or table."""
     first = visible_text(block).lstrip()
     return not first.startswith(("```", "~~~", "- ", "1. ", "|", "#", ">", "**", "ℹ️", "⚠️"))
 

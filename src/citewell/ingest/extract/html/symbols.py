@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.inline import is_permalink
-from citewell.ingest.extract.html.lists import definition_parts
+from citewell.ingest.extract.html.lists import definition_parts, is_paragraph
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
@@ -99,7 +99,7 @@ def _entry(
     content = renderer.blocks(body) if body is not None else []
     # Where the entry is empty, what follows it is its description.
     renderer.close_section(is_continued=not content)
-    if is_glossary and content:
+    if is_glossary and content and is_paragraph(content[0]):
         return [", ".join(lines) + ": " + content[0], *content[1:]]
     return ["\n".join(lines), *content]
 
