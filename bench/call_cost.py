@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import statistics
 import tempfile
 import time
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-from bench.question_sites import DEFAULT_CACHE, SITES
+from bench.question_sites import DEFAULT_CACHE, SITES, copy_library
 
 from citewell.app.open import App, open_app
 from citewell.core.records import Caller
@@ -142,7 +141,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "library.db"
-        shutil.copyfile(kept, library)
+        copy_library(kept, library)
         medians = anyio.run(partial(run, options, library))
     if options.json is not None:
         options.json.write_text(json.dumps(medians, indent=1) + "\n", "utf-8")

@@ -3,9 +3,10 @@
     python -m bench.dashboard [--cache DIR] [--sites DIR] [--keep] [NAME …]
 
 Runs the programs below, writes their numbers to bench/results.json and draws bench/dashboard.html
-from them and from the results.json of HEAD. What got worse by more than a tenth (quality: by .005)
-is red on the page and named at the end. A program that fails or lacks its data is named too, and
-its last numbers stay. `--keep` draws the page anew and runs nothing.
+from them and from the results.json of HEAD. Numbers that got worse by more than a tenth (quality:
+by .005) are red on the page and named at the end. A program that fails or lacks its data is named
+too, and its last numbers stay, as do those of `million` and `postgres`, which take long and run
+only when they are named. `--keep` draws the page and runs nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.pictures import curves, stacked_bar
 from bench.question_sites import DEFAULT_CACHE, DEFAULT_SITES
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "bench" / "results.json"
 PAGE = ROOT / "bench" / "dashboard.html"
 _PYTHON_DOCS = "python3.11-doc/usr/share/doc/python3.11/html"
-_HIGHER_IS_BETTER = ("calls/s", "pages/s", "nDCG")
+_HIGHER_IS_BETTER = ("calls/s", "pages/s", "chunks/s", "nDCG")
 _WORSE = 0.1
+_ESTIMATED_SIZES = (1e7, 1e8)
+_MOST_OPEN_ROWS = 20
+_KEEP_OTHER_SIZES = ("growth",)
 _WORSE_QUALITY = 0.005
 
 Numbers = dict[str, float]
@@ -41,6 +46,9 @@ class Program:
     title: str
     module: str
     options: tuple[str, ...]
+    group: str = ""
+    """Whose numbers it adds to; a group of its own where this is empty."""
+    runs_by_default: bool = True
 
 
 def programs(cache: Path, sites: Path) -> dict[str, Program]:
@@ -56,22 +64,46 @@ def programs(cache: Path, sites: Path) -> dict[str, Program]:
             module="bench.under_load",
             options=("--cache", str(cache), "--seconds", "20"),
         ),
+        "stages": Program(
+            title="CPU of a search by stage, ms",
+            module="bench.call_stages",
+            options=("--cache", str(cache)),
+        ),
         "growth": Program(
-            title="300,000 vectors after a start",
-            module="bench.vector_load",
-            options=("--chunks", "300000"),
+            title="CPU of a search by the size of the library, ms (SQLite)",
+            module="bench.growth",
+            options=("--cache", str(cache), "--sizes", "10000,100000"),
+        ),
+        "million": Program(
+            title="",
+            module="bench.growth",
+            options=("--cache", str(cache)),
+            group="growth",
+            runs_by_default=False,
+        ),
+        "postgres": Program(
+            title="The same on PostgreSQL",
+            module="bench.growth",
+            options=("--cache", str(cache), "--store", "postgres", "--sizes", "10000,100000"),
+            runs_by_default=False,
         ),
         "ingest": Program(
-            title="Ingest (Python documentation, 200 pages)",
+            title="Ingest (Python documentation, 200 pages; 10 with vectors)",
             module="bench.ingest_speed",
             options=(
-                "--site",
-                str(sites / _PYTHON_DOCS),
-                "--pages",
-                "200",
-                "--embedded-pages",
-                "0",
+                *("--site", str(sites / _PYTHON_DOCS)),
+                *("--pages", "200", "--embedded-pages", "10"),
             ),
+        ),
+        "start": Program(
+            title="CPU from the start of a process to its first answer",
+            module="bench.startup",
+            options=("--search",),
+        ),
+        "memory": Program(
+            title="Resident memory under mixed calls, MB",
+            module="bench.soak",
+            options=("--cache", str(cache), "--minutes", "2"),
         ),
         "quality": Program(
             title="Quality",
@@ -129,8 +161,45 @@ def draw(
     for group, numbers in results.items():
         earlier = before.get(group, {})
         rows = "".join(_row(name, value, earlier.get(name)) for name, value in numbers.items())
-        parts.append(f"<h2>{html.escape(titles.get(group, group))}</h2><table>{rows}</table>")
+        title = html.escape(titles.get(group, group))
+        parts.append(f"<h2>{title}</h2>{_picture(group, numbers)}{_table(rows, numbers)}")
     return _FRAME.replace("CONTENT", "".join(parts))
+
+
+def _picture(group: str, numbers: Numbers) -> str:
+    if group == "stages":
+        return stacked_bar(numbers, unit="ms")
+    if group in ("growth", "postgres"):
+        searches = {
+            name: curve
+            for name, curve in _curves(numbers).items()
+            if name not in ("storing a chunk with its vector", "memory taken, MB")
+        }
+        return curves(searches, unit="ms", axis="chunks", estimated_to=_ESTIMATED_SIZES) + (
+            "<p>Dotted: estimated for 10 and 100 million chunks by the power law of the last two "
+            "sizes; nobody measured them.</p>"
+        )
+    if group == "memory":
+        curve = {"resident": _curves(numbers).get("MB", [])}
+        return curves(curve, unit="MB", axis="calls") if curve["resident"] else ""
+    return ""
+
+
+def _curves(numbers: Numbers) -> dict[str, list[tuple[float, float]]]:
+    """Return the numbers whose names begin with a size, as curves by the rest of their names."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, value in numbers.items():
+        size, _, what = name.partition(": ")
+        if size.isdecimal():
+            found.setdefault(what, []).append((float(size), value))
+    return {what: sorted(curve) for what, curve in found.items()}
+
+
+def _table(rows: str, numbers: Numbers) -> str:
+    table = f"<table>{rows}</table>"
+    if len(numbers) <= _MOST_OPEN_ROWS:
+        return table
+    return f"<details><summary>{len(numbers)} numbers</summary>{table}</details>"
 
 
 def _row(name: str, now: float, before: float | None) -> str:
@@ -160,8 +229,8 @@ td { padding: .15rem .6rem; text-align: right } td:first-child { text-align: lef
 .worse { color: #c0392b; font-weight: bold }
 </style>
 <h1>Benchmarks</h1>
-<p>Blue: this tree. Grey: the numbers committed before. Red: worse. Calls a second, pages a second
-and nDCG are better when higher, all else when lower.</p>
+<p>Blue: this tree. Grey: the numbers committed before. Red: worse. Calls, pages and
+chunks a second and nDCG are better when higher, all else when lower.</p>
 CONTENT
 </html>
 """
@@ -178,12 +247,15 @@ def main() -> int:
     before = committed()
     results: dict[str, Numbers] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     missing = []
-    for name in () if options.keep else options.name or known:
-        numbers = run(known[name])
+    default = [name for name, program in known.items() if program.runs_by_default]
+    for name in () if options.keep else options.name or default:
+        numbers, group = run(known[name]), known[name].group or name
         if numbers is None:
             missing.append(name)
+        elif group in _KEEP_OTHER_SIZES:
+            results[group] = results.get(group, {}) | numbers
         else:
-            results[name] = numbers
+            results[group] = numbers
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     PAGE.write_text(
         draw(results, before, {name: each.title for name, each in known.items()}), "utf-8"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx2
-from bench.under_load import cpu_seconds
+from bench.cpu_time import cpu_seconds
 from tests.e2e.browser import running_browser
 from tests.e2e.web_app.pictures import addresses
 from tests.e2e.web_app.scene import running_scene

@@ -12,12 +12,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
+from sqlite3 import connect
 from threading import Thread
 from urllib.parse import quote
 
@@ -100,6 +101,12 @@ async def open_library(cache: Path, name: str, *, model: str) -> AsyncIterator[S
         yield store
     finally:
         await store.aclose()
+
+
+def copy_library(kept: Path, library: Path) -> None:
+    """Copy a library that another process may be writing."""
+    with closing(connect(kept)) as source, closing(connect(library)) as target:
+        source.backup(target)
 
 
 def loopback_fetcher() -> Fetcher:

@@ -95,8 +95,8 @@ def _spell(rank: int) -> str:
     return "q" + "".join(letters)
 
 
-def make_page(number: int, texts: Sequence[str]) -> PageDraft:
-    url = f"https://bench.example/{number}"
+def make_page(number: int, texts: Sequence[str], *, url: str = "") -> PageDraft:
+    url = url or f"https://bench.example/{number}"
     text = "\n\n".join(texts)
     chunks = []
     start = 0

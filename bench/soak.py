@@ -17,14 +17,12 @@ import os
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing
 from functools import partial
 from pathlib import Path
-from sqlite3 import connect
 
 import anyio
 from bench.call_cost import CALLER, arguments_of, questions_on, settings_for
-from bench.question_sites import DEFAULT_CACHE, PROJECT, SITES
+from bench.question_sites import DEFAULT_CACHE, PROJECT, SITES, copy_library
 from bench.research_engine import served_pages
 
 from citewell.app.open import App, open_app
@@ -42,12 +40,6 @@ def resident_megabytes() -> float:
     """Return the resident memory of this process (Linux)."""
     resident = int(Path("/proc/self/statm").read_text("utf-8").split()[1])
     return resident * _PAGE_BYTES / 1e6
-
-
-def copy_library(kept: Path, library: Path) -> None:
-    """Copy a library that another process may be writing."""
-    with closing(connect(kept)) as source, closing(connect(library)) as target:
-        source.backup(target)
 
 
 class FreshPages:
@@ -153,12 +145,7 @@ def main() -> None:
     grown, made = half[-1][1] - half[0][1], half[-1][0] - half[0][0]
     print(f"second half: {grown:+.1f} MB in {made} calls")
     if options.json is not None:
-        numbers = {
-            "MB after the first round": curve[0][1],
-            "MB halfway": half[0][1],
-            "MB at the end": half[-1][1],
-            "calls": half[-1][0],
-        }
+        numbers = {str(calls): {"MB": megabytes} for calls, megabytes in curve}
         options.json.write_text(json.dumps(numbers, indent=1) + "\n", "utf-8")
 
 

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
@@ -27,14 +25,14 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-from bench.question_sites import DEFAULT_CACHE, SITES
+from bench.cpu_time import cpu_seconds
+from bench.question_sites import DEFAULT_CACHE, SITES, copy_library
 from bench.research_engine import served_pages
 
 _QUESTIONS = Path(__file__).parent / "other_sites.jsonl"
 _ADDRESS = re.compile(r"MCP http://127\.0\.0\.1:(\d+)/mcp")
 _ROWS = 21_000
 _PROBE_SECONDS = 0.02
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -74,16 +72,6 @@ def call(connection: HTTPConnection, tool: str, arguments: dict[str, object]) ->
     answer: dict[str, Any] = json.loads(connection.getresponse().read())
     result: dict[str, Any] = answer["result"]
     return result
-
-
-def cpu_seconds(parent: int) -> float:
-    """Return the CPU time of a process and those it started."""
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text("utf-8").split()
-    spent = 0.0
-    for process in (parent, *map(int, children)):
-        fields = Path(f"/proc/{process}/stat").read_text("utf-8").rpartition(")")[2].split()
-        spent += (int(fields[11]) + int(fields[12])) / _TICKS
-    return spent
 
 
 def measure_callers(
@@ -196,7 +184,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         library = folder / "library.db"
-        shutil.copyfile(kept, library)
+        copy_library(kept, library)
         for workers in map(int, options.workers.split(",")):
             with served(library, folder, workers=workers) as (port, server):
                 found[f"{options.callers} callers, {workers} processes"] = measure_callers(

@@ -23,7 +23,11 @@ async def allowed_pages(session: Session, where: SearchFilter) -> AllowedPages |
     """Return the pages that pass `where`, or None when all of them do."""
     if await _restricts_nothing(session, where):
         return None
-    statement = "pages_passing" if where.source_ids is None else "pages_passing_among"
+    statement = "pages_passing"
+    if where.source_ids is not None:
+        statement = "pages_passing_among"
+    elif where.url_prefix is not None and where.project is not None:
+        statement = "pages_passing_under"
     row = await session.fetch_one(statement, filter_values(where))
     assert row is not None, "an aggregate has a row"
     return AllowedPages(source_ids=row["source_ids"], chunks=row["chunks"])

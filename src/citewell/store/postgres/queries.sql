@@ -64,6 +64,13 @@ SELECT
 FROM page
 -- use: page_filter;
 
+-- name: pages_passing_under
+-- SQLite seeks the pages under a prefix; here no index has URLs in their order.
+SELECT
+    coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks
+FROM page
+-- use: page_filter;
+
 -- name: pages_passing_among
 SELECT
     coalesce(array_agg(source_id), '{}') AS source_ids, coalesce(sum(chunks), 0)::bigint AS chunks

@@ -93,6 +93,20 @@ WHERE (:project IS NULL OR project = :project)
 SELECT json_group_array(source_id) AS source_ids, coalesce(sum(chunks), 0) AS chunks FROM page
 -- use: page_filter;
 
+-- name: pages_passing_under
+-- The same for pages of one project under a prefix: two seeks, so that no other page is read.
+SELECT json_group_array(page.source_id) AS source_ids, coalesce(sum(page.chunks), 0) AS chunks
+FROM (
+    SELECT source_id FROM page
+    WHERE project = :project AND url >= :url_prefix AND url < :url_prefix || char(1114111)
+    UNION
+    SELECT source_id FROM page
+    WHERE project = :project
+        AND final_url >= :url_prefix AND final_url < :url_prefix || char(1114111)
+) AS asked
+CROSS JOIN page ON page.source_id = asked.source_id
+-- use: page_filter;
+
 -- name: pages_passing_among
 -- The same for a list of pages: CROSS JOIN keeps the list outermost, so no other page is read.
 SELECT json_group_array(page.source_id) AS source_ids, coalesce(sum(page.chunks), 0) AS chunks
@@ -234,18 +248,20 @@ SELECT
 FROM page
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
+-- name: count_everything
+SELECT
+    pages, chunks, tokens, text_bytes,
+    (
+        SELECT coalesce(sum(chunks), 0) FROM embedding_model WHERE :model IS NULL OR name = :model
+    ) AS embedded
+FROM corpus;
+
 -- name: count_pages
 SELECT
     count(*) AS pages, coalesce(sum(chunks), 0) AS chunks, coalesce(sum(tokens), 0) AS tokens,
     coalesce(sum(text_bytes), 0) AS text_bytes
 FROM page
-WHERE :source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids));
-
--- name: count_embedded
-SELECT count(*) AS embedded FROM chunk
-WHERE model_id <> 0 AND (
-    :model IS NULL OR model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
-);
+WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_embedded_of_pages
 SELECT count(*) AS embedded FROM (SELECT value FROM json_each(:source_ids)) AS asked
@@ -321,12 +337,19 @@ WHERE page.source_id = :source_id
 ORDER BY chunk.ordinal;
 
 -- name: chunks_to_embed
+-- By model, so that the index on it finds the few that wait among many that do not.
 SELECT chunk_id, embedded_text FROM chunk
 WHERE chunk_id IN (
-    SELECT chunk_id FROM chunk
-    WHERE model_id = 0
-        OR model_id IN (SELECT model_id FROM embedding_model WHERE name <> :model)
-    ORDER BY chunk_id
+    SELECT chunk_id FROM (
+        SELECT chunk_id FROM chunk INDEXED BY chunk_by_model WHERE model_id = 0 LIMIT :limit
+    )
+    UNION ALL
+    SELECT chunk_id FROM (
+        SELECT chunk_id FROM embedding_model
+        CROSS JOIN chunk INDEXED BY chunk_by_model USING (model_id)
+        WHERE name <> :model
+        LIMIT :limit
+    )
     LIMIT :limit
 )
 ORDER BY chunk_id;

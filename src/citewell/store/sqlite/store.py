@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -93,13 +94,18 @@ class SqliteStore(StoredPages):
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
         async def work(session: Session) -> CorpusStats:
             allowed = await allowed_pages(session, where)
-            values = {"source_ids": None if allowed is None else allowed.source_ids}
-            counting = "count_embedded" if allowed is None else "count_embedded_of_pages"
-            counts = await session.fetch_one("count_pages", values)
-            embedded = await session.fetch_one(counting, values | {"model": self._model})
-            assert counts is not None, "an aggregate has a row"
-            assert embedded is not None, "an aggregate has a row"
-            return read_record(CorpusStats, counts, embedded_chunks=embedded["embedded"])
+            if allowed is None:
+                counts = await session.fetch_one("count_everything", {"model": self._model})
+                assert counts is not None, "the corpus has a row"
+                embedded = counts["embedded"]
+            else:
+                values = {"source_ids": allowed.source_ids, "model": self._model}
+                counts = await session.fetch_one("count_pages", values)
+                counted = await session.fetch_one("count_embedded_of_pages", values)
+                assert counts is not None, "an aggregate has a row"
+                assert counted is not None, "an aggregate has a row"
+                embedded = counted["embedded"]
+            return read_record(CorpusStats, counts, embedded_chunks=embedded)
 
         return await self._database.view(work)
 
@@ -107,10 +113,11 @@ class SqliteStore(StoredPages):
     async def count_pages(self, where: SearchFilter) -> int:
         async def work(session: Session) -> int:
             allowed = await allowed_pages(session, where)
-            values = {"source_ids": None if allowed is None else allowed.source_ids}
-            counts = await session.fetch_one("count_pages", values)
-            assert counts is not None, "an aggregate has a row"
-            return int(counts["pages"])
+            if allowed is None:
+                counts = await session.fetch_one("count_everything", {"model": self._model})
+                assert counts is not None, "the corpus has a row"
+                return int(counts["pages"])
+            return len(json.loads(allowed.source_ids))
 
         return await self._database.view(work)
 
