@@ -39,6 +39,16 @@ def test_utf_16_is_read_by_its_mark() -> None:
     assert decode_body("\ufeffサギ".encode("utf-16-be")).text == "サギ"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", ["<p>青鷺は浅い水の中を歩く。</p>", "Серая цапля ждёт рыбу.\n" * 40]
+)
+def test_utf_16_is_read_without_its_mark(encoding: str, text: str) -> None:
+    decoded = decode_body(text.encode(encoding))
+
+    assert (decoded.text, decoded.encoding) == (text, encoding.replace("16-", "16"))
+
+
 def test_the_header_outweighs_the_meta() -> None:
     body = b'<meta charset="windows-1251">\xe9'
 

@@ -201,6 +201,7 @@ async def test_a_compression_that_was_not_asked_for_is_refused(content_encoding:
         ("", "/a", b"<html><p>heron", "html"),
         ("", "/a", b'\xef\xbb\xbf{"heron": 1}', "json"),
         ("", "/a", b"heron", "text"),
+        ("text/html", "/a", "<p>heron</p>".encode("utf-16-le"), "html"),
         ("nonsense", "/a", b"heron", "text"),
     ],
 )
@@ -219,6 +220,8 @@ async def test_the_kind_of_a_page_is_told(
         ("application/octet-stream", bytes(range(256)) * 8),
         ("text/html", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"),
         ("", gzip.compress(b"heron", mtime=0)),
+        ("text/plain", b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\0\x3e\0\x01\0\0\0"),
+        ("text/plain", b"".join(n.to_bytes(2, "little") for n in range(400))),
         ("application/pdf", b"not a pdf"),
         ("video/mp4", b"heron"),
         ("application/zip", b"PK\x03\x04"),

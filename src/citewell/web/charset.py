@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.web.charset_guess import guess_encoding
+from citewell.web.charset_guess import guess_encoding, unmarked_utf_16
 from citewell.web.charset_labels import codec_of, encoding_for_label
 
 if TYPE_CHECKING:
@@ -65,7 +65,12 @@ def decode_body(body: bytes, *, content_type: str = "", kind: PageKind = "html")
         if body.startswith(mark):
             text = decode_as(body[len(mark) :], encoding)
             return DecodedText(text=text, encoding=encoding)
-    encoding = _header_encoding(content_type) or _declared_encoding(body, kind) or _guess(body)
+    encoding = (
+        _header_encoding(content_type)
+        or unmarked_utf_16(body)
+        or _declared_encoding(body, kind)
+        or _guess(body)
+    )
     return DecodedText(text=decode_as(body, encoding), encoding=encoding)
 
 

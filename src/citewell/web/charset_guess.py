@@ -77,6 +77,9 @@ _SCRIPTS = (
     _Script(("windows-874",), re.compile("[\u0e01-\u0e5b]{3,}"), re.compile("[านรอกเงมย]"), 0.5),
 )
 
+# Enough to meet spaces or markup in.
+_UTF_16_LETTERS = 512
+
 
 def guess_encoding(body: bytes, decode: Callable[[bytes, str], str]) -> str:
     """Return the encoding in which bytes that are not UTF-8 read like text of some language."""
@@ -97,3 +100,20 @@ def _likeness(text: str, script: _Script) -> float:
         return 0.0
     words = " ".join(script.word.findall(text))
     return len(script.common.findall(words)) / letters / script.share
+
+
+def unmarked_utf_16(body: bytes) -> str | None:
+    """Return the byte order of UTF-16 that begins without a mark; None for anything else.
+
+    Spaces, digits and markup have a zero in the same half of each pair, and text no other zeros.
+    """
+    start = body[: 2 * _UTF_16_LETTERS]
+    start = start[: len(start) // 2 * 2]
+    zeros = (start[::2].count(0), start[1::2].count(0))
+    if min(zeros) or 20 * max(zeros) < len(start) // 2 or not start:
+        return None
+    encoding = "utf-16be" if zeros[0] else "utf-16le"
+    # The last pair may be half of a letter.
+    text = start.decode(encoding, "replace")[:-1]
+    is_text = all(letter.isprintable() or letter in "\t\n\r\f\u3000\xa0" for letter in text)
+    return encoding if is_text and "\ufffd" not in text else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from citewell.core.errors import UnsupportedContent
+from citewell.web.charset_guess import unmarked_utf_16
 from citewell.web.urls import shown_url
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def _end_of_preamble(start: bytes) -> int | None:
 
 def _is_binary(start: bytes, content_type: str) -> bool:
     if start.startswith(_BYTE_ORDER_MARKS) or "utf-16" in content_type.lower():
+        return False
+    if unmarked_utf_16(start) is not None:
         return False
     controls = len(start) - len(start.translate(None, _CONTROL_BYTES))
     return controls > _BINARY_SHARE * len(start)

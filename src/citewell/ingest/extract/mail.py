@@ -1,0 +1,77 @@
+"""Archives of mailing lists: the messages of an mbox file as readers see them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from email import message_from_string, policy
+from email.errors import MessageError
+from typing import TYPE_CHECKING, Literal
+
+from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
+
+if TYPE_CHECKING:
+    from email.message import EmailMessage
+
+_SEPARATOR = re.compile(r"^From .{1,200}$", re.MULTILINE)
+_HEADER = re.compile(r"[A-Z][A-Za-z-]{1,40}: ?\S")
+_SHOWN_HEADERS = ("From", "To", "Date")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What is read of a message."""
+
+    subject: str
+    about: str
+    """Who wrote it to whom, and when, a line each."""
+    body: str
+    html: str
+    """The body of a message without plain text."""
+
+
+def is_mail(text: str) -> bool:
+    """Return whether text is an mbox file: a line of its envelope, then a header."""
+    first, _, rest = text.lstrip("\n").partition("\n")
+    return bool(_SEPARATOR.fullmatch(first.rstrip("\r"))) and bool(_HEADER.match(rest))
+
+
+def mail_messages(text: str) -> list[Message]:
+    """Return the messages of an mbox file in their order; attachments are left out."""
+    found = [
+        match
+        for match in _SEPARATOR.finditer(text)
+        if _HEADER.match(text[match.end() : match.end() + 80].lstrip("\r\n"))
+    ]
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    parts = zip(found, ends, strict=True)
+    return [_read(text[match.end() : end].lstrip("\r\n")) for match, end in parts]
+
+
+def _read(source: str) -> Message:
+    message = message_from_string(source, policy=policy.default)
+    about = [f"{name}: {_header(message, name)}" for name in _SHOWN_HEADERS if name in message]
+    body = _body(message, "plain", source)
+    return Message(
+        subject=_header(message, "Subject") or "(no subject)",
+        about=clean_plain_text("\n".join(about)),
+        body=clean_plain_text(body).strip("\n"),
+        html="" if body.strip() else _body(message, "html", ""),
+    )
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    """Return a header in one line; what cannot be decoded stays as it is written."""
+    try:
+        return collapse_spaces(clean_plain_text(str(message[name] or ""))).strip()
+    except (MessageError, ValueError, IndexError, AttributeError):
+        return ""
+
+
+def _body(message: EmailMessage, kind: Literal["plain", "html"], source: str) -> str:
+    try:
+        part = message.get_body((kind,))
+        return str(part.get_content()) if part is not None else ""
+    except (LookupError, MessageError, ValueError, AttributeError):
+        # An unknown charset or broken parts: the message as it was sent.
+        return source.partition("\n\n")[2]
