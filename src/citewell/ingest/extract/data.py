@@ -11,7 +11,7 @@ from citewell.core.records import ExtractedPage
 from citewell.ingest.extract.canonical import CanonicalWriter
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.code import fence
-from citewell.ingest.extract.text import name_of
+from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
     from citewell.core.records import FetchedPage

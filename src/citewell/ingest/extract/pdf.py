@@ -14,6 +14,7 @@ from citewell.core.records import ExtractedPage
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.code import fence
+from citewell.ingest.extract.page_name import name_of
 from citewell.ingest.extract.pdf_layout.blocks import (
     Block,
     blocks_of,
@@ -24,7 +25,6 @@ from citewell.ingest.extract.pdf_layout.drawn_underscores import join_at_undersc
 from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
 from citewell.ingest.extract.pdf_layout.visibility import drop_replacement_texts
 from citewell.ingest.extract.pdf_layout.words import characters_beyond, read_words
-from citewell.ingest.extract.text import name_of
 
 if TYPE_CHECKING:
     from citewell.core.records import FetchedPage

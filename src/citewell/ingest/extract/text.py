@@ -14,6 +14,7 @@ from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.mail import is_mail, mail_messages
+from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,12 +56,6 @@ def extract_text(fetched: FetchedPage) -> ExtractedPage:
         language=detect_language(canonical.text),
         sections=canonical.sections,
     )
-
-
-def name_of(url: str) -> str:
-    """Return the last part of a URL's path, for pages that have no title."""
-    path = url.partition("#")[0].partition("?")[0].rstrip("/")
-    return path.rpartition("/")[2] or url
 
 
 def _mark_messages(fetched: FetchedPage, writer: CanonicalWriter) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.html.page import extract_html
 from citewell.ingest.extract.links import LinkResolver, markdown_target
-from citewell.ingest.extract.text import name_of
+from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -24,7 +24,7 @@ from citewell.ingest.extract.html.metadata import (
 )
 from citewell.ingest.extract.html.tree import parse_document
 from citewell.ingest.extract.links import LinkResolver
-from citewell.ingest.extract.text import name_of
+from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
