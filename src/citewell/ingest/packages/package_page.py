@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Generated modules of more are tables, not documentation.
 MAX_SOURCE_BYTES = 2_000_000
 # Changes whenever pages of the same files are rendered differently.
-RENDERER_VERSION = 4
+RENDERER_VERSION = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

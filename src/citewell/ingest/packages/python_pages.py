@@ -183,7 +183,11 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
         ExtractionError: it cannot be parsed.
     """
     tree = _visit(module.name, module.path, module.folder)
-    parts = [part for member in _definitions(tree) for part in _render(member, module, level=2)]
+    parts = [
+        part
+        for member in _definitions(tree)
+        for part in _render(member, module, member.name, level=2)
+    ]
     if tree.docstring is None and not parts:
         return None
     # Without the version: the same page has the same title in every version.
@@ -192,17 +196,21 @@ def _render_module(module: Module, dependency: Dependency) -> str | None:
     return "\n\n".join([title, *opening, *parts]) + "\n"
 
 
-def _render(member: Definition, module: Module, *, level: int) -> Iterator[str]:
+def _render(member: Definition, module: Module, local: str, *, level: int) -> Iterator[str]:
+    """Yield the blocks of a definition; `local` is its name within the module.
+
+    What a package re-exports is shown without a docstring, too: its signature says something.
+    """
     import griffe
 
     inner: list[str] = []
     if isinstance(member, griffe.Class):
-        for child in _definitions(member):
-            inner += _render(child, module, level=level + 1)
-    local = member.path.removeprefix(f"{module.name}.")
+        for child in _members_of_class(member):
+            inner += _render(child, module, f"{local}.{child.name}", level=level + 1)
     outermost, _, rest = local.partition(".")
-    is_documented = member.docstring is not None or bool(inner)
-    if not is_documented or (module.is_private and outermost not in module.public_names):
+    is_exported = outermost in module.public_names
+    is_documented = member.docstring is not None or bool(inner) or (is_exported and not rest)
+    if not is_documented or (module.is_private and not is_exported):
         return
     public = module.public_names.get(outermost, f"{module.name}.{outermost}")
     qualified = f"{public}.{rest}" if rest else public
@@ -212,6 +220,28 @@ def _render(member: Definition, module: Module, *, level: int) -> Iterator[str]:
         yield docstring_markdown(member.docstring.value)
     yield f"Defined in {module.shown_path}, line {member.lineno}."
     yield from inner
+
+
+def _members_of_class(parent: griffe.Class) -> list[Definition]:
+    """Return what a class defines, and what it inherits from private classes of its module.
+
+    Those have no section of their own, so that it is found under the public class alone.
+    """
+    import griffe
+
+    members = _definitions(parent)
+    known = set(parent.members)
+    bases, seen = list(parent.bases), {parent.name}
+    while bases:
+        name = str(bases.pop(0)).partition("[")[0]
+        base = parent.module.members.get(name)
+        if not isinstance(base, griffe.Class) or not name.startswith("_") or name in seen:
+            continue
+        seen.add(name)
+        members += [member for member in _definitions(base) if member.name not in known]
+        known.update(base.members)
+        bases += base.bases
+    return members
 
 
 def _definitions(parent: griffe.Module | griffe.Class) -> list[Definition]:

@@ -1,0 +1,72 @@
+"""Which definitions of a Python package are shown, and under which names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.ingest.packages.project_folder import install
+
+from citewell.ingest.packages.find import find_project, package_pages
+
+MODULE = '''"""Birds."""
+
+
+class _Wader(_Walker):
+    """Shared by all waders."""
+
+    def wade(self, depth: float) -> None:
+        """Walk into water."""
+
+    def stand(self) -> None:
+        """Stand on two legs."""
+
+
+class _Walker(_Wader):
+    def walk(self) -> None:
+        """Walk on land."""
+
+
+class Heron(_Wader[int]):
+    """A grey bird."""
+
+    def stand(self) -> None:
+        """Stand on one leg."""
+
+
+def count(*ponds: str) -> int:
+    return 0
+
+
+def weigh(bird: Heron) -> float:
+    return 0
+'''
+
+
+def page_of(tmp_path: Path, address: str, files: dict[str, str]) -> str:
+    site = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    install(site, "herons", "1", files)
+    (found,) = find_project(tmp_path).dependencies
+    loaded = {page.address: page.load() for page in package_pages(found)}
+    page = loaded[address]
+    assert page is not None
+    return page.text
+
+
+def test_a_class_shows_what_it_inherits_from_private_classes(tmp_path: Path) -> None:
+    page = page_of(tmp_path, "pypi:herons@1/birds", {"birds.py": MODULE})
+
+    assert "### `birds.Heron.wade` {#Heron.wade}" in page
+    assert "### `birds.Heron.walk` {#Heron.walk}" in page
+    assert page.count("Heron.stand` {") == 1
+    assert "Stand on one leg." in page
+    assert "two legs" not in page
+    assert "_Wader`" not in page
+
+
+def test_a_function_that_a_package_exports_is_shown_without_a_docstring(tmp_path: Path) -> None:
+    files = {"herons/__init__.py": "from .birds import count as count\n", "herons/birds.py": MODULE}
+
+    page = page_of(tmp_path, "pypi:herons@1/herons.birds", files)
+
+    assert "## `herons.count` {#count}\n\n```python\ndef count(*ponds: str) -> int\n```" in page
+    assert "weigh" not in page
