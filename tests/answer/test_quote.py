@@ -256,3 +256,15 @@ def test_another_section_is_quoted_sooner_than_the_same_one_again() -> None:
     spans = choose_quotes(question, passages, limits=QuoteLimits(max_quotes=2))
 
     assert [span.passage for span in spans] == [0, 2]
+
+
+def test_what_was_quoted_before_is_left_to_that_quote() -> None:
+    text = "Herons eat fish at dawn.\n\nHerons eat frogs at night."
+    question = read_query("What do herons eat?")
+    passages = [PassageText(text=text)]
+
+    [first, *_] = choose_quotes(question, passages, limits=QuoteLimits(first_tokens=8))
+    second = choose_quotes(question, passages, limits=QuoteLimits(first_tokens=8), quoted=[(0, 0)])
+
+    assert text[first.start : first.end] == "Herons eat fish at dawn."
+    assert [text[span.start : span.end] for span in second] == ["Herons eat frogs at night."]

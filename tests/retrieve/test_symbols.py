@@ -46,9 +46,9 @@ async def first_quote(store: Store, question: str) -> tuple[str, bool]:
     )
     judged = await judge_parts(found, (question,), embedder=None)
     quotes = await quote_evidence(
-        found, (question,), support=judged, limits=QuoteLimits(), embedder=None
+        found, (question,), judged=judged, limits=QuoteLimits(), embedder=None
     )
-    return quotes[0].text, judged[question].is_supported
+    return quotes[0].text, judged[question].judgement.is_supported
 
 
 @pytest.mark.parametrize(

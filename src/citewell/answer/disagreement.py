@@ -90,7 +90,8 @@ def read_statement(sentence: str, headings: tuple[str, ...]) -> Statement | None
 
 def may_disagree(sentence: str) -> bool:
     """Return whether a sentence states a value that another one could contradict."""
-    if len(sentence) > _LONGEST_CHARACTERS:
+    # Folding is slow, and most sentences hold no such word as they stand.
+    if len(sentence) > _LONGEST_CHARACTERS or _VALUE_WORD.search(sentence) is None:
         return False
     # The address of a link is no statement.
     said = fold(sentence).text

@@ -87,13 +87,17 @@ def choose_quotes(
     passages: Sequence[PassageText],
     *,
     limits: QuoteLimits,
-    cosines: Mapping[Place, float] | None = None,
     rows: SpanRows | None = None,
+    quoted: Iterable[Place] = (),
 ) -> list[QuotedSpan]:
-    """Return the slices to quote, best first; none overlaps another or repeats its text."""
-    spans = rank_spans(query, passages, cosines=cosines, rows=rows)
+    """Return the slices to quote, best first; none overlaps another or repeats its text.
+
+    `rows` are the features of the units, where they are known; `quoted` are units that the caller
+    has quoted already.
+    """
+    spans = rank_spans(query, passages, rows=rows)
     scores = {(span.passage, span.unit): span.score for span in spans}
-    taken: set[Place] = set()
+    taken = set(quoted)
     chosen: list[QuotedSpan] = []
     texts: list[str] = []
     counts: Counter[tuple[int, int] | int] = Counter()

@@ -1,7 +1,7 @@
 """Ranking spans: which sentences, items, rows or code blocks of passages a reader would underline.
 
-Deterministic: the same question and texts give the same order, everywhere. `cosines`, which the
-caller may have of some spans, only add to what the words say.
+Deterministic: the same question and texts give the same order, everywhere. No model takes part: by
+the vectors of eight sentences, or by the reader, no more quotes answered (bench/README.md).
 """
 
 from __future__ import annotations
@@ -44,18 +44,15 @@ FEATURES = (
     "is_row",
     "is_short",
     "is_incomplete",  # a name or a lead-in, which says nothing without what follows
-    "below_best_cosine",
+    "opens_answer",  # coverage of the question by the heading that the unit stands first under
 )
 # Fitted by bench/fit_spans.py on bench/questions.py: with each site left out of its own fit, the
 # first quote answers .63 of the questions, against .60 with the weights of the even lines alone.
-WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17, -1.98, 1.45)
+WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17, -1.98, 1.0)
 _COVERAGES = 4
 # The best span's coverage counts as 1, so that words no page holds do not shrink the differences
 # between spans; but the best of spans that hold next to nothing stays low.
 _LEAST_BEST_COVERAGE = 0.3
-_COSINE_SCALE = 5.0
-# What a span without a cosine lies below the least that is known.
-_COSINE_STEP = 0.02
 _SHORT_WORDS = 4
 _LEAST_PROBABILITY = 0.005
 
@@ -108,24 +105,21 @@ def rank_spans(
     query: Query,
     passages: Sequence[PassageText],
     *,
-    cosines: Mapping[Place, float] | None = None,
     rows: SpanRows | None = None,
 ) -> list[RankedSpan]:
     """Return every unit that can be quoted, best first; earlier ones win ties.
 
-    `rows` are those of `span_features` without cosines, where the caller has them already.
+    `rows` are those of `span_features`, where the caller has them already.
     """
     known = span_features(query, passages) if rows is None else rows
     spans = [
         RankedSpan(passage=passage, unit=unit, score=math.fsum(map(float.__mul__, WEIGHTS, row)))
-        for (passage, unit), row in _with_cosines(known, cosines or {}).items()
+        for (passage, unit), row in known.items()
     ]
     return sorted(spans, key=lambda span: -span.score)
 
 
-def span_features(
-    query: Query, passages: Sequence[PassageText], *, cosines: Mapping[Place, float] | None = None
-) -> SpanRows:
+def span_features(query: Query, passages: Sequence[PassageText]) -> SpanRows:
     """Return a number per name in FEATURES for every unit that can be quoted.
 
     A heading can be quoted only where all the text there is stands in headings.
@@ -164,25 +158,12 @@ def span_features(
                 float(unit.kind == "row"),
                 float(len(unit.held) < _SHORT_WORDS),
                 float(unit.kind in ("name", "lead_in")),
-                0.0,
+                _coverage(weights, header) if _opens_section(passage.text, units, at) else 0.0,
             )
     most = max((math.fsum(row[:_COVERAGES]) for row in rows.values()), default=0.0)
     scale = 1.0 / max(most, _LEAST_BEST_COVERAGE)
-    scaled = {
-        at: (*(scale * share for share in row[:_COVERAGES]), *row[_COVERAGES:])
-        for at, row in rows.items()
-    }
-    return _with_cosines(scaled, cosines or {})
-
-
-def _with_cosines(rows: SpanRows, cosines: Mapping[Place, float]) -> SpanRows:
-    """Return the rows with how far each span's cosine lies below the highest, the last column."""
-    if not cosines:
-        return rows
-    highest = max(cosines.values())
-    lowest = min(cosines.values()) - _COSINE_STEP
     return {
-        at: (*row[:-1], _COSINE_SCALE * (cosines.get(at, lowest) - highest))
+        at: (*(scale * share for share in row[:_COVERAGES]), *row[_COVERAGES:])
         for at, row in rows.items()
     }
 
@@ -247,6 +228,11 @@ def _kind_of(text: str, following: str) -> UnitKind:
     if text[-1] in ":：":
         return "lead_in"
     return "item" if _ITEM.match(text) else "sentence"
+
+
+def _opens_section(text: str, units: Sequence[Unit], at: int) -> bool:
+    """Return whether a unit is the first under a heading; where that asks, there it is answered."""
+    return at > 0 and units[at - 1].kind == "heading" and text.startswith("#", units[at - 1].start)
 
 
 def _beside(units: Sequence[Unit], held: Sequence[frozenset[str]], at: int) -> frozenset[str]:

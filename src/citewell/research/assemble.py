@@ -42,6 +42,7 @@ _LEAST_SHOWN = 0.1
 _NEAREST_QUOTES = 2
 # A sixth held no answer on the even lines of bench/questions.py.
 _MOST_QUOTES = 5
+_QUOTES_PER_PART = 3
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 
@@ -61,7 +62,8 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         blocks = []
     else:
         shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
-        limits = QuoteLimits(max_quotes=_MOST_QUOTES if answered else _NEAREST_QUOTES)
+        most = max(_MOST_QUOTES, _QUOTES_PER_PART * len(shown)) if answered else _NEAREST_QUOTES
+        limits = QuoteLimits(max_quotes=most)
         quotes, quoted = await _quote(run, shown, limits=limits) if shown else ([], [])
     lacking = _missing(run, answered=answered)
     disagreements = await find_disagreements(run, quotes) if answered else ()
@@ -113,7 +115,7 @@ async def _quote(
     chosen = await quote_evidence(
         run.found,
         (run.question.query, *parts) if is_comparison else parts,
-        support=run.judgements,
+        judged=run.judged,
         limits=limits,
         embedder=run.parts.embedder,
     )

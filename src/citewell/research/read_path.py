@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from citewell.answer.quote import QuotedSpan, QuoteLimits
-    from citewell.answer.spans import Place, SpanRows
+    from citewell.answer.spans import Place, RankedSpan, SpanRows
     from citewell.core.question import Query
     from citewell.core.records import Quote, RankedChunk
     from citewell.inference.protocols import Embedder
@@ -34,15 +34,14 @@ if TYPE_CHECKING:
 # Chunks whose sentences are ranked: on bench/questions.py the answer is among the best twelve in 84
 # of 100 questions, and in 89 among the best twenty.
 SPAN_CHUNKS = 20
-# Sentences that are embedded with their heading, about 7 ms each.
-_EMBEDDED_SPANS = 8
-_MOST_EMBEDDED_CHARACTERS = 600
 # Of 50 quotes below this on the even lines of bench/questions.py one held an answer, which the
 # first quote held too. The second stays: the other half of an answer shares few of its words.
 _LEAST_CONFIDENCE = 0.2
 _ALWAYS_SHOWN = 2
-# Chunks that the reader reads, about 17 ms each; more do not tell absent answers apart better.
-_READ_CHUNKS = 4
+# What the reader reads: the best units of the best chunks. On the sites that fit_reader holds out
+# they tell absent answers apart nearly as well as four whole chunks, in two fifths of the time.
+READ_CHUNKS = 3
+READ_UNITS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +53,8 @@ class ChosenQuote:
     part: str
     relevance: float
     """0 to 1; orders the quotes."""
-    confidence: float | None
-    """The probability that it answers its part; None where nothing could judge it."""
+    confidence: float
+    """The probability that it answers its part."""
 
     @property
     def text(self) -> str:
@@ -68,79 +67,103 @@ class ChosenQuote:
         return replace(quote, relevance=self.relevance, sub_query=self.part)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedPart:
+    """A part of the question with the best chunks for it and how well they support it."""
+
+    query: Query
+    chunks: Sequence[RankedChunk]
+    passages: Sequence[PassageText]
+    """The chunks as quotes are looked for in them."""
+    rows: SpanRows
+    judgement: Judgement
+
+
 async def judge_parts(
     found: Retrieval, parts: Sequence[str], *, embedder: Embedder | None
-) -> dict[str, Judgement]:
+) -> dict[str, JudgedPart]:
     """Return how well what was found supports each part of the question."""
     is_known = embedder is not None and embedder.name == KNOWN_MODEL
-    judgements = {}
+    judged = {}
     for part in parts:
         asked = as_searched(part, found)
-        judgements[part] = await in_thread(
+        chunks = _for_part(part, parts, found)
+        passages = [passage_of(each) for each in chunks]
+        rows = await in_thread(span_features, asked, passages)
+        judgement = await in_thread(
             partial(
                 judge,
                 asked.written,
                 _own_first(part, found),
                 cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
                 unknown_words=found.unknown_words if found.is_sizeable else (),
-                reads=await _read_best(asked, _for_part(part, parts, found), embedder=embedder),
+                reads=await _read_best(asked, passages, rows, embedder=embedder),
             )
         )
-    return judgements
+        judged[part] = JudgedPart(
+            query=asked, chunks=chunks, passages=passages, rows=rows, judgement=judgement
+        )
+    return judged
 
 
 async def _read_best(
-    query: Query, chunks: Sequence[RankedChunk], *, embedder: Embedder | None
+    query: Query, passages: Sequence[PassageText], rows: SpanRows, *, embedder: Embedder | None
 ) -> list[float]:
-    """Return the reader's log-odds for the units of the best chunks; none without a reader."""
+    """Return the reader's log-odds for the best units of the best chunks; none without a reader."""
     if not isinstance(embedder, Reader) or not embedder.supports(query.written):
         return []
-    passages = [passage_of(each) for each in chunks[:_READ_CHUNKS]]
-    units = [
-        [(passage.text[unit.start : unit.end], unit.kind) for unit in split_units(passage.text)]
-        for passage in passages
-    ]
+    chosen = units_to_read(rank_spans(query, passages, rows=rows))
+    texts = [_units_of(passages[at], units) for at, units in chosen.items()]
     try:
-        scores = await embedder.read_passages(
-            query.written,
-            [
-                PassageUnits(path=passage.path, units=tuple(text for text, _ in own))
-                for passage, own in zip(passages, units, strict=True)
-            ],
-        )
+        scores = await embedder.read_passages(query.written, texts)
     except InferenceError:
         # As with vectors: the words decide alone.
         return []
-    return [
-        score
-        for own, row in zip(units, scores, strict=True)
-        for (_, kind), score in zip(own, row, strict=True)
-        if kind not in ("heading", "pointer")
-    ]
+    return [score for row in scores for score in row]
+
+
+def units_to_read(ranked: Iterable[RankedSpan]) -> dict[int, list[int]]:
+    """Return which units the reader reads of each passage: the best of the first passages."""
+    chosen: dict[int, list[int]] = {}
+    for span in ranked:
+        own = chosen.setdefault(span.passage, [])
+        if span.passage < READ_CHUNKS and len(own) < READ_UNITS:
+            own.append(span.unit)
+    return {passage: sorted(chosen[passage]) for passage in sorted(chosen) if chosen[passage]}
+
+
+def _units_of(passage: PassageText, places: Iterable[int]) -> PassageUnits:
+    units = split_units(passage.text)
+    texts = [passage.text[units[at].start : units[at].end] for at in places]
+    return PassageUnits(path=passage.path, units=tuple(texts))
 
 
 async def quote_evidence(
     found: Retrieval,
     parts: Sequence[str],
     *,
-    support: Mapping[str, Judgement],
+    judged: Mapping[str, JudgedPart],
     limits: QuoteLimits,
     embedder: Embedder | None,
 ) -> list[ChosenQuote]:
-    """Return the quotes for each part in turn, best first, none twice."""
+    """Return the quotes for each part in turn, best first, none twice.
+
+    A part leaves what is quoted first for an earlier one to that: the same sentences seem to answer
+    all parts, and the room of a first quote would be lost on them.
+    """
     lists: list[list[ChosenQuote]] = []
     for part in parts:
-        chunks = _for_part(part, parts, found)
-        asked = as_searched(part, found)
+        if (own := judged.get(part)) is None:
+            own = (await judge_parts(found, (part,), embedder=embedder))[part]
         spans = await quote_passages(
-            asked,
-            [passage_of(each) for each in chunks],
+            own.query,
+            own.passages,
             limits=limits,
-            embedder=embedder,
+            rows=own.rows,
+            quoted=_quoted_before(own, [quotes[0] for quotes in lists if quotes]),
         )
-        spans = [*_quote_definitions(asked, chunks, limits=limits), *spans]
-        judged = support.get(part)
-        lists.append(_without_doubtful(_weigh(part, spans, chunks, judged), judged))
+        spans = [*_quote_definitions(own.query, own.chunks, limits=limits), *spans]
+        lists.append(_without_doubtful(_weigh(part, spans, own), own.judgement))
     return _in_turn(lists, limit=limits.max_quotes)
 
 
@@ -169,14 +192,25 @@ async def quote_passages(
     passages: Sequence[PassageText],
     *,
     limits: QuoteLimits,
-    embedder: Embedder | None,
+    rows: SpanRows | None = None,
+    quoted: Sequence[Place] = (),
 ) -> list[QuotedSpan]:
-    """Return what to quote of passages, best first; the best sentences are compared by vectors."""
-    rows = await in_thread(span_features, query, passages)
-    cosines = await compare_spans(query, passages, embedder=embedder, rows=rows)
+    """Return what to quote of passages, best first; see `choose_quotes`."""
     return await in_thread(
-        partial(choose_quotes, query, passages, limits=limits, cosines=cosines, rows=rows)
+        partial(choose_quotes, query, passages, limits=limits, rows=rows, quoted=quoted)
     )
+
+
+def _quoted_before(own: JudgedPart, others: Sequence[ChosenQuote]) -> list[Place]:
+    """Return the units of a part's passages that other quotes hold."""
+    return [
+        (place, at)
+        for place, ranked in enumerate(own.chunks)
+        for other in others
+        if other.ranked.chunk.chunk_id == ranked.chunk.chunk_id
+        for at, unit in enumerate(split_units(ranked.chunk.text))
+        if unit.start < other.span.end and other.span.start < unit.end
+    ]
 
 
 def passage_of(ranked: RankedChunk) -> PassageText:
@@ -190,66 +224,31 @@ def passage_of(ranked: RankedChunk) -> PassageText:
     )
 
 
-async def compare_spans(
-    query: Query,
-    passages: Sequence[PassageText],
-    *,
-    embedder: Embedder | None,
-    rows: SpanRows | None = None,
-) -> dict[Place, float]:
-    """Return the cosine between the question and the spans that its words put first."""
-    # The weight of a cosine was fitted to one model; those of another lie on another scale.
-    if embedder is None or embedder.name != KNOWN_MODEL or not embedder.supports(query.text):
-        return {}
-    places: list[Place] = []
-    texts: list[str] = []
-    for span in rank_spans(query, passages, rows=rows)[:_EMBEDDED_SPANS]:
-        passage = passages[span.passage]
-        unit = split_units(passage.text)[span.unit]
-        heading = passage.path[-1] if passage.path else ""
-        text = passage.text[unit.start : min(unit.end, unit.start + _MOST_EMBEDDED_CHARACTERS)]
-        if embedder.supports(text):
-            places.append((span.passage, span.unit))
-            texts.append(f"{heading}: {text}" if heading else text)
-    try:
-        asked = await embedder.embed_query(query.text)
-        vectors = await embedder.embed_passages(texts) if texts else ()
-    except InferenceError:
-        # The words decide alone; the search itself has noted that the model fails.
-        return {}
-    return {place: float(vector @ asked) for place, vector in zip(places, vectors, strict=True)}
-
-
-def _weigh(
-    part: str,
-    spans: Sequence[QuotedSpan],
-    chunks: Sequence[RankedChunk],
-    judged: Judgement | None,
-) -> list[ChosenQuote]:
-    standing = max((each.relevance for each in chunks), default=0.0)
+def _weigh(part: str, spans: Sequence[QuotedSpan], own: JudgedPart) -> list[ChosenQuote]:
+    standing = max((each.relevance for each in own.chunks), default=0.0)
     return [
         ChosenQuote(
-            ranked=chunks[span.passage],
+            ranked=own.chunks[span.passage],
             span=span,
             part=part,
             relevance=standing * span.share,
-            confidence=None if judged is None else judged.confidence * span.share,
+            confidence=own.judgement.confidence * span.share,
         )
         for span in spans
     ]
 
 
-def _without_doubtful(quotes: list[ChosenQuote], judged: Judgement | None) -> list[ChosenQuote]:
+def _without_doubtful(quotes: list[ChosenQuote], judgement: Judgement) -> list[ChosenQuote]:
     """Return the quotes of a part, best first, without those that hardly answer it.
 
     Where nothing supports the part, the nearest are all there is, and they stay.
     """
-    if judged is None or not judged.is_supported:
+    if not judgement.is_supported:
         return quotes
     return [
         quote
         for rank, quote in enumerate(quotes)
-        if rank < _ALWAYS_SHOWN or (quote.confidence or 0.0) >= _LEAST_CONFIDENCE
+        if rank < _ALWAYS_SHOWN or quote.confidence >= _LEAST_CONFIDENCE
     ]
 
 

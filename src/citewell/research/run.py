@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from citewell.research.analyse import QueryAnalysis
     from citewell.research.frontier import Lead
     from citewell.research.parts import Limits, Parts
+    from citewell.research.read_path import JudgedPart
     from citewell.research.support import Judgement
     from citewell.retrieve.pipeline import Retrieval
 
@@ -85,8 +86,8 @@ class ResearchRun:
     steps: list[ExpansionStep] = field(default_factory=list)
     frontier: Frontier = field(default_factory=Frontier)
     found: Retrieval | None = None
-    judgements: dict[str, Judgement] = field(default_factory=dict)
-    """How well what was found supports each sub-query."""
+    judged: dict[str, JudgedPart] = field(default_factory=dict)
+    """The sub-queries with what was found for them."""
     is_over_stored_pages: bool = False
     documents_searched: int = 0
     notes: list[str] = field(default_factory=list)
@@ -138,12 +139,15 @@ class ResearchRun:
         self.spent.retrieval_ms += found.retrieval_ms
         self.spent.reranking_ms += found.reranking_ms
         self.spent.merge_ms += found.merge_ms
-        judgements = await judge_parts(
-            found, self.analysis.sub_queries, embedder=self.parts.embedder
-        )
+        judged = await judge_parts(found, self.analysis.sub_queries, embedder=self.parts.embedder)
         # Together, with no wait between them: the run may be stopped at any wait.
-        self.found, self.judgements = found, judgements
+        self.found, self.judged = found, judged
         await self._tell_evidence()
+
+    @property
+    def judgements(self) -> dict[str, Judgement]:
+        """How well what was found supports each sub-query."""
+        return {part: judged.judgement for part, judged in self.judged.items()}
 
     def unsupported(self) -> list[str]:
         """Return the sub-queries that nothing found so far supports."""

@@ -97,11 +97,12 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
     passages = keep_passages(retrieval, call)
     embedder = call.parts.embedder
     judged = await judge_parts(retrieval, (arguments.question,), embedder=embedder)
+    judgement = judged[arguments.question].judgement
     limits = QuoteLimits(
         max_quotes=arguments.max_quotes, first_tokens=_QUOTE_TOKENS, longest_tokens=_QUOTE_TOKENS
     )
     chosen = await quote_evidence(
-        retrieval, (arguments.question,), support=judged, limits=limits, embedder=embedder
+        retrieval, (arguments.question,), judged=judged, limits=limits, embedder=embedder
     )
     kept = {passage.ranked.chunk.chunk_id: passage.passage for passage in passages}
     quoted = [
@@ -109,13 +110,13 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
             passage=kept[quote.ranked.chunk.chunk_id],
             start=quote.span.start,
             end=quote.span.end,
-            confidence=quote.confidence or 0.0,
+            confidence=quote.confidence,
             is_cut=quote.span.is_cut,
         )
         for quote in chosen
     ]
     quotes = await shape_quotes(quoted, limits=limits, store=call.parts.store)
-    is_settled = judged[arguments.question].is_settled
+    is_settled = judgement.is_settled
     absent = (
         []
         if is_settled
@@ -123,7 +124,7 @@ async def run(arguments: RetrieveEvidenceInput, call: Call) -> RetrieveEvidenceO
             retrieval.query.written, retrieval.ranked, unknown=retrieval.unknown_words
         )
     )
-    supported = bool(quotes) and judged[arguments.question].is_supported
+    supported = bool(quotes) and judgement.is_supported
     output = RetrieveEvidenceOutput(
         supported=supported,
         quotes=quotes if supported else quotes[:_NEAREST],
