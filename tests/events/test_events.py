@@ -61,7 +61,7 @@ class Kept:
 async def test_an_event_has_the_fields_that_seed_b_names() -> None:
     kept = Kept()
 
-    async with running_events([kept], source_app="citewell") as events:
+    async with running_events([kept]) as events:
         events.emit(
             "WebsiteProcessingStart",
             tool_name="rag_process_website",
@@ -79,7 +79,7 @@ async def test_an_event_has_the_fields_that_seed_b_names() -> None:
 async def test_an_event_holds_no_secret() -> None:
     kept = Kept()
 
-    async with running_events([kept], source_app="citewell") as events:
+    async with running_events([kept]) as events:
         events.emit(
             "SemanticQueryStart",
             query="Bearer wren-7",
@@ -95,7 +95,7 @@ async def test_an_event_holds_no_secret() -> None:
 async def test_a_sink_that_fails_loses_only_the_event_it_failed_on() -> None:
     kept, other = Kept(fails_on="b"), Kept()
 
-    async with running_events([kept, other], source_app="citewell") as events:
+    async with running_events([kept, other]) as events:
         for url in ("a", "b", "c"):
             events.emit("WebsiteDeleted", url=url)
 
@@ -109,9 +109,7 @@ async def test_a_sink_that_hangs_holds_neither_callers_nor_other_sinks_up() -> N
     sinks: Sequence[Sink] = [slow, kept]
 
     with anyio.fail_after(60):
-        async with running_events(
-            sinks, source_app="citewell", queue_events=3, closing_seconds=0.05
-        ) as events:
+        async with running_events(sinks, queue_events=3, closing_seconds=0.05) as events:
             for number in range(10):
                 events.emit("SemanticQueryComplete", results_count=number)
                 await slow.entered.wait()
@@ -126,7 +124,7 @@ async def test_a_sink_that_hangs_holds_neither_callers_nor_other_sinks_up() -> N
 async def test_a_file_gets_one_json_object_a_line(tmp_path: Path) -> None:
     path = tmp_path / "log" / "events.jsonl"
 
-    async with open_events((str(path),), source_app="citewell") as events:
+    async with open_events((str(path),)) as events:
         events.emit("SemanticQueryStart", query="鷺", filters={"source_ids": [1]})
         events.emit("SemanticQueryComplete", results_count=2, processing_time_ms=12)
 
@@ -139,7 +137,7 @@ async def test_a_file_gets_one_json_object_a_line(tmp_path: Path) -> None:
 async def test_a_webhook_gets_each_event_with_its_token() -> None:
     async with (
         running_webhook() as webhook,
-        open_events((webhook.url,), source_app="citewell", webhook_token="secret") as events,
+        open_events((webhook.url,), webhook_token="secret") as events,
     ):
         events.emit("WebsiteDeleted", source_id=7)
         with anyio.fail_after(60):
@@ -152,7 +150,7 @@ async def test_a_webhook_gets_each_event_with_its_token() -> None:
 async def test_a_webhook_that_never_answers_delays_nobody() -> None:
     async with running_webhook(answers=False) as webhook:
         started = anyio.current_time()
-        async with open_events((webhook.url,), source_app="citewell") as events:
+        async with open_events((webhook.url,)) as events:
             for number in range(2_000):
                 events.emit("SemanticQueryComplete", results_count=number)
             emitted = anyio.current_time() - started
@@ -170,7 +168,7 @@ async def test_a_span_is_as_long_as_the_work_and_bears_its_failure() -> None:
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
 
-    async with running_events([TelemetrySink(provider)], source_app="citewell") as events:
+    async with running_events([TelemetrySink(provider)]) as events:
         events.emit("SemanticQueryComplete", results_count=2, processing_time_ms=12)
         events.emit("WebsiteProcessingFailed", url="https://example.org/", error="gone")
     query, failed = exporter.get_finished_spans()
@@ -187,4 +185,4 @@ async def test_a_span_is_as_long_as_the_work_and_bears_its_failure() -> None:
 
 async def test_a_webhook_must_be_a_url() -> None:
     with pytest.raises(SettingsError, match="http"):
-        open_events(("ftp://example.org/",), source_app="citewell")
+        open_events(("ftp://example.org/",))

@@ -1,4 +1,4 @@
-"""What a caller oversees and can grant: that of one project, or everything."""
+"""What a caller can see, manage and grant: within one project, or everywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from citewell.core.identity import AccessKey, AccessScope
 
 OPERATOR = Caller(session="operator")
-"""Whoever runs commands on the server's own machine, and so can write to its store anyway."""
+"""The user of the server's own machine, who can write to its store anyway."""
 
 INCLUDED_SCOPES: dict[AccessScope, frozenset[str]] = {
     "read": frozenset({"read"}),
@@ -25,7 +25,7 @@ INCLUDED_SCOPES: dict[AccessScope, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyTerms:
-    """What a key is for; a limit left out is that of the caller who makes the key."""
+    """The limits of a key; those left out are the limits of the caller who creates it."""
 
     scope: AccessScope = "write"
     """Each scope includes the ones before it: read, write, admin."""
@@ -37,14 +37,14 @@ class KeyTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibleCalls:
-    """Whose calls a caller sees: of one owner, of the keys of one project, or all."""
+    """The calls that a caller sees: of one owner, of the keys of a project, or all."""
 
     owner: str | None = None
     project: str | None = None
 
 
 def visible_calls(caller: Caller) -> VisibleCalls:
-    """Return whose calls `caller` sees: its own, and as an administrator its project's or all."""
+    """Return the calls that `caller` sees: its own, or as an admin those of its project or all."""
     if "admin" not in caller.scopes:
         return VisibleCalls(owner=caller.key_hash or "")
     return VisibleCalls(project=caller.key_project)
@@ -63,7 +63,7 @@ def require_admin(caller: Caller) -> None:
 
 
 def oversees(caller: Caller, key: AccessKey) -> bool:
-    """Return whether an administrator can see and end `key`."""
+    """Return whether an administrator can see and revoke `key`."""
     return caller.key_project is None or key.project == caller.key_project
 
 
@@ -88,7 +88,7 @@ def refuse_excess(held: KeyTerms | AccessKey, scopes: frozenset[str], caller: Ca
     """Refuse to hand out a token that can do more than the caller's own.
 
     Raises:
-        ScopeViolation: it can; the message says in what.
+        ScopeViolation: it can; the message says which limits it exceeds.
     """
     excess = [
         word

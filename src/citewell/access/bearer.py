@@ -1,11 +1,11 @@
-"""Reading an Authorization header: `token`, `identity@token` or `user:agent@token`."""
+"""Parse an Authorization header: `token`, `identity@token` or `user:agent@token`."""
 
 from __future__ import annotations
 
 from citewell.core.errors import AccessRefused, TokenMissing
 from citewell.core.identity import Credentials
 
-# Signed tokens of large directories list every group of their user.
+# Signed tokens of large directories list every group of the user.
 _LONGEST_HEADER = 16_000
 _HINT_LENGTH = 4
 
@@ -13,7 +13,7 @@ _HINT_LENGTH = 4
 def parse_bearer(header: str | None) -> Credentials:
     """Return the token and the identities of a header.
 
-    The token stands after the last @, since identities may be mail addresses. A single identity
+    The token follows the last @, since identities can be mail addresses. A single identity
     is both the user's and the agent's.
 
     Raises:
@@ -26,15 +26,15 @@ def parse_bearer(header: str | None) -> Credentials:
         raise TokenMissing("missing authorization bearer token")
     if scheme.lower() != "bearer" or len(value) > _LONGEST_HEADER or not value.isprintable():
         raise AccessRefused("invalid authorization header")
-    identity, at, token = value.rpartition("@")
+    identity, separator, token = value.rpartition("@")
     user, colon, agent = identity.partition(":")
-    if not token or (at and not user) or (colon and not agent):
+    if not token or (separator and not user) or (colon and not agent):
         raise AccessRefused("invalid authorization header")
-    if not at:
+    if not separator:
         return Credentials(token=token)
     return Credentials(token=token, user=user, agent=agent or user)
 
 
 def hint_of(token: str) -> str:
-    """Return what may be shown of a token: its end, if that leaves enough unknown."""
+    """Return the part of a token that can be shown: its end, if the rest is long enough."""
     return token[-_HINT_LENGTH:] if len(token) > 2 * _HINT_LENGTH else ""

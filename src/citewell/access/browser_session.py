@@ -1,4 +1,4 @@
-"""Sign-in of a person in a browser: authorization code with PKCE, then a signed session cookie."""
+"""Sign-in from a browser: authorization code with PKCE, then a signed session cookie."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from citewell.core.records import Caller
 
 SESSION_SECONDS = 8 * 3600
-# Long enough to find a password, short enough that a stolen half-way cookie is worthless.
+# Long enough to find a password, short enough that a stolen sign-in cookie is worthless.
 SIGN_IN_SECONDS = 600
 _ALGORITHM = "HS256"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedSignIn:
-    """Where to send the browser, and the cookie that recognises it when it comes back."""
+    """Where to send the browser, and the cookie that identifies it when it returns."""
 
     address: str
     cookie: str
@@ -47,7 +47,7 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserSession:
-    """Who a session cookie belongs to; `id` is what forms are bound to."""
+    """The owner of a session cookie; forms are bound to `id`."""
 
     id: str
     caller: Caller
@@ -64,7 +64,7 @@ class Registration:
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers come by https, so that cookies are sent over nothing else."""
+        """Whether browsers use https, so that cookies can be restricted to it."""
         return self.redirect_uri.startswith("https://")
 
 
@@ -109,10 +109,10 @@ class SignIn:
     async def finish(
         self, cookie: str | None, *, code: str, state: str, issuer: str | None
     ) -> SignedIn:
-        """Exchange the code that the browser brought back for a session.
+        """Exchange the code that the browser returned with for a session.
 
         Raises:
-            AccessRefused: it was not started by this browser, took too long, or was refused.
+            AccessRefused: this browser did not start it, it took too long, or it was refused.
             IssuerDown: the authorization server cannot be asked.
         """
         started = _unseal(cookie, self._sign_in_key)
@@ -145,7 +145,7 @@ class SignIn:
         )
 
     def recognise(self, cookie: str | None) -> BrowserSession | None:
-        """Return whose session a cookie is; None when it is missing, forged or expired."""
+        """Return the session of a cookie; None when it is missing, forged or expired."""
         claims = _unseal(cookie, self._session_key)
         if claims is None:
             return None

@@ -1,4 +1,4 @@
-"""Who is calling, by the bearer token of a request."""
+"""Identify callers by the bearer token of their requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 _DEFAULT_IDENTITY = "default"
 _MOST_REMEMBERED = 10_000
-# How long a token that the billing service once accepted counts as known while it is down.
+# How long a token that the billing service accepted is trusted while the service is down.
 _KNOWN_SECONDS = 24 * 3600.0
 
 
@@ -42,19 +42,19 @@ class AnonymousAccess:
 
     project: str = "default"
     local_scopes: frozenset[str] = ALL_SCOPES
-    """Of callers on this machine, where no token is asked for."""
+    """Of callers on this machine, when no token is required."""
     remote_scopes: frozenset[str] = frozenset()
-    """Of all others, where no token is asked for; none means that they need one."""
+    """Of all others, when no token is required; empty means that they need one."""
     visitor_toolsets: frozenset[str] = frozenset()
-    """What anyone else can read, even where a token is asked for."""
+    """What anyone can read without a token, even when one is required."""
 
 
 class Gate:
-    """Turns an Authorization header into a caller; what it found out is good for a moment.
+    """Turns an Authorization header into a caller, and caches the result for a moment.
 
-    A token is tried in this order: the configured one, the keys of the store, the OAuth issuer,
-    the billing service. Where there is none of the four, `anonymous` says who can do what, and a
-    token that is sent all the same only separates one caller's data from another's.
+    A token is compared with the configured one, then looked up among the keys of the store, at
+    the OAuth issuer and at the billing service. Where none of the four exists, `anonymous` decides,
+    and a token only separates one caller's data from another's.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Gate:
         self._store = store
         self._anonymous_access = anonymous
         self.nobody = Caller(session="", project=anonymous.project, scopes=frozenset())
-        """A caller who can do nothing; its project is everyone's unless a key names another."""
+        """A caller without rights, in the project of everyone whose key names no other."""
         self._auth_token = None if auth_token is None else auth_token.encode()
         self._verifier = verifier
         self._billing = billing
@@ -81,13 +81,13 @@ class Gate:
         self._known_to_billing: OrderedDict[str, float] = OrderedDict()
 
     async def is_guarded(self) -> bool:
-        """Return whether a token is asked for; a store whose keys are all revoked still is."""
+        """Return whether a token is required; it still is after all keys were revoked."""
         if self._auth_token is not None or self._verifier is not None or self._billing is not None:
             return True
         return await self._store.has_keys()
 
     async def identify(self, header: str | None, *, is_local: bool) -> Caller:
-        """Return who sent the header; `session` is left to the transport.
+        """Return the caller who sent the header; the transport sets `session`.
 
         `is_local` says whether the request comes from this machine.
 
@@ -130,7 +130,7 @@ class Gate:
         )
 
     def _anonymous(self, *, is_guarded: bool, is_local: bool) -> Caller | None:
-        """Return what a caller without a token is; None if it is not let in."""
+        """Return the caller without a token; None if it is refused."""
         access = self._anonymous_access
         scopes = access.local_scopes if is_local else access.remote_scopes
         if scopes and not is_guarded:
@@ -147,7 +147,7 @@ class Gate:
     def _configured(self, credentials: Credentials, header: str | None) -> Caller | None:
         if self._auth_token is None:
             return None
-        # The configured token may hold an @ itself, so it is also compared with all that was sent.
+        # The configured token can contain an @, so it is also compared with the whole value.
         whole = (header or "").strip().partition(" ")[2].strip()
         if hmac.compare_digest(whole.encode(), self._auth_token):
             credentials = replace(credentials, token=whole, user=None, agent=None)
@@ -158,7 +158,7 @@ class Gate:
     async def _by_key(self, credentials: Credentials) -> Caller | None:
         key_hash = content_hash(credentials.token)
         key = await self._store.find_key(key_hash)
-        # Found by its hash, which says nothing of how close a guess was; compared all the same.
+        # A lookup by hash does not reveal how close a guess was; this comparison is a second guard.
         if key is None or not hmac.compare_digest(key.key_hash, key_hash):
             return None
         if not key.is_live(datetime.now(UTC)):
@@ -188,10 +188,10 @@ class Gate:
             return None
 
     def admit(self, grant: Grant) -> Caller:
-        """Return the caller whom an OAuth grant stands for.
+        """Return the caller of an OAuth grant.
 
-        Data belongs to the subject, not to the token, so it outlives a renewed token. The token
-        itself is dropped: it was issued for this server and no other may see it.
+        Data belongs to the subject, so it outlives a renewed token. The token itself is dropped:
+        it was issued for this server, and no other must see it.
         """
         return replace(
             self.nobody,

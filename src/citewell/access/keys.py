@@ -1,4 +1,4 @@
-"""Keys of this server: made, given new tokens and revoked; a token is shown once."""
+"""Create, rotate and revoke the keys of this server; a token is shown once."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
 _PREFIX = "cw-"
 _RANDOM_BYTES = 32
 _LONGEST_NAME = 80
-# A name is a part of addresses: no slash, and no dot at its start.
+# Names are part of URLs: no slash, and no dot at the start.
 _NAME = re.compile(r"\w[\w .@+-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key together with its token, which is nowhere else."""
+    """A key with its token, which is stored nowhere."""
 
     key: AccessKey
     token: str = field(repr=False)
 
 
 async def create_key(store: AccessStore, name: str, terms: KeyTerms, *, by: Caller) -> NewKey:
-    """Make a key that can do no more than `by`, whose limits hold where `terms` has none.
+    """Create a key that can do no more than `by`, whose limits apply where `terms` has none.
 
     Raises:
         ScopeViolation: `by` is no admin, or the terms exceed its own.
@@ -77,7 +77,7 @@ async def create_key(store: AccessStore, name: str, terms: KeyTerms, *, by: Call
 
 
 async def list_keys(store: AccessStore, *, by: Caller) -> list[AccessKey]:
-    """Return every key that `by` oversees, also ended ones, oldest first.
+    """Return every key that `by` oversees, including expired and revoked ones, oldest first.
 
     Raises:
         ScopeViolation: `by` is no admin.
@@ -89,11 +89,11 @@ async def list_keys(store: AccessStore, *, by: Caller) -> list[AccessKey]:
 async def rotate_key(
     store: AccessStore, name: str, *, keep_old_for: timedelta, by: Caller
 ) -> NewKey:
-    """Give the key called `name` a new token; its terms and its data stay.
+    """Give the key called `name` a new token; it keeps its terms and its data.
 
     Raises:
         ScopeViolation: `by` is no admin, or the key can do more than `by`.
-        NotFound: no live key that `by` oversees is called so.
+        NotFound: `by` oversees no live key of that name.
     """
     now = datetime.now(UTC)
     current = await _find_live(store, name, now, by=by)
@@ -121,7 +121,7 @@ async def revoke_key(store: AccessStore, name: str, *, by: Caller) -> int:
 
     Raises:
         ScopeViolation: `by` is no admin.
-        NotFound: no live key that `by` oversees is called so.
+        NotFound: `by` oversees no live key of that name.
     """
     now = datetime.now(UTC)
     current = await _find_live(store, name, now, by=by)

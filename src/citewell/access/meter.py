@@ -1,4 +1,4 @@
-"""Keeping account of calls: what they may cost before, what they used after."""
+"""Meter calls: check quotas before a call, record its usage after."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What other processes spent is seen after this time.
+# How long the count of other processes' spending is cached.
 _RECOUNT_SECONDS = 5.0
-# Only reached when the store has failed for long; then the oldest are given up.
+# Reached only after a long failure of the store; then the oldest are dropped.
 _MOST_WAITING = 100_000
 _DAY_SECONDS = 86_400.0
 # A year of records and the month that is being billed.
@@ -51,7 +51,7 @@ async def open_meter(
     allow_when_billing_is_down: bool = False,
     clock: Callable[[], datetime] = _now,
 ) -> AsyncIterator[Meter]:
-    """Give a meter whose calls are written behind the callers' backs, the last on leaving."""
+    """Give a meter that writes records in the background, and the last of them on leaving."""
     meter = Meter(
         store,
         prices=prices,
@@ -69,7 +69,7 @@ async def open_meter(
             finally:
                 tasks.cancel_scope.cancel()
     finally:
-        # Only now is a settlement that had begun at its end.
+        # Only now has a settlement that had begun ended.
         with anyio.CancelScope(shield=True):
             await meter.settle_all()
             await meter.write_out()
@@ -77,17 +77,17 @@ async def open_meter(
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A call that is over and not yet written; its tokens are counted when it is."""
+    """A call that has ended but is not written yet; its tokens are counted on writing."""
 
     record: CallRecord
     text: str = field(repr=False)
     reservation: Reservation | None = None
-    """Of the billing service, to be settled first."""
+    """To be settled with the billing service first."""
 
 
 @dataclass(slots=True)
 class _Month:
-    """What one owner has used in a month, as far as it is known to be written."""
+    """The written usage of one owner in a month, as last counted."""
 
     month: str
     written: int
@@ -116,32 +116,32 @@ class Meter:
         self._something_is_unsettled = anyio.Event()
         self._months: dict[str, _Month] = {}
         self._unwritten: Counter[tuple[str, str]] = Counter()
-        """Units by owner and month: of calls that are running, or ended and not yet written."""
+        """Units by owner and month of calls that are running, or ended and not yet written."""
 
     @property
     def waiting(self) -> int:
-        """How many ended calls are not written yet."""
+        """The number of ended calls that are not written yet."""
         return len(self._waiting)
 
     def begin(self, tool: str, caller: Caller) -> MeteredCall:
-        """Return the account of one call, which must be ended."""
+        """Return the record of a new call; the caller must end it."""
         return MeteredCall(self, tool, caller, called_at=self._clock())
 
     async def keep_writing(self) -> None:
-        """Write what has gathered, again and again, until cancelled."""
+        """Keep writing the records of ended calls, until cancelled."""
         await self._waiting.keep_writing()
 
     async def keep_settling(self) -> None:
-        """Have the billing service charge or refund what has ended, until cancelled."""
+        """Keep settling ended calls with the billing service, until cancelled."""
         while True:
             await self._something_is_unsettled.wait()
             self._something_is_unsettled = anyio.Event()
-            # To its end, once begun: nobody else knows of the reservation.
+            # Never cancelled half-way: nobody else knows of the reservation.
             with anyio.CancelScope(shield=True):
                 await self.settle_all()
 
     async def settle_all(self) -> None:
-        """Settle every call that is over, so that it can be written."""
+        """Settle every ended call, so that it can be written."""
         while self._unsettled:
             ended = self._unsettled.popleft()
             assert self._billing is not None, "a reservation without a service"
@@ -157,13 +157,12 @@ class Meter:
             self._waiting.add([_Ended(record, ended.text)])
 
     async def write_out(self) -> bool:
-        """Write every ended call; return False if the store failed, and they still wait."""
+        """Write every ended call; return False if the store failed and they still wait."""
         return await self._waiting.write_out()
 
     async def _write(self, ended: list[_Ended]) -> None:
         records = await anyio.to_thread.run_sync(_with_tokens, ended)
-        # A write that began is finished even when this task is cancelled: calls that are
-        # both written and still waiting would be billed twice.
+        # Shielded: calls that are both written and still waiting would be billed twice.
         with anyio.CancelScope(shield=True):
             await self._store.record_calls(records)
         self._move_to_written(records)
@@ -186,7 +185,7 @@ class Meter:
             or known.month != month
             or time.monotonic() - known.counted_at > _RECOUNT_SECONDS
         ):
-            # Under the lock nothing moves from unwritten to written meanwhile.
+            # Under the lock, nothing moves from unwritten to written meanwhile.
             async with self._waiting.lock:
                 written = await self._store.units_used(owner, month=month)
                 known = _Month(month=month, written=written, counted_at=time.monotonic())
@@ -252,7 +251,7 @@ class Meter:
 
 
 class MeteredCall:
-    """One call from its beginning to its end."""
+    """A call that is being metered."""
 
     def __init__(self, meter: Meter, tool: str, caller: Caller, *, called_at: datetime) -> None:
         self.tool = tool
@@ -267,17 +266,17 @@ class MeteredCall:
         self._meter = meter
 
     async def admit(self) -> None:
-        """Check that the call may cost what it costs, and have it charged.
+        """Check the quota of the caller and charge the call.
 
         Raises:
             BudgetExceeded: the key's quota of the month is used up.
-            BillingRefused: the billing service does not pay, or is down and that refuses.
+            BillingRefused: the billing service refuses, or is down and calls are refused then.
             StoreError: the key's usage cannot be read.
         """
         await self._meter._admit(self)
 
     def end(self, *, outcome: str, text: str = "", message: str = "") -> None:
-        """Record the call: `ok`, or the code and the message of the error, and what it returned."""
+        """Record the outcome (`ok`, or an error's code and message) and the text returned."""
         self._meter._end(self, outcome=outcome, text=text, message=message)
 
 
@@ -286,7 +285,7 @@ def _with_tokens(ended: list[_Ended]) -> list[CallRecord]:
 
 
 def _month_of(moment: datetime) -> str:
-    # Not by strftime, which takes five times as long.
+    # strftime takes five times as long.
     return f"{moment.year:04d}-{moment.month:02d}"
 
 

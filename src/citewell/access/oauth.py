@@ -1,4 +1,4 @@
-"""OAuth 2.1 access tokens: who signed in, and what they may do here (RFC 9068, 7662, 8707)."""
+"""Verify OAuth 2.1 access tokens and map their claims to scopes (RFC 9068, 7662, 8707)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from citewell.web.authorization_server import AuthorizationServer
 
-# Signatures by a key pair only: a shared secret could be signed by anyone who knows the client.
+# Asymmetric signatures only: anyone who knows a shared client secret could sign with it.
 _ALGORITHMS = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
@@ -28,7 +28,7 @@ _PREFIX = "citewell:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthTerms:
-    """What a token must say to be accepted, and how its claims become scopes of Citewell."""
+    """The claims that a token must have, and how they become scopes of Citewell."""
 
     audiences: Sequence[str]
     """One of them must be the token's audience."""
@@ -107,7 +107,7 @@ class TokenVerifier:
             raise AccessRefused(f"The access token is not valid: {error}.") from error
 
     async def _find_key(self, key_id: object) -> jwt.PyJWK:
-        """Return the key a token names; a key unknown so far may have been added by rotation."""
+        """Return the key that a token names; keys are fetched again for an unknown one."""
         for refetch in (False, True):
             published = await self.server.signing_keys(refetch=refetch)
             try:
@@ -165,9 +165,9 @@ def _signs(key: jwt.PyJWK) -> bool:
 
 
 def _holds(scopes: Sequence[str], required: str) -> bool:
-    """Return whether a token has a scope, whose resource Entra leaves out: api://ID/name is `name`.
+    """Return whether a token has a scope; for api://ID/name, Entra issues `name` alone.
 
-    The token's audience, which is checked, says whose scope it is.
+    The audience, which is checked, says which resource it belongs to.
     """
     is_qualified = "://" in required
     return required in scopes or (is_qualified and required.rpartition("/")[2] in scopes)

@@ -1,4 +1,4 @@
-"""Putting the parts of access together: who may call, how often, and at what cost."""
+"""Open the gate, the meter and the rate limits from the access policy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BILLING_TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessTerms:
-    """How a server lets callers in, and what it charges them."""
+    """The access and billing policy of a server."""
 
     auth_token: str | None = None
     anonymous: AnonymousAccess = AnonymousAccess()
@@ -36,7 +36,7 @@ class AccessTerms:
     billing_url: str | None = None
     allow_when_billing_is_down: bool = False
     requests_per_key: int = 0
-    """In a minute; 0 means without limit."""
+    """Per minute; 0 means no limit."""
     requests_per_address: int = 0
     rate_limit_storage: str = IN_MEMORY
 
@@ -56,7 +56,7 @@ class Access:
 async def open_access(
     store: AccessStore, terms: AccessTerms, *, secret: bytes
 ) -> AsyncIterator[Access]:
-    """Give the parts of access; what the meter still holds is written on leaving.
+    """Give the parts of access; the last records of the meter are written on leaving.
 
     Raises:
         SettingsError: a price, or the address of a service, cannot be used.
@@ -69,7 +69,7 @@ async def open_access(
     )
     billing = None
     if terms.billing_url is not None:
-        # Its HTTP client takes as long to import as the rest of access together.
+        # The HTTP client takes as long to import as the rest of access together.
         from citewell.web.billing import BillingService
 
         billing = BillingService(terms.billing_url, timeout_seconds=_BILLING_TIMEOUT_SECONDS)
@@ -102,7 +102,7 @@ async def open_access(
 
 
 def _open_verifier(terms: IssuerTerms) -> TokenVerifier:
-    # As with billing: signatures and an HTTP client are slow to import, and rarely needed.
+    # Signatures and an HTTP client are slow to import, and rarely needed.
     from citewell.access.oauth import OAuthTerms, TokenVerifier
     from citewell.web.authorization_server import AuthorizationServer, ClientIdentity, is_secure_url
 

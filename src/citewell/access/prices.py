@@ -1,4 +1,4 @@
-"""What a call of each tool costs, in units."""
+"""The prices of tools, in units."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVERY_OTHER = "*"
 
 
 class PriceList:
-    """The price of every tool, read from `tool=units` entries; `*` is every tool not named.
+    """The prices of all tools, parsed from `tool=units` entries; `*` is every tool not named.
 
     Raises:
         SettingsError: an entry has another form.
@@ -30,7 +30,7 @@ class PriceList:
             self._units[_spelling(tool)] = int(units)
 
     def units_of(self, tool: str) -> int:
-        """Return what one call of `tool` costs; either spelling of its name will do."""
+        """Return the price of one call of `tool`, in either spelling of its name."""
         return self._units.get(_spelling(tool), self._units.get(_EVERY_OTHER, 0))
 
 

@@ -1,4 +1,4 @@
-"""How many requests an address or a key may send: a bucket of tokens that fills steadily."""
+"""Limit the requests of an address or a key with a token bucket."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 IN_MEMORY = "memory://"
 IN_FILE = "file://"
-"""What the workers of one server count in; the server makes it itself."""
+"""Shared by the workers of one server, which creates the file itself."""
 
 MAX_BUCKETS = 50_000
-"""Identities kept in memory; beyond that the least recently seen is forgotten."""
+"""Identities kept in memory; beyond that the least recently seen is dropped."""
 
 
 class RateLimiter:
     """Lets `requests` through in each `window_seconds`, for each identity on its own.
 
-    In memory it is a token bucket: the requests of a whole window may come at once, further ones
-    as the bucket fills. With the address of a Redis server several servers count together, in a
-    moving window; then a check waits for that server. While it does not answer, each server counts
-    for itself: limits are a protection, and no reason to turn everyone away.
+    In memory it is a token bucket: the requests of a whole window can come in a burst, further ones
+    as the bucket fills. With a Redis URL several servers count together in a moving window, and a
+    check waits for Redis. While Redis does not answer, each server counts for itself: a limit is a
+    protection, not a reason to refuse everyone.
 
     Raises:
         SettingsError: `storage_uri` names nothing that can count.
@@ -37,10 +37,10 @@ class RateLimiter:
         self._own_lock = threading.Lock()
         self._counter: RequestCounter = self._own
         if storage_uri.startswith(IN_FILE):
-            # Imported late: the module is for systems that have workers.
+            # Imported late: it needs fcntl, which Windows lacks.
             from citewell.access.shared_buckets import SharedBuckets
 
-            # Keys and addresses have buckets of other sizes, and so a file each.
+            # Keys and addresses have buckets of different sizes, so each has a file.
             own_file = f"{storage_uri.removeprefix(IN_FILE)}-{requests}-{window_seconds}"
             self._counter = SharedBuckets(requests, window_seconds, own_file)
         elif storage_uri != IN_MEMORY:
@@ -51,7 +51,7 @@ class RateLimiter:
         try:
             return self._counter.count(identity)
         except ConnectionError:
-            # Checks that may wait run in threads, and two of them must not take one bucket at once.
+            # Checks that can wait run in threads, which must not share a bucket unlocked.
             with self._own_lock:
                 return self._own.count(identity)
 
@@ -75,7 +75,7 @@ class RequestCounter(Protocol):
         """Count a request; return the seconds to wait when it is one too many, else None.
 
         Raises:
-            ConnectionError: what counts for all does not answer.
+            ConnectionError: the shared counter does not answer.
         """
 
 

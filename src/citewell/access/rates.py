@@ -1,4 +1,4 @@
-"""How often a key and an address may send requests."""
+"""The rate limits of keys and addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settling what a billing service set aside: charged when the work succeeded, else given back."""
+"""Settle reservations at a billing service: charge for calls that succeeded, refund the others."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 HOLD_SECONDS = 900.0
-"""After this time the service takes a reservation that nobody settled for confirmed."""
+"""After this time the service charges a reservation that was not settled."""
 _TRIES = 3
 _PAUSE_SECONDS = 2.0
 
 
 class Reservation(NamedTuple):
-    """Units that a service has set aside for one call."""
+    """Units that the billing service has reserved for one call."""
 
     reservation_id: str
     token: str
@@ -30,16 +30,16 @@ class Reservation(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What became of them."""
+    """The units that were charged and refunded."""
 
     charged: int
     refunded: int
 
 
 async def settle(reservation: Reservation, billing: BillingService, *, succeeded: bool) -> Settled:
-    """Have the service charge or give back the units; return which it did.
+    """Charge or refund the units of a reservation.
 
-    One that does not answer will charge them by itself when their time is over.
+    A service that does not answer charges them when the reservation expires.
     """
     token, units = reservation.token, reservation.units
     for attempt in range(_TRIES):

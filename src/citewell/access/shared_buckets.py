@@ -1,4 +1,4 @@
-"""Buckets of tokens that the processes of one server share, in a file that each has in memory."""
+"""Token buckets that the processes of one server share in a memory-mapped file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 # Fingerprint of the identity, tokens, and the time (of the system's monotonic clock) of the count.
 _SLOT = struct.Struct("<Qdd")
 _SLOTS = 65_536
-# An identity may stand in any of so many slots; the one that was seen longest ago makes room.
+# Slots that an identity can take; the least recently used of them is replaced.
 _NEIGHBOURS = 8
 
 

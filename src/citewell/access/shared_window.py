@@ -1,4 +1,4 @@
-"""Requests counted by several servers together, in Redis."""
+"""Request counts that several servers share in Redis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TIMEOUT_SECONDS = 0.5
 """A request waits no longer than this to be counted."""
 
 _REST_SECONDS = 1.0
-"""How long a Redis that did not answer is left alone, so that not every request waits for it."""
+"""How long Redis is not asked after it failed, so that not every request waits for it."""
 
 
 class SharedWindow:
@@ -58,7 +58,7 @@ class SharedWindow:
         now = time.monotonic()
         if now < self._rests_until:
             raise ConnectionError("the counter of requests did not answer a moment ago")
-        # The one that comes first finds out for all others, who do not wait with it.
+        # The first request after the pause tries Redis; the others do not wait for it.
         self._rests_until = now + _REST_SECONDS
 
     def _note_silence(self) -> None:
@@ -72,7 +72,7 @@ class SharedWindow:
 
 
 def _open_storage(uri: str) -> Storage:
-    # Not the whole address: there may be a password in it.
+    # Not the whole URL, which can contain a password.
     complaint = (
         f"CITEWELL_RATE_LIMIT_STORAGE: nothing counts at {uri.partition(':')[0]}:; "
         "it is memory:// or, with the extra citewell[redis], redis://host:port"

@@ -1,4 +1,4 @@
-"""What a server does beside its calls: due jobs, and the pages of the docs folder."""
+"""Background work of a server: due jobs, and storing the pages of the docs folder."""
 
 from __future__ import annotations
 

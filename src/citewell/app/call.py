@@ -1,4 +1,4 @@
-"""What a running tool knows of its surroundings."""
+"""The context of a running tool."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of a tool: the parts it asked for, and who calls."""
+    """One call of a tool: the parts it needs, the caller and the deadline."""
 
     parts: Parts
     caller: Caller
     on_progress: OnProgress = no_progress
     deadline: float = field(default=float("inf"))
-    """Of anyio.current_time(); work that is not done by then is lost."""
+    """On the clock of anyio.current_time(); work that is not done by then is lost."""
     client: ClientPort | None = None
-    """None where nothing can be asked of the client."""
+    """None where the client cannot be asked for anything."""
 
     @property
     def settings(self) -> Settings:

@@ -27,7 +27,7 @@ _LEAST_FREE_BYTES = 50_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that was looked at; a `note` is something that is missing and need not be there."""
+    """The result of one check; a `note` is about something optional that is missing."""
 
     name: str
     state: State
@@ -37,7 +37,7 @@ class Finding:
 
 async def check_network(settings: Settings, url: str) -> Finding:
     """Fetch a page with the same limits, proxy rules and certificates as any other."""
-    # In memory: a look at the network must not make a library.
+    # In memory: checking the network must not create a library.
     async with open_app(replace(settings, database_url=_IN_MEMORY), role="command") as app:
         fetcher = (await app.open("fetcher")).fetcher
         try:
@@ -58,7 +58,7 @@ async def check_network(settings: Settings, url: str) -> Finding:
 
 
 def check_browser(settings: Settings) -> Finding:
-    """Look for the browser that shows pages made by scripts."""
+    """Look for the browser that renders pages made by scripts."""
     from citewell.web.render.open import what_rendering_lacks
 
     missing = what_rendering_lacks(settings.render_browser_path)

@@ -1,4 +1,4 @@
-"""Checking what a document cites: every quote and link, against the library or the web."""
+"""Check every quote and link of a document against the library or the web."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 CheckedAgainst = Literal["auto", "library", "live"]
-"""The library and the web for what is not in it; the library alone; the web alone."""
+"""The library, and the web for pages it lacks; only the library; only the web."""
 
 ReferenceVerdict = Literal[
     "exact",
@@ -42,9 +42,9 @@ MAX_REFERENCES = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedReference:
-    """What became of a quote or a link of a document.
+    """The verdict on a quote or a link of a document.
 
-    A link is `found` where its page is; a quote is `exact`, `changed` or `gone`.
+    A link is `found` when its page exists; a quote is `exact`, `changed` or `gone`.
     """
 
     reference: Reference
@@ -53,12 +53,12 @@ class CheckedReference:
     difference: str | None = None
     is_live: bool = False
     is_supplied: bool = False
-    """Whether text that a caller supplied is all that the library has for the address."""
+    """Whether the library has only text that a caller supplied for the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """A page that was read once for all that cites it."""
+    """A page, read once for all references to it."""
 
     text: str
     whole: PageInfo | FetchedPage
@@ -66,11 +66,11 @@ class _Source:
 
 
 class _BeyondLimit:
-    """A page that is not read, because as many as may be were fetched."""
+    """A page that is not read because the limit of fetched pages is reached."""
 
 
 class CitationChecker:
-    """Checks the references of documents; each page is read once, so that all see the same.
+    """Checks the references of documents; each page is read once, for all references to it.
 
     At most `max_live_pages` are fetched; references to further ones are `not_checked`.
     """
@@ -96,7 +96,7 @@ class CitationChecker:
         self._supplied: set[str] = set()
 
     async def check(self, document: str) -> list[CheckedReference]:
-        """Return what became of every quote and link of a document, in its order."""
+        """Return the verdicts on the quotes and links of a document, in its order."""
         references = read_references(document)[:MAX_REFERENCES]
         return [await self._check(reference) for reference in references]
 
@@ -129,7 +129,7 @@ class CitationChecker:
     async def _check_quote(
         self, reference: Reference, quote: str, source: _Source
     ) -> CheckedReference:
-        # Looking for the nearest text of a long page takes a while.
+        # Finding the nearest text of a long page takes a while.
         result = await to_thread.run_sync(verify_quote, quote, source.text)
         if result.verdict in ("changed", "gone"):
             whole = await self._ingester.read_whole_text(source.whole)
@@ -193,7 +193,7 @@ def _not_indexed(reference: Reference, *, is_supplied: bool) -> CheckedReference
 
 
 def _check_ends(reference: Reference, ends: tuple[str, str], source: _Source) -> CheckedReference:
-    """Return whether the words that a text fragment names still stand on the page, in order."""
+    """Return whether the words that a text fragment names are still on the page, in order."""
     text = fold(source.text).text.casefold()
     start = text.find(fold(ends[0]).text.strip().casefold())
     is_there = start >= 0 and text.find(fold(ends[1]).text.strip().casefold(), start) >= 0

@@ -1,4 +1,4 @@
-"""Judging citations again when their pages change, and reporting what became of them."""
+"""Judge citations again when their pages change, and report new verdicts."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What is judged before the next look at the store.
+# Citations read from the store at a time.
 _AT_ONCE = 200
 _GATHER_SECONDS = 0.5
 _REPORTED_IDS = 50
 _DIFFERENCE_CHARACTERS = 2_000
-# How long the last judgements may take when the program stops; the next one finishes them.
+# How long judging may go on when the program stops; the next start does the rest.
 CLOSING_SECONDS = 5.0
 
 
 class CitationWatch:
-    """Judges the citations of changed pages; what waits is in the store, and survives a crash."""
+    """Judges the citations of changed pages; its queue is in the store and survives a crash."""
 
     def __init__(self, store: Store, events: Events) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class CitationWatch:
         self._is_behind = False
 
     def wake(self) -> None:
-        """Look for citations to judge, soon."""
+        """Ask for citations to be judged soon."""
         self._is_behind = True
         self._something_changed.set()
 
@@ -57,7 +57,7 @@ class CitationWatch:
             await self._catch_up(ingester)
 
     async def finish(self, ingester: Ingester) -> None:
-        """Judge what a change has left, within CLOSING_SECONDS."""
+        """Judge what is still waiting, within CLOSING_SECONDS."""
         if self._is_behind:
             with anyio.CancelScope(shield=True), anyio.move_on_after(CLOSING_SECONDS):
                 await self._catch_up(ingester)
@@ -74,16 +74,16 @@ class CitationWatch:
             self._is_behind |= not is_done
 
     async def judge_all(self, ingester: Ingester) -> None:
-        """Judge all citations of changed pages, and report those that fare otherwise now.
+        """Judge all citations of changed pages, and report those whose verdict changed.
 
         Raises:
-            StoreError: the store failed; the rest is judged the next time.
+            StoreError: the store failed; the rest is judged next time.
         """
         await self._store.citations.attach()
         judged: set[tuple[str, str]] = set()
         while waiting := await self._store.citations.list_to_judge(limit=_AT_ONCE):
             texts = await self._store.page_texts(list({citation.source_id for citation in waiting}))
-            # A page that changes faster than it is judged is left to its next change.
+            # A page that changes faster than it is judged waits for its next change.
             new = [
                 citation
                 for citation in waiting
@@ -121,7 +121,7 @@ class CitationWatch:
             )
 
     def _report(self, changes: Sequence[CitationChange]) -> None:
-        """Emit one event for each page; it names citations, not who got them nor what they say."""
+        """Emit one event per page; it names citations, not their owners or their words."""
         for (project, url), group in groupby(
             changes, key=lambda change: (change.project, change.url)
         ):
@@ -147,7 +147,7 @@ def _judge(citation: CitationToJudge, text: str) -> tuple[Verdict, str]:
 
 
 async def _whole_text(page: PageText, ingester: Ingester) -> str | None:
-    """Return all of a page, furniture included; None where it cannot be had."""
+    """Return the whole text of a page, furniture included; None if it is not available."""
     try:
         return await ingester.read_whole_text(page.info)
     except CitewellError as error:

@@ -1,4 +1,4 @@
-"""Remembering the citations that are handed out, behind the callers' backs."""
+"""Remember the citations that are handed out, without making callers wait."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_CITATIONS = 20_000
-"""Of one owner; the oldest are forgotten first."""
+"""Per owner; the oldest are forgotten first."""
 
 _QUESTION_CHARACTERS = 300
 _NAME_CHARACTERS = 80
-# A citation is remembered for its words; a long passage is known by its beginning and its id.
+# Of a long quote, its beginning and its id are enough to judge it again.
 _QUOTE_CHARACTERS = 5_000
-# Only reached when the store has failed for long; then the oldest are given up.
+# Reached only after a long failure of the store; then the oldest are dropped.
 _MOST_WAITING = 10_000
 _DAY_SECONDS = 86_400.0
 
@@ -53,7 +53,7 @@ class CitedQuote:
 
     @classmethod
     def of(cls, quote: Quote) -> CitedQuote:
-        """Return a quote of a research result."""
+        """Return the slice that a quote of a research result cites."""
         return cls(
             source_id=quote.source_id,
             page_hash=quote.page_hash,
@@ -64,7 +64,7 @@ class CitedQuote:
 
 
 class CitationMemory:
-    """Remembers what is handed out; remembering neither waits nor fails."""
+    """Remembers what is handed out; `remember` neither waits nor fails."""
 
     def __init__(self, store: CitationStore, *, keep_days: int, keeps_questions: bool) -> None:
         self._store = store
@@ -107,11 +107,11 @@ class CitationMemory:
         )
 
     async def keep_writing(self) -> None:
-        """Write what has gathered, again and again, until cancelled."""
+        """Keep writing what has been remembered, until cancelled."""
         await self._waiting.keep_writing()
 
     async def write_out(self) -> bool:
-        """Write all that waits; return False if the store failed, and it still waits."""
+        """Write everything that waits; return False if the store failed and it still waits."""
         return await self._waiting.write_out()
 
     async def _write(self, drafts: list[CitationDraft]) -> None:
@@ -119,7 +119,7 @@ class CitationMemory:
             await self._store.remember(drafts)
 
     async def keep_forgetting(self) -> None:
-        """Forget what is too old, or too much, once a day until cancelled."""
+        """Drop citations that are too old or too many, once a day until cancelled."""
         while True:
             before = datetime.now(UTC) - timedelta(days=self._keep_days)
             try:
@@ -130,5 +130,5 @@ class CitationMemory:
 
 
 def _storable(text: str) -> str:
-    """Return a text that every database takes: one that it refuses would hold up all others."""
+    """Return the text as every database accepts it; a refused row would block the others."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""What a running tool may ask of the client that called it."""
+"""What a running tool can ask the client that called it for."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Elicits = Literal["now", "by_repetition"]
-"""Whether a person is asked while the call waits, or the call ends and is repeated."""
+"""Whether the user is asked while the call waits, or the call ends and is repeated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonReply:
-    """What the person at the client did when asked."""
+    """The reply of the user at the client."""
 
     key: str
-    """That the question was asked under."""
+    """The key of the question."""
     text: str | None
-    """None when the person would not answer."""
+    """None when the user declined."""
 
 
 class ClientMustAnswer(Exception):
-    """The tool cannot go on before its client has answered, and will be called again with that.
+    """The tool needs an answer of its client, which will repeat the call with that answer.
 
-    Some protocols have no request from server to client: the call ends with what is asked for, and
-    the client repeats it together with its answers. No tool catches this.
+    Some protocol versions have no requests from server to client: the call ends with the question,
+    and the client repeats it with its answers. No tool catches this.
     """
 
 
 class ClientPort(Protocol):
-    """The client of one call; what it does not offer is answered with None."""
+    """The client of one call; it returns None for what it does not support."""
 
     @property
     def elicits(self) -> Elicits | None:
-        """How the client asks its person."""
+        """How the client asks its user; None if it cannot."""
 
     @property
     def reply(self) -> PersonReply | None:
-        """What the person has replied, when this call repeats one that had to ask."""
+        """The reply of the user, when this call repeats one that had to ask."""
 
     async def elicit(self, question: str, *, key: str) -> PersonReply | None:
-        """Return what the person at the client replies; None when it could not be asked.
+        """Return the reply of the user; None when the client could not ask.
 
         Raises:
             ClientMustAnswer: the reply comes with a repetition of the call, under `key`.
         """
 
     async def sample(self, prompt: str, *, max_tokens: int) -> str | None:
-        """Return what the client's own model writes to `prompt`.
+        """Return the completion of `prompt` by the client's own model.
 
         None when the client offers no model, refuses, or does not answer in time.
 

@@ -1,4 +1,4 @@
-"""Watching stored pages and websites for changes of their text, whichever process makes them."""
+"""Watch stored pages and websites for changes, whichever process makes them."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Subject(NamedTuple):
 
 
 class ContentWatch:
-    """Notifies followers of changes; asks the store only while there are any.
+    """Notifies followers of changes; polls the store only while there are followers.
 
-    The store is polled because other processes write to it, and SQLite notifies nobody.
+    It polls because other processes write to the store, and SQLite has no notifications.
     """
 
     def __init__(self, store: Store, *, poll_seconds: float = _POLL_SECONDS) -> None:
@@ -46,7 +46,7 @@ class ContentWatch:
     async def follow(self, subject: Subject, notify: Notify) -> Callable[[], None]:
         """Await `notify` after every change of the subject until the returned function is called.
 
-        A notification has a few seconds; nobody else waits for it.
+        A notification can take a few seconds; others do not wait for it.
 
         Raises:
             StoreError: the store cannot be read.
@@ -78,7 +78,7 @@ class ContentWatch:
                     self._is_followed = anyio.Event()
 
     async def _find_changes(self) -> list[Notify]:
-        """Return the notifications that are due."""
+        """Return the notifications to send."""
         try:
             hashes = await self._read(list(self._followers))
         except CitewellError as error:
@@ -108,5 +108,5 @@ async def _run_bounded(notify: Notify) -> None:
         try:
             await notify()
         except Exception:
-            # A follower that fails must not end the watch for the others.
+            # A failing follower must not end the watch for the others.
             logger.exception("a follower could not be notified of a change")

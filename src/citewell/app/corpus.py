@@ -1,4 +1,4 @@
-"""The stored pages and the watch over them, and what callers were shown of them."""
+"""The store, the watch over it, and what callers have been shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def open_store_part(assembly: Assembly) -> AsyncIterator[Store]:
 
 @asynccontextmanager
 async def open_store_or_memory(assembly: Assembly) -> AsyncIterator[Store]:
-    """Give the store; where the default database cannot be written, one in memory."""
+    """Give the store, or one in memory if the default database cannot be written."""
     address = assembly.settings.database_url
     try:
         store = await _open_at(address, assembly)
@@ -56,8 +56,8 @@ async def open_secret(assembly: Assembly) -> AsyncIterator[bytes]:
 
 @asynccontextmanager
 async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
-    """Give the passages that callers have been shown, as far as they fit into memory."""
-    # Its sealing takes longer to import than a command that reads the store takes.
+    """Give the cache of passages that callers have been shown."""
+    # Importing it takes longer than a command that only reads the store.
     from citewell.app.scratch import ScratchStore
 
     yield ScratchStore(secret=(await assembly.open("secret")).secret)
@@ -65,7 +65,7 @@ async def open_scratch(assembly: Assembly) -> AsyncIterator[ScratchStore]:
 
 @asynccontextmanager
 async def open_watch(assembly: Assembly) -> AsyncIterator[ContentWatch]:
-    """Give the watch over the pages, which looks for changes while it is open."""
+    """Give the watch over stored pages, which polls while it is open."""
     from citewell.app.content_watch import ContentWatch
 
     watch = ContentWatch((await assembly.open("store")).store)
@@ -77,7 +77,7 @@ async def open_watch(assembly: Assembly) -> AsyncIterator[ContentWatch]:
 
 @asynccontextmanager
 async def open_citations(assembly: Assembly) -> AsyncIterator[CitationMemory]:
-    """Give the memory of citations; what waits is written on leaving."""
+    """Give the memory of citations; what still waits is written on leaving."""
     settings = assembly.settings
     memory = CitationMemory(
         (await assembly.open("store")).store.citations,

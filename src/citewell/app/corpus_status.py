@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 STATUS_NEEDS: tuple[PartName, ...] = ("store",)
 
 MAX_LISTED_PAGES = 30
-"""About 1,500 tokens; a whole library would not be read."""
+"""About 1,500 tokens; nobody would read the list of a whole library."""
 _MAX_LISTED_SITES = 10
 
 
 async def corpus_status(
     parts: Parts, *, project: str, owner: str, lists_pages: bool = True, after_source_id: int = 0
 ) -> CorpusStatus:
-    """Return the counts of a project, the owner's citations and, if asked for, its next pages."""
+    """Return the counts of a project and of the owner's citations, and a list of its pages."""
     where = SearchFilter(project=project)
     stats = await parts.store.corpus_stats(where)
     pages: list[PageInfo] = []
     if lists_pages:
-        # One row more than is shown reveals whether there are more.
+        # One row more than is shown tells whether there are more.
         pages = await parts.store.list_pages(
             where, limit=MAX_LISTED_PAGES + 1, after_source_id=after_source_id
         )
@@ -58,7 +58,7 @@ async def page_status(parts: Parts, url: str, *, project: str) -> CorpusStatus:
     Raises:
         NotFound: it is not indexed.
     """
-    # Their URL parser takes longer to import than the rest of a status.
+    # The URL parser takes longer to import than the rest of a status.
     from citewell.app.stored_pages import find_stored_page
     from citewell.web.urls import canonical_url
 
@@ -79,7 +79,7 @@ async def page_status(parts: Parts, url: str, *, project: str) -> CorpusStatus:
 
 
 async def _unfinished_sites(parts: Parts, project: str) -> tuple[SiteStatus, ...]:
-    """Return the sites that are being indexed, or wait for it."""
+    """Return the sites that are being indexed or are queued."""
     states: tuple[WebsiteStatus, ...] = ("processing", "pending")
     queries = [
         WebsiteQuery(project=project, status=state, limit=_MAX_LISTED_SITES) for state in states
@@ -101,7 +101,7 @@ async def _site_status(site: Website, parts: Parts) -> SiteStatus:
 
 
 def describe_site(site: Website, job: Job | None) -> str:
-    """Return in a sentence how far the work on a site is, or what became of it."""
+    """Return the progress or the outcome of the work on a site, as a sentence."""
     if job is not None and not job.is_finished:
         progress = job.progress
         of = f" of {progress.pages_total}" if progress.pages_total else ""
@@ -126,7 +126,7 @@ def _page_status(page: PageInfo, parts: Parts) -> PageStatus:
         embedded_chunks=page.embedded_chunks,
         language=page.language,
         fetched_at=page.fetched_at,
-        # No call reads a file again, and supplied text never came from its URL.
+        # Files are never fetched again, and supplied text never came from its URL.
         is_stale=page.origin == "fetched" and datetime.now(UTC) - page.fetched_at > limit,
         origin=page.origin,
         supplied_by=page.supplied_by,

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 DOCS_TAG = "docs"
-"""What the pages of a docs folder are tagged with, beside the server's own tags."""
+"""Tag of the pages of a docs folder, in addition to the server's own tags."""
 
 
 async def keep_docs(corpus: Corpus, folder: DocsFolder) -> None:
-    """Store the folder once, beside a server's other work."""
+    """Store the folder once, in the background of a server."""
     try:
         await store_docs(corpus, folder)
     except CitewellError as error:
@@ -33,10 +33,10 @@ async def keep_docs(corpus: Corpus, folder: DocsFolder) -> None:
 
 
 async def store_docs(corpus: Corpus, folder: DocsFolder) -> int:
-    """Make the corpus hold the folder's pages as they are; return how many were written.
+    """Bring the corpus up to date with the folder; return how many pages were written.
 
-    A page is known by its URL on the website, or by that of its file where there is no website.
-    One that has not changed is left alone, one whose file has gone is deleted.
+    A page is stored under its URL on the website, or under its file URL without a website.
+    Unchanged pages are left alone; pages whose file is gone are deleted.
     """
     base = base_url(corpus.settings)
     if not base:

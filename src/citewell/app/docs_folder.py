@@ -1,4 +1,4 @@
-"""The docs folder that a server serves, as the settings name it."""
+"""The docs folder that the settings name."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def require_docs(settings: Settings) -> DocsFolder:
 
 
 def cache_root(settings: Settings) -> Path:
-    """Return where the index is kept: as set, else a place of the folder's own."""
+    """Return where the index is kept: as set, or a folder in the user's cache."""
     if settings.docs_cache_root:
         return Path(settings.docs_cache_root)
     name = content_hash(str(Path(settings.docs_root).resolve()))[:16]
@@ -74,14 +74,14 @@ def cache_root(settings: Settings) -> Path:
 
 
 def base_url(settings: Settings) -> str:
-    """Return the address of the website, without a slash at the end; empty when there is none."""
+    """Return the URL of the website without a trailing slash; empty when there is none."""
     return settings.docs_base_url.rstrip("/")
 
 
 def with_base_url(settings: Settings) -> Settings:
-    """Return the settings of a server that has the website, at its own address if no other is set.
+    """Return the settings with the URL of the website; the server's own address if none is set.
 
-    Pages are known to the corpus by it, so it should stay the same from start to start.
+    Pages are stored under it, so it should stay the same from start to start.
     """
     if settings.docs_base_url:
         return settings

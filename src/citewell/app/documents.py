@@ -1,4 +1,4 @@
-"""Documents that a caller wrote, as text that can be searched for what it cites and claims."""
+"""Turn documents that a caller wrote into text, to check their citations and claims."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ADDRESS = "https://document.invalid/"
 
 
 async def read_document(data: bytes, *, name: str, sandbox: Sandbox) -> str:
-    """Return a document as Markdown or text; HTML is extracted as a page would be.
+    """Return a document as text; HTML is extracted as a page would be.
 
     Raises:
         ExtractionError, EmptyPage: it is HTML without words.

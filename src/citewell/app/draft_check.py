@@ -1,4 +1,4 @@
-"""Checking a draft: each of its factual sentences against what the library holds."""
+"""Check each factual sentence of a draft against the library."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)++")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedPlace:
-    """A place of a page that speaks for or against a sentence."""
+    """A place of a page that supports or contradicts a sentence."""
 
     place: ClaimPlace
     quote: CitedQuote
@@ -60,7 +60,7 @@ class CheckedClaim:
 async def check_draft(
     draft: str, *, store: Store, models: Models, where: SearchFilter, limit: int = MAX_CLAIMS
 ) -> list[CheckedClaim]:
-    """Return what the library says of each factual sentence, in their order, `limit` at most."""
+    """Return the verdicts on the factual sentences of a draft, in order, `limit` at most."""
     checked: list[CheckedClaim] = []
     for start, end in claims_of(draft):
         if len(checked) == limit:

@@ -1,4 +1,4 @@
-"""What a process does of the background work that all processes of a database share."""
+"""Which background work of its database a process takes on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _JOBS_OF: Mapping[str, tuple[JobKind, ...]] = {
     "ingest": ("process_website", "process_site", "refresh_website", "reread_pages"),
     "embed": ("embed_page",),
-    # Whoever asks for a page waits for it: such requests are no jobs.
+    # Rendering has no jobs: whoever asks for a page waits for it.
     "render": (),
     "process_website": ("process_website",),
     "process_site": ("process_site",),
@@ -26,15 +26,15 @@ _JOBS_OF: Mapping[str, tuple[JobKind, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duties:
-    """Which work a process takes on."""
+    """The work that a process takes on."""
 
     jobs: frozenset[JobKind]
     embeds: bool
-    """Whether it makes the vectors of what it stores; else they are left to those that do."""
+    """Whether it embeds what it stores; otherwise that is left to other processes."""
     embeds_left: bool = False
-    """Whether it makes the vectors that others left, too."""
+    """Whether it also embeds what other processes left."""
     renders: bool = False
-    """Whether it renders what others ask for, where it can."""
+    """Whether it renders pages for other processes, if it can."""
     must_render: bool = False
     """Whether rendering was requested explicitly, so that a missing browser is an error."""
 

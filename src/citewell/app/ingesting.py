@@ -1,4 +1,4 @@
-"""What turns URLs into stored pages, or into pages for one caller."""
+"""Opens what turns URLs into stored pages, or into pages for one caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
-    """Give the ingester; it renders pages where this process has a browser or may ask for one."""
+    """Give the ingester; it renders pages if this process has a browser or can ask for one."""
     settings = assembly.settings
     duties = read_duties(settings, is_worker=assembly.role == "worker")
     no_rendering = check_rendering(settings, duties)
@@ -45,7 +45,7 @@ async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
     ):
         tasks.start_soon(watch.keep_judging, ingester)
         if assembly.role != "command":
-            # Pages may have changed while nobody was there to judge.
+            # Pages may have changed while no process was judging.
             watch.wake()
         try:
             yield ingester

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class LateIngester:
-    """Ingests pages, but leaves alone those that are stored, fresh and embedded."""
+    """Ingests pages; those that are stored, fresh and embedded do not open the ingester."""
 
     def __init__(
         self, store: Store, open_parts: OpenLater, *, settings: Settings, has_embedder: bool
@@ -36,7 +36,7 @@ class LateIngester:
         tags: tuple[str, ...] = (),
         on_progress: OnProgress = no_progress,
     ) -> IngestOutcome:
-        """Return what became of `url`; see `Ingester.ingest`."""
+        """Ingest `url`; see `Ingester.ingest`."""
         address = page_address(url)
         stored = await self._store.find_page(address, project=project)
         if stored is not None and self._will_do(stored, address, tags):
@@ -47,14 +47,14 @@ class LateIngester:
     async def search_site(
         self, url: str, weights: Mapping[str, float], *, limit: int
     ) -> list[tuple[str, str]]:
-        """Return what the site's own search index names; see `Ingester.search_site`."""
+        """Search the site's own index; see `Ingester.search_site`."""
         ingester = (await self._open_parts("ingester")).ingester
         return await ingester.search_site(url, weights, limit=limit)
 
     async def ingest_fetched(
         self, fetched: FetchedPage, *, project: str, tags: tuple[str, ...] = ()
     ) -> IngestOutcome:
-        """Store a page that came by another way than the web; see `Ingester.ingest_fetched`."""
+        """Store a page that was not fetched from the web; see `Ingester.ingest_fetched`."""
         ingester = (await self._open_parts("ingester")).ingester
         return await ingester.ingest_fetched(fetched, project=project, tags=tags)
 

@@ -1,4 +1,4 @@
-"""Pages read from the web for a caller who pages through them; none of them is stored."""
+"""Pages read from the web for callers who page through them; they are not stored."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _Key = tuple[str, "RenderMode | None", str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LivePage:
-    """A page as it was a moment ago."""
+    """A page as it was when it was read."""
 
     url: str
-    """Where it was found in the end."""
+    """After redirects."""
     extracted: ExtractedPage
     rendered: bool
     incomplete: str
@@ -37,7 +37,7 @@ class LivePage:
 
 
 class LivePages:
-    """Reads pages as they are now, and keeps them for a few minutes for those who read on."""
+    """Reads pages from the web, and keeps them for a few minutes for callers who read on."""
 
     def __init__(self, ingester: Ingester) -> None:
         self._ingester = ingester
@@ -67,7 +67,7 @@ class LivePages:
     async def read_on(
         self, url: str, *, render: RenderMode | None = None, wait_for: str = ""
     ) -> LivePage:
-        """Return the page as it was read last, if that was just now; else as it is now."""
+        """Return the page as it was read last if that was recent, otherwise as it is now."""
         page = self._kept.get((url, render, wait_for))
         if page is not None and anyio.current_time() - page.read_at < _KEPT_SECONDS:
             return page

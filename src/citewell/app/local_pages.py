@@ -1,4 +1,4 @@
-"""Files and folders of this machine in the corpus, named by the person at the shell."""
+"""Index files and folders of this machine."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ __all__ = ["SyncReport", "index_path", "open_late_corpus", "url_prefix"]
 
 
 def url_prefix(path: Path) -> str:
-    """Return what the URLs of a path's pages begin with."""
+    """Return the common prefix of the URLs of a path's pages."""
     return folder_url(path) or file_url(path)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateCorpus:
-    """A corpus that opens what reads pages with the first file that has changed."""
+    """A corpus that opens the ingester with the first file that has changed."""
 
     settings: Settings
     store: Store
@@ -53,7 +53,7 @@ async def index_path(
     force: bool = False,
     on_progress: OnProgress = no_progress,
 ) -> SyncReport:
-    """Make the corpus hold what a file or folder holds now; files that have gone leave it.
+    """Bring the corpus up to date with a file or folder; pages of missing files are removed.
 
     Raises:
         InvalidArgument: there is no page in it, and none is stored.
@@ -62,7 +62,7 @@ async def index_path(
     try:
         files = find_local_pages(path)
     except InvalidArgument:
-        # The folder is empty, or gone: so is what was stored of it.
+        # The folder is empty or gone, so its stored pages are removed.
         if deleted := await _forget(corpus, path):
             return SyncReport(pages=(), unchanged=0, deleted=deleted, failed={})
         raise

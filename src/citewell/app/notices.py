@@ -1,22 +1,19 @@
-"""Where events are reported to."""
+"""The emitter of events."""
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from citewell.events.open import open_events
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
 
     from citewell.app.parts import Assembly
     from citewell.events.emitter import Events
 
 
-@asynccontextmanager
-async def open_events_part(assembly: Assembly) -> AsyncIterator[Events]:
+def open_events_part(assembly: Assembly) -> AbstractAsyncContextManager[Events]:
     """Give the emitter of the configured sinks."""
     settings = assembly.settings
-    async with open_events(settings.events, webhook_token=settings.events_webhook_token) as events:
-        yield events
+    return open_events(settings.events, webhook_token=settings.events_webhook_token)

@@ -1,4 +1,4 @@
-"""Opens a running Citewell: its parts open on first use and close together."""
+"""Open the application: its parts open on first use and close together."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class App:
                         request.failure = error
                     request.done.set()
         except Exception:
-            # A part failed in the background, or while it opened or closed.
+            # A part failed while it opened, ran in the background or closed.
             logger.exception("the application stopped; the next call opens it again")
         finally:
             self._holder = None

@@ -1,4 +1,4 @@
-"""The documentation sites of a project's packages: finding them, and reading them in."""
+"""Find and index the documentation sites of a project's packages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SiteOffer:
 
     site: PackageSite | None = None
     pages: int | None = None
-    """How many would be read; None when only following its links would say."""
+    """How many would be read; None when only a crawl would tell."""
     is_indexed: bool = False
     problem: str = ""
     """Why there is none."""
@@ -49,7 +49,7 @@ async def offer_sites(
     hosts: Mapping[Ecosystem, str] = HOSTED,
     on_progress: OnProgress = no_progress,
 ) -> list[SiteOffer]:
-    """Return what can be had for each package; what is not indexed yet was reached just now."""
+    """Return the site of each package; sites that are not indexed yet were reached just now."""
     query = WebsiteQuery(project=parts.settings.project, limit=_MOST_WEBSITES)
     websites = (await parts.store.library.list_websites(query)).websites
     offers: dict[int, SiteOffer] = {}
@@ -122,14 +122,14 @@ def _indexed_offer(website: Website, dependency: Dependency) -> SiteOffer:
 
 
 def _product(dependency: Dependency) -> str:
-    """Return the product of a site: another one than that of the package's own pages.
+    """Return the product of a site, which differs from that of the package's own pages.
 
-    Where a site of this version cannot be had, that of another is searched beside those pages.
+    So a site of another version can be searched beside those pages.
     """
     has_own_pages = dependency.ecosystem in ("pypi", "npm")
     return dependency.name if has_own_pages else dependency.release.product
 
 
 def _owner_tag(dependency: Dependency) -> str:
-    """Return the tag by which the site that was found for a dependency is known again."""
+    """Return the tag that marks the site of a dependency."""
     return f"synced:{dependency.ecosystem}:{dependency.name}={dependency.version}"

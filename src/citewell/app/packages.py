@@ -23,7 +23,7 @@ Availability = Literal["indexed", "installed", "not installed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageReport:
-    """What indexing one package took."""
+    """The result of indexing one package."""
 
     dependency: Dependency
     pages: tuple[PageInfo, ...]
@@ -34,7 +34,7 @@ class PackageReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageState:
-    """Whether a package is indexed or could be, and what reading it costs."""
+    """Whether a package is indexed or can be, and how much there is to read."""
 
     availability: Availability
     is_editable: bool = False
@@ -43,7 +43,7 @@ class PackageState:
 
     @property
     def described(self) -> str:
-        """What a person reads."""
+        """The state in words."""
         if self.is_editable:
             return f"{self.availability} (editable: README only)"
         if self.availability == "installed" and not self.files:
@@ -81,7 +81,7 @@ async def index_package(
     drops_other_versions: bool = False,
     on_progress: OnProgress = no_progress,
 ) -> PackageReport:
-    """Make the corpus hold the documentation that an installed package brings along.
+    """Index the documentation that an installed package contains.
 
     Pages of other versions stay unless `drops_other_versions`.
     """
@@ -110,5 +110,5 @@ def _own(page: PackagePage) -> OwnPage:
 
 
 def _kept(front: PackagePage) -> OwnPage:
-    """Return the front page as one that is neither deleted nor written yet."""
+    """Return the front page as one that is neither deleted nor written by this sync."""
     return OwnPage(url=front.address, etag=None, load=lambda: None)

@@ -1,4 +1,4 @@
-"""Keeps the corpus in step with pages that come from files, not from the web."""
+"""Keeps the corpus up to date with pages that come from files, not from the web."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FileIngester(Protocol):
 
 
 class Corpus(Protocol):
-    """Where pages are kept: what syncing needs."""
+    """What syncing needs of a corpus."""
 
     @property
     def settings(self) -> Settings:
@@ -58,19 +58,19 @@ class OwnPage:
     etag: str | None
     """Changes with the content; None when that is not known."""
     load: Callable[[], FetchedPage | None]
-    """Returns the whole page; None when its file has gone meanwhile."""
+    """Returns the whole page; None if its file is gone by then."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncReport:
-    """What bringing the corpus into step took."""
+    """What a sync did."""
 
     pages: tuple[PageInfo, ...]
-    """Those that were written."""
+    """The pages that were written."""
     unchanged: int
     deleted: int
     failed: dict[str, str]
-    """Why, by URL."""
+    """The reason for each URL."""
 
 
 async def sync_pages(
@@ -83,9 +83,9 @@ async def sync_pages(
     force: bool = False,
     on_progress: OnProgress = no_progress,
 ) -> SyncReport:
-    """Make the corpus hold `pages` as they are, with `tags`.
+    """Bring the corpus up to date with `pages`, tagged with `tags`.
 
-    One that has not changed is left alone unless `force`d. Of the stored pages whose URLs begin
+    Unchanged pages are left alone unless `force`d. Of the stored pages whose URLs begin
     with `below`, and which have the `owner_tag`, those that are not among `pages` are deleted.
     """
     owners = (owner_tag,) if owner_tag else ()

@@ -1,4 +1,4 @@
-"""What tools and the shell do with single pages: index them, and remove them."""
+"""Index and remove single pages, for tools and the shell."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ async def ingest_pages(
     force: bool = False,
     on_progress: OnProgress = no_progress,
 ) -> list[IngestOutcome]:
-    """Fetch and index each URL and keep it in the library; one that fails stops no other."""
-    # The pipeline takes long to import, and removing pages needs none of it.
+    """Fetch and index each URL and add it to the library; a failure does not stop the others."""
+    # The pipeline is slow to import, and removing pages does not need it.
     from citewell.ingest.several_pages import ingest_all
 
     outcomes = await ingest_all(
@@ -64,7 +64,7 @@ async def find_removal(parts: Parts, name: str, *, project: str) -> Removal:
     """
     if "://" not in name and not name.isdecimal():
         return await _find_files(parts.store, Path(name), project=project)
-    # Its URL parser takes longer to import than most commands of the library.
+    # The URL parser takes longer to import than most commands run.
     from citewell.app.stored_pages import find_stored_page
     from citewell.web.urls import page_address
 
@@ -82,7 +82,7 @@ async def find_removal(parts: Parts, name: str, *, project: str) -> Removal:
 
 
 async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -> None:
-    """Remove a website or pages with all that was made of them."""
+    """Remove a website or pages with their chunks, vectors and links."""
     from citewell.app.websites import delete_website
 
     if removal.website_id is not None:
@@ -92,7 +92,7 @@ async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -
 
 
 async def stored_below(store: Store, path: Path, *, project: str) -> list[PageInfo]:
-    """Return the stored pages of a file, or of the files below a folder, be they there or not."""
+    """Return the stored pages of a file, or of a folder, whether or not the files still exist."""
     url = file_url(path)
     page = await store.find_page(url, project=project)
     pages = [] if page is None else [page]

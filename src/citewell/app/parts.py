@@ -1,4 +1,4 @@
-"""The parts of a running Citewell: what they are called, what they are, and who opens each."""
+"""The parts of a running Citewell: their names, types and openers."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ OPENERS: Mapping[PartName, str] = {
 """Module and function of each part; imported when the part is first needed."""
 
 Role = Literal["command", "server", "worker"]
-"""A command does no background work; a worker also does what other processes left."""
+"""A command does no background work; a worker also does the work that other processes left."""
 
 Opener = Callable[["Assembly"], AbstractAsyncContextManager[Any]]
 OpenLater = Callable[..., Awaitable["Parts"]]
@@ -90,7 +90,7 @@ class Parts:
     settings: Settings
     store: Store
     secret: bytes
-    """Seals what callers hand back; every process of the database has the same one."""
+    """Signs what callers hand back; all processes of a database share it."""
     scratch: ScratchStore
     embedder: Embedder | None
     """None when searches use words only."""
@@ -112,7 +112,7 @@ class Parts:
     """None when no docs folder is served."""
     citations: CitationMemory
     background: None
-    """While open, jobs and the pages of the docs folder are worked on."""
+    """While open, jobs are run and the pages of the docs folder are stored."""
 
     def __init__(self, settings: Settings, opened: Mapping[str, object]) -> None:
         self.settings = settings
@@ -126,7 +126,7 @@ class Parts:
 
 
 class OpensParts(Protocol):
-    """Whatever opens parts on request: the application, or a smaller one."""
+    """Opens parts on request: the application, or a smaller one."""
 
     @property
     def settings(self) -> Settings:
@@ -141,7 +141,7 @@ class OpensParts(Protocol):
 
 
 class Assembly:
-    """The parts as they are put together; used by one task, which also takes them apart."""
+    """Opens parts; used by the one task that also closes them."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class Assembly:
         self.settings = settings
         self.role = role
         self.open_later = open_later
-        """For parts that hand out other parts while they are used, not while they open."""
+        """For parts that need other parts in use, not to open."""
         self._stack = stack
         self._replaced = replaced
         self._opened: dict[PartName, object] = {}
@@ -165,7 +165,7 @@ class Assembly:
         return self._opened.keys() >= set(names)
 
     def parts(self, *names: PartName) -> Parts:
-        """Return parts that are open."""
+        """Return the named parts, which are open."""
         return Parts(self.settings, {name: self._opened[name] for name in names})
 
     async def open(self, *names: PartName) -> Parts:
@@ -183,7 +183,7 @@ class Assembly:
 
 async def _load_opener(name: PartName) -> Opener:
     module, _, function = OPENERS[name].partition(":")
-    # In a thread, because some parts import parsers and numpy while the server answers others.
+    # In a thread: some parts import parsers and numpy while the server answers other calls.
     loaded = await anyio.to_thread.run_sync(import_module, module)
     opener: Opener = getattr(loaded, function)
     return opener

@@ -1,4 +1,4 @@
-"""Receipts: making one for citations of the library, and verifying one from anywhere."""
+"""Make receipts for citations of the library, and verify receipts from anywhere."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def make_receipt(
     secret: bytes,
     may_see: Callable[[PageInfo], bool],
 ) -> Receipt:
-    """Return one file that proves these citations; it has been verified as a reader would.
+    """Return one file that proves these citations; it has already been verified.
 
     Raises:
         InvalidArgument: a citation id is not Citewell's, or its page cannot be proved.
@@ -75,7 +75,7 @@ async def make_receipt(
 async def verify_data(
     data: bytes, *, known_keys: Collection[str], must_be_known: bool = False
 ) -> Verification:
-    """Replay a receipt in a process of its own; neither a library nor a network is needed.
+    """Replay a receipt in a separate process, without a library or a network.
 
     Raises:
         ArchiveRefused: it is cut, huge, of a newer version, or no receipt at all.

@@ -1,4 +1,4 @@
-"""The products and versions that the corpus documents: listing them, and dropping old ones."""
+"""List the products and versions that the corpus documents, and drop old ones."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ async def drop_other_versions(corpus: Corpus, release: Release) -> dict[Release,
 
 
 async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
-    """Delete every release that no synced folder uses, but for the newest of a product."""
+    """Delete every release that no synced folder uses, except the newest of a product."""
     known = await list_known_releases(corpus)
     due = []
     for entry in known:
@@ -103,7 +103,7 @@ async def _drop(corpus: Corpus, releases: Sequence[Release]) -> dict[Release, in
     }
     query = WebsiteQuery(project=project, limit=_MOST_WEBSITES)
     for website in (await corpus.store.library.list_websites(query)).websites:
-        # A site of which no page is left would be read again when it is refreshed.
+        # A site without pages would be crawled again by its next refresh.
         documented = {parse_release_tag(tag) for tag in website.tags}
         if website.pages == 0 and documented & dropped.keys():
             await corpus.store.library.delete_website(website.source_id, project=project)

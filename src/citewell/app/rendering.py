@@ -1,4 +1,4 @@
-"""Who shows pages in a browser: this process, the workers of its database, or nobody."""
+"""Choose who renders pages: this process, the workers of its database, or nobody."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _WAIT_SECONDS = 3 * PoolLimits().timeout_seconds
 
 
 def check_rendering(settings: Settings, duties: Duties) -> RenderingUnavailable | None:
-    """Return why this process renders no pages itself, or None when it can or need not.
+    """Return why this process cannot render pages; None if it can or does not have to.
 
     Raises:
-        SettingsError: it is to render, and there is nothing to do it with.
+        SettingsError: it has to render and cannot.
     """
     is_needed = duties.must_render
     if settings.web_render == "never":
@@ -46,7 +46,7 @@ def check_rendering(settings: Settings, duties: Duties) -> RenderingUnavailable 
         missing = what_rendering_lacks(settings.render_browser_path)
         is_needed |= settings.web_render == "always" or bool(settings.render_browser_path)
     if missing is not None and is_needed:
-        # A program that does not start shows the message alone.
+        # A program that does not start shows only the message.
         raise SettingsError(
             f"pages cannot be rendered: {missing.message}. {missing.suggestion}",
             suggestion=missing.suggestion,
@@ -65,7 +65,7 @@ async def open_rendering(
     duties: Duties,
     unavailable: RenderingUnavailable | None,
 ) -> AsyncIterator[SecondLook]:
-    """Open whatever renders for this process; by its `duties` it renders for others as well.
+    """Open the renderer of this process, which by its `duties` also renders for others.
 
     A process that renders for others also renders its own pages, whatever CITEWELL_RENDER_IN is.
     `unavailable` is what `check_rendering` found.
@@ -94,7 +94,7 @@ async def open_rendering(
 
 
 def make_renderer(fetcher: Fetcher, settings: Settings) -> RenderPool:
-    """Return the renderer as it is set; its browser starts with the first page that needs it."""
+    """Return the configured renderer; its browser starts with the first page that needs it."""
     return open_renderer(
         fetcher,
         PoolLimits(

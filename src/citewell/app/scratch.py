@@ -1,4 +1,4 @@
-"""Passages kept in memory for the caller they were found for (seed D §5)."""
+"""The passages that callers were shown, cached in memory per caller."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ TTL_SECONDS = 1_800.0
 MAX_BYTES = 256_000_000
 """Of all passages in memory."""
 
-# What stays known of a passage whose text is gone, so that it can be read again from the store:
-# about 600 bytes each.
+# The place of a passage outlives its text, so that it can be read again from the store.
+# About 600 bytes each.
 _MAX_PLACES = 50_000
 _MAX_SESSIONS = 10_000
-# Python's own cost of an entry, beside its text.
+# Memory of an entry besides its text.
 _ENTRY_BYTES = 600
 _SEAL_DIGITS = 8
 _SESSION_DIGITS = 12
@@ -41,7 +41,7 @@ _PRESSURE_EVICTIONS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassagePlace:
-    """Where a passage stands: enough to cite it, and to read it again from its page."""
+    """The place of a passage: enough to cite it and to read it again from its page."""
 
     section_id: str
     source_id: int
@@ -103,7 +103,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchStats:
-    """How full scratch is, and what it has let go of so far."""
+    """How full scratch is, and what it has dropped so far."""
 
     passages: int
     bytes: int
@@ -122,11 +122,11 @@ class _Kept:
 
 
 class ScratchStore:
-    """Every caller's passages: the least recently used go first, and each after its time.
+    """The passages of all callers, bounded by age and size; the least recently used go first.
 
-    A passage that is gone leaves its place behind, so that it can be put back from the store; and
-    its id names its chunk, so that another process with the same `secret` can do so too. No
-    method waits, and a lock covers each, so calls of many tasks and threads may interleave.
+    The place of a dropped passage is kept, so that it can be restored from the store; and its id
+    names its chunk, so that another process with the same `secret` can do so too. No method
+    waits, and each takes a lock, so tasks and threads can share it.
     """
 
     def __init__(
@@ -236,10 +236,7 @@ class ScratchStore:
         return self._digits(where, _SEAL_DIGITS) + place.section_id
 
     def _digits(self, text: str, count: int) -> str:
-        """Return digits that only those who know the secret can tell from `text`.
-
-        They cost a model a third of the tokens that letters do.
-        """
+        """Return a keyed hash of `text` as digits, which cost a third of the tokens of letters."""
         seal = hmac.digest(self._secret, text.encode("utf-8", "surrogatepass"), "sha256")
         return f"{int.from_bytes(seal) % 10**count:0{count}d}"
 
@@ -248,12 +245,12 @@ class ScratchStore:
         self._drop(key)
         cost = passage.size_bytes + _ENTRY_BYTES
         self._kept[key] = _Kept(passage=passage, cost=cost)
-        # All live equally long, so the order of putting is the order of expiry.
+        # All have the same lifetime, so insertion order is expiry order.
         self._expiry[key] = now + self._ttl_seconds
         self._bytes += cost
 
     def _make_room(self, now: float) -> int:
-        """Drop what is too old or too much; return how many had to go for want of room."""
+        """Drop passages that are too old or too many; return how many were dropped for space."""
         self._expire(now)
         evicted = 0
         while self._bytes > self._max_bytes:
@@ -278,7 +275,7 @@ class ScratchStore:
 
 
 class _Pressure:
-    """Says so in the log when passages are pushed out faster than callers can use them."""
+    """Logs a warning when passages are evicted faster than callers can use them."""
 
     def __init__(self) -> None:
         self._since = float("-inf")
@@ -297,7 +294,7 @@ class _Pressure:
 
 
 def section_of_passage(passage_id: str) -> int | None:
-    """Return the chunk that a passage_id names; whoever sent it may have made it up."""
+    """Return the chunk that a passage_id names, which may be made up."""
     digits = passage_id[_SEAL_DIGITS:]
     well_formed = passage_id.isascii() and passage_id.isdigit() and 0 < len(digits) <= 18
     return int(digits) if well_formed else None

@@ -1,4 +1,4 @@
-"""The search engines as the settings name them."""
+"""The web search engines that the settings name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
     from citewell.web.search.web_search import WebSearch
 
-# The same search is not sent again for this long.
+# How long the results of a search are cached.
 _CACHE_SECONDS = 3_600.0
 NOT_CONFIGURED = "web search is not configured"
 SUGGESTION = (
@@ -20,7 +20,7 @@ SUGGESTION = (
 
 
 def engine_access(settings: Settings) -> EngineAccess:
-    """Return the keys and addresses of the search engines as they are set."""
+    """Return the keys and addresses of the search engines from the settings."""
     return EngineAccess(
         google_api_key=settings.web_search_google_api_key,
         google_cx=settings.web_search_google_cx,
@@ -32,7 +32,7 @@ def engine_access(settings: Settings) -> EngineAccess:
 
 
 def lacks_search_engine(settings: Settings) -> str | None:
-    """Return what must be set before there is anything to search with, None when all is there.
+    """Return what must be set before the web can be searched; None if nothing is missing.
 
     Raises:
         SettingsError: a named engine does not exist or lacks its key.
@@ -50,7 +50,7 @@ def open_engines(settings: Settings) -> WebSearch | None:
     """
     if lacks_search_engine(settings):
         return None
-    # Their HTTP client takes as long to import as all engines together.
+    # The HTTP client takes as long to import as all engines together.
     from citewell.web.search.open import open_web_search
 
     return open_web_search(

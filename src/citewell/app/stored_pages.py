@@ -1,4 +1,4 @@
-"""Stored pages by the URL that a person or a model writes."""
+"""Find stored pages by URLs as people and models write them."""
 
 from __future__ import annotations
 

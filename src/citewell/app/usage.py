@@ -1,4 +1,4 @@
-"""What keys have used, for the shell and the console."""
+"""The usage of keys, for the shell and the console."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def owner_of_key(store: AccessStore, name: str) -> str:
     """Return the owner that the calls of the key called `name` are recorded under.
 
     Raises:
-        NotFound: there never was such a key.
+        NotFound: no key was ever called that.
     """
     owners = [key.owner for key in await store.list_keys() if name in (key.name, key.hint)]
     if not owners:
@@ -80,7 +80,7 @@ def usage_csv(totals: Sequence[UsageTotal]) -> str:
 
 
 def usage_text(totals: Sequence[UsageTotal]) -> str:
-    """Return the totals as a table for people."""
+    """Return the totals as a table of text."""
     if not totals:
         return "No calls."
     heads = (
@@ -122,6 +122,6 @@ def shown_key(total: UsageTotal | DailyUsage) -> str:
 
 
 def _plain(words: str | None) -> str:
-    # A spreadsheet would take what begins so for a formula; a caller chooses the end of a token.
+    # A spreadsheet would run such a text as a formula, and callers choose the end of a token.
     text = words or ""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text

@@ -1,4 +1,4 @@
-"""How a running server fares, in numbers for its operator."""
+"""The numbers of a running server, for its operator."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ VITALS_NEEDS: tuple[PartName, ...] = ("store", "scratch", "web_search", "access"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vitals:
-    """What the store and the caches hold at a moment.
+    """What the store and the caches hold now.
 
-    Evictions, expiries and searches are those of this process so far.
+    Evictions, expiries and searches are counted per process.
     """
 
     pages: int

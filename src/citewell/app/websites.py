@@ -29,12 +29,12 @@ CHANGE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebsiteView:
-    """A website, its age, and the last work on it."""
+    """A website, whether it is stale, and the last job on it."""
 
     website: Website
     is_stale: bool
     job: Job | None = None
-    """None in lists, and where nothing was ever done."""
+    """None in lists, and where there was no job yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ async def list_websites(parts: Parts, query: WebsiteQuery) -> WebsiteListing:
 
 
 async def view_website(parts: Parts, source_id: int, *, project: str) -> WebsiteView:
-    """Return a website (or a stored page) with the last work on it.
+    """Return a website (or a stored page) with the last job on it.
 
     Raises:
         NotFound: there is no such website or page.
@@ -88,7 +88,7 @@ async def find_website(parts: Parts, name: str, *, project: str) -> Website:
     if name.isdecimal():
         website = await library.get_website(int(name), project=project)
     else:
-        # Its URL parser takes longer to import than most commands of the library.
+        # The URL parser takes longer to import than most commands run.
         from citewell.web.urls import canonical_url
 
         website = await library.find_website(canonical_url(name), project=project)
@@ -108,7 +108,7 @@ async def process_website(
     wait_seconds: float | None = 0,
     on_progress: OnProgress = no_progress,
 ) -> Processed:
-    """Add a website and have it read; `caller` is the tool or command that asks for it.
+    """Add a website and have it read; `caller` names the tool or command in events.
 
     See `Library.process` for what is waited for.
 
@@ -126,7 +126,7 @@ async def process_website(
     except CitewellError as error:
         emit("WebsiteProcessingFailed", **source, error=error.message)
         raise
-    # The library reports the end of the work itself, which may come after this call.
+    # Otherwise the library reports the end of the work, which may come after this call.
     if processed.is_cached:
         emit(
             "WebsiteProcessingComplete",

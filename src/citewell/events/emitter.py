@@ -1,7 +1,7 @@
-"""Handing events to sinks in the background: whoever emits neither waits nor fails.
+"""Send events to sinks in the background, so that emitting neither waits nor fails.
 
-Each sink has a queue and a task of its own, so that one that hangs holds nobody up. A full queue
-drops what comes next and counts it.
+Each sink has a queue and a task, so a sink that hangs does not block the others. A full queue
+drops further events and counts them.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ logger = logging.getLogger(__name__)
 
 QUEUE_EVENTS = 1_000
 _WRITE_SECONDS = 10.0
-# How long the events of the last moments may take to leave when the program stops.
+# How long queued events can take to be written when the program stops.
 _CLOSING_SECONDS = 1.0
-_TOLD_EVERY = 100
+_LOGGED_EVERY = 100
 
 
 class Sink(Protocol):
@@ -48,10 +48,9 @@ class Sink(Protocol):
 
 
 class Events:
-    """The way in: `emit` returns at once, whatever the sinks do."""
+    """Emits events; `emit` returns immediately, whatever the sinks do."""
 
-    def __init__(self, source_app: str, queues: Sequence[_Queue] = ()) -> None:
-        self._source_app = source_app
+    def __init__(self, queues: Sequence[_Queue]) -> None:
         self._queues = queues
 
     @property
@@ -60,7 +59,7 @@ class Events:
         return sum(queue.dropped for queue in self._queues)
 
     def emit(self, name: EventName, **fields: EventValue) -> None:
-        """Hand an event to every sink that has room for it; fields that are None are left out.
+        """Queue an event for every sink that has room; fields that are None are left out.
 
         Secrets in URLs and messages are redacted, as in the log.
         """
@@ -68,7 +67,6 @@ class Events:
             return
         event = Event(
             name=name,
-            source_app=self._source_app,
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
             fields={key: _redact(value) for key, value in fields.items() if value is not None},
         )
@@ -80,18 +78,17 @@ class Events:
 async def running_events(
     sinks: Sequence[Sink],
     *,
-    source_app: str,
     queue_events: int = QUEUE_EVENTS,
     write_seconds: float = _WRITE_SECONDS,
     closing_seconds: float = _CLOSING_SECONDS,
 ) -> AsyncIterator[Events]:
-    """Give the way in to `sinks`; on leaving, what waits gets `closing_seconds` to go out."""
+    """Give the emitter of `sinks`; on leaving, queued events have `closing_seconds` left."""
     queues = [_Queue(sink, size=queue_events, write_seconds=write_seconds) for sink in sinks]
     async with anyio.create_task_group() as tasks:
         for queue in queues:
             tasks.start_soon(queue.run)
         try:
-            yield Events(source_app, queues)
+            yield Events(queues)
         finally:
             for queue in queues:
                 queue.end()
@@ -119,7 +116,7 @@ class _Queue:
             self._lose("its queue is full")
 
     def end(self) -> None:
-        """Take no more; what waits is still written."""
+        """Accept no more events; queued ones are still written."""
         self._into.close()
 
     async def run(self) -> None:
@@ -131,13 +128,13 @@ class _Queue:
         try:
             with anyio.fail_after(self._write_seconds):
                 await self._sink.write(event)
-        except Exception as error:  # noqa: BLE001 - a sink may fail in any way; only it loses
+        except Exception as error:  # noqa: BLE001 - a sink can fail in any way; only its event is lost
             self._lose(f"{type(error).__name__}: {error}")
 
     def _lose(self, why: str) -> None:
         self.dropped += 1
-        # A sink that is down would fill the log with one line for each event.
-        if self.dropped % _TOLD_EVERY == 1:
+        # A sink that is down must not fill the log with one line per event.
+        if self.dropped % _LOGGED_EVERY == 1:
             logger.warning(
                 "events for %s are lost, %d so far (%s)", self._sink.name, self.dropped, why
             )

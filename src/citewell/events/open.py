@@ -1,4 +1,4 @@
-"""Opening the sinks that the settings name."""
+"""Open the event sinks that the settings name."""
 
 from __future__ import annotations
 
@@ -14,20 +14,17 @@ if TYPE_CHECKING:
 
     from citewell.events.emitter import Events, Sink
 
-SOURCE_APP = "citewell"
-"""`source_app` of every event."""
-
 
 def open_events(
-    sinks: tuple[str, ...], *, source_app: str = SOURCE_APP, webhook_token: str | None = None
+    sinks: tuple[str, ...], *, webhook_token: str | None = None
 ) -> AbstractAsyncContextManager[Events]:
-    """Return the way in to sinks: `log`, `otel`, the path of a file, or an http(s) URL.
+    """Give the emitter of these sinks: `log`, `otel`, the path of a file, or an http(s) URL.
 
     Raises:
-        SettingsError: a sink cannot be had.
+        SettingsError: a sink cannot be opened.
     """
     opened = [_open(sink, webhook_token=webhook_token) for sink in sinks if sink != "none"]
-    return running_events(opened, source_app=source_app)
+    return running_events(opened)
 
 
 def _open(sink: str, *, webhook_token: str | None) -> Sink:

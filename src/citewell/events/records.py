@@ -1,4 +1,4 @@
-"""What an event is: a name of the list below and flat fields, as seed B prescribes them."""
+"""Events: a name of a fixed list, and flat fields."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ EventName = Literal[
     "CitationsChanged",
 ]
 
+SOURCE_APP = "citewell"
+"""`source_app` of every event."""
+
 EventValue = str | int | float | bool | None | Mapping[str, "EventValue"] | list["EventValue"]
 
 
@@ -28,7 +31,6 @@ class Event:
     """Something that happened; `timestamp` is ISO 8601 in UTC."""
 
     name: EventName
-    source_app: str
     timestamp: str
     fields: Mapping[str, EventValue]
 
@@ -36,7 +38,7 @@ class Event:
         """Return the event as one flat JSON object."""
         return {
             "event": self.name,
-            "source_app": self.source_app,
+            "source_app": SOURCE_APP,
             **self.fields,
             "timestamp": self.timestamp,
         }

@@ -1,4 +1,4 @@
-"""Where events can go: the log, a file of JSON lines."""
+"""Event sinks: the log, and a file of JSON lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LogSink:
 
 
 class FileSink:
-    """A file that gets one JSON object a line; several processes may share it."""
+    """A file with one JSON object per line, which several processes can share."""
 
     def __init__(self, path: Path) -> None:
         self.name = f"the file {path.name}"
@@ -47,7 +47,7 @@ class FileSink:
 
     def _append(self, line: str) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Events hold questions and addresses: only their owner may read them.
+        # Events contain questions and URLs, so only the owner can read the file.
         private = partial(os.open, mode=0o600)
         with open(self._path, "a", encoding="utf-8", opener=private) as file:
             file.write(line)

@@ -1,4 +1,4 @@
-"""Events as OpenTelemetry spans, for those who have a tracer provider set up."""
+"""Events as OpenTelemetry spans, for processes with a tracer provider."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from opentelemetry import trace
 from opentelemetry.trace import StatusCode
+
+from citewell.events.records import SOURCE_APP
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -26,14 +28,14 @@ class TelemetrySink:
         self._tracer = trace.get_tracer("citewell", tracer_provider=provider)
 
     async def write(self, event: Event) -> None:
-        """Start and end the span; the provider's own processors carry it away."""
+        """Start and end the span; the provider exports it."""
         ended = int(datetime.fromisoformat(event.timestamp).timestamp() * 1e9)
         took = event.fields.get("processing_time_ms")
         lasted = int(took * _NANOSECONDS_PER_MS) if isinstance(took, int | float) else 0
         attributes = {f"citewell.{key}": _attribute(value) for key, value in event.fields.items()}
         span = self._tracer.start_span(
             event.name,
-            attributes={"citewell.source_app": event.source_app, **attributes},
+            attributes={"citewell.source_app": SOURCE_APP, **attributes},
             start_time=ended - lasted,
         )
         if "error" in event.fields:

@@ -1,4 +1,4 @@
-"""A URL that events are posted to; apart, since few set one and its client is long to import."""
+"""Post events to a URL; a module of its own because its HTTP client is slow to import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class WebhookSink:
     """Posts each event.
 
     Raises:
-        SettingsError: made with what is not an http or https URL.
+        SettingsError: the URL is not an http or https URL.
     """
 
     def __init__(self, url: str, *, token: str | None, timeout_seconds: float = 5.0) -> None:

@@ -1,4 +1,4 @@
-"""Embed the pages that a job has stored, reporting progress."""
+"""Embed the pages that a job has stored, and report progress."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PAGES_AT_ONCE = 50
 
 
 async def embed_pages(work: Work, ingester: Ingester, source_ids: Sequence[int]) -> None:
-    """Return once all chunks of the pages have vectors; the job's percent goes on to 99.
+    """Embed all chunks of the pages; the job's percentage goes up to 99.
 
     Raises:
-        InferenceError: some have none; those that were made are kept.
+        InferenceError: embedding failed; vectors made so far are kept.
     """
     begun = before = work.progress
     share = 99 - (begun.percent or 0)

@@ -1,4 +1,4 @@
-"""The work of each kind of job, and what the library records when it fails."""
+"""The handlers of all kinds of jobs, and what the library records when a job fails."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Emit(Protocol):
 
 
 class Ends(NamedTuple):
-    """The events that say how a kind of work ended, and the tool that requests it."""
+    """The events for the end of a kind of work, and the tool that requests it."""
 
     tool_name: str
     completed: EventName
@@ -47,8 +47,8 @@ _REFRESH = Ends("rag_refresh_website", "WebsiteRefreshComplete", "WebsiteRefresh
 
 def library_handlers(parts: LibraryParts, *, emit: Emit | None = None) -> dict[JobKind, Handler]:
     """Return the handlers of all jobs of the library."""
-    processing = ProcessHandler(parts, emit or _tell_nobody)
-    refreshing = RefreshHandler(parts, emit or _tell_nobody)
+    processing = ProcessHandler(parts, emit or _drop_event)
+    refreshing = RefreshHandler(parts, emit or _drop_event)
     return {
         "process_website": processing,
         "process_site": processing,
@@ -66,19 +66,19 @@ class ProcessHandler:
         self._emit = emit
 
     async def run(self, work: Work) -> str:
-        """Read the page or the site and return what it brought, as JSON."""
+        """Read the page or the site and return the result, as JSON."""
         parts = self._parts
         website = await _website_of(parts, work.job)
         await parts.store.library.set_status(website.source_id, "processing", now=parts.clock())
         is_site = work.job.kind == "process_site"
         result = await (crawl_site if is_site else process_page)(work, parts, website)
-        await _tell_end(parts, self._emit, work.job, ends=_PROCESSING)
+        await _emit_end(parts, self._emit, work.job, ends=_PROCESSING)
         return result
 
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
-        """Say why on the entry; while another attempt follows it is still being processed."""
+        """Record the reason on the entry, which stays in processing until the last attempt."""
         library, source_id = self._parts.store.library, int(job.key)
         website = await library.get_website(source_id, project=job.project)
         kept = _kept_pages(website)
@@ -92,11 +92,11 @@ class ProcessHandler:
         await library.finish_website(
             source_id, "failed", now=self._parts.clock(), error_message=message
         )
-        _tell_failure(self._emit, job, website, error, ends=_PROCESSING)
+        _emit_failure(self._emit, job, website, error, ends=_PROCESSING)
 
 
 class RefreshHandler:
-    """Refreshes a website; stored pages stay when they cannot be fetched again."""
+    """Refreshes a website; stored pages are kept when they cannot be fetched again."""
 
     def __init__(self, parts: LibraryParts, emit: Emit) -> None:
         self._parts = parts
@@ -107,13 +107,13 @@ class RefreshHandler:
         website = await _website_of(self._parts, work.job)
         is_site = website.kind == "site"
         result = await (crawl_site if is_site else refresh_page)(work, self._parts, website)
-        await _tell_end(self._parts, self._emit, work.job, ends=_REFRESH)
+        await _emit_end(self._parts, self._emit, work.job, ends=_REFRESH)
         return result
 
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
-        """Say why on the entry, which stays completed where it has pages."""
+        """Record the reason on the entry, which stays completed if it has pages."""
         library, source_id = self._parts.store.library, int(job.key)
         website = await library.get_website(source_id, project=job.project)
         if website is None:
@@ -127,17 +127,17 @@ class RefreshHandler:
             error_message=f"the refresh failed: {error.message}{kept}{again}",
         )
         if retry_at is None:
-            _tell_failure(self._emit, job, website, error, ends=_REFRESH)
+            _emit_failure(self._emit, job, website, error, ends=_REFRESH)
 
 
 class EmbedHandler:
-    """Makes the vectors that a page lacks; its words are found all the while."""
+    """Embeds the chunks of a page that lack vectors; the page can be searched meanwhile."""
 
     def __init__(self, parts: LibraryParts) -> None:
         self._parts = parts
 
     async def run(self, work: Work) -> str:
-        """Make them and return how many chunks the page has, as JSON."""
+        """Embed the page and return how many chunks it has, as JSON."""
         page = await self._parts.store.get_page(int(work.job.key))
         chunks = 0 if page is None else page.info.chunks
         await work.report(JobProgress(stage="embedding", pages_total=1, chunks=chunks, percent=0))
@@ -148,17 +148,17 @@ class EmbedHandler:
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
-        """Leave the library as it is: what lacks vectors is seen again."""
+        """Record nothing: chunks without vectors are found again."""
 
 
 class RereadHandler:
-    """Reads again what an older extractor read, from the responses kept beside the pages."""
+    """Extracts pages of an older extractor version again, from their stored responses."""
 
     def __init__(self, parts: LibraryParts) -> None:
         self._parts = parts
 
     async def run(self, work: Work) -> str:
-        """Read the pages one by one and return what changed in them, as JSON."""
+        """Extract the pages again and return what changed, as JSON."""
 
         async def report(progress: Progress) -> None:
             done, total = progress.done or 0, progress.total
@@ -193,7 +193,7 @@ class RereadHandler:
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
-        """Leave the pages as they are: those left are found again."""
+        """Record nothing: the remaining pages are found again."""
 
 
 async def _website_of(parts: LibraryParts, job: Job) -> Website:
@@ -209,7 +209,7 @@ def _kept_pages(website: Website | None) -> str:
     return f"; the {website.pages} pages read so far are kept"
 
 
-async def _tell_end(parts: LibraryParts, emit: Emit, job: Job, *, ends: Ends) -> None:
+async def _emit_end(parts: LibraryParts, emit: Emit, job: Job, *, ends: Ends) -> None:
     website = await parts.store.library.get_website(int(job.key), project=job.project)
     if website is None:
         return
@@ -226,7 +226,7 @@ async def _tell_end(parts: LibraryParts, emit: Emit, job: Job, *, ends: Ends) ->
     )
 
 
-def _tell_failure(
+def _emit_failure(
     emit: Emit, job: Job, website: Website | None, error: CitewellError, *, ends: Ends
 ) -> None:
     url = None if website is None else website.url
@@ -239,5 +239,5 @@ def _tell_failure(
     )
 
 
-def _tell_nobody(name: EventName, **fields: EventValue) -> None:
+def _drop_event(name: EventName, **fields: EventValue) -> None:
     pass

@@ -1,4 +1,4 @@
-"""The library: websites that are added, processed, refreshed, watched and deleted."""
+"""The library: add, process, refresh, schedule and delete websites."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     from citewell.jobs.handlers import Emit
     from citewell.jobs.website_status import Status
 
-# After this long the caller is asked to come back later.
+# How long a caller waits before work goes on in the background.
 PATIENCE_SECONDS = 5.0
-# What a person waits for goes before what a schedule asked for.
+# Work that someone waits for goes before scheduled work.
 _ASKED_PRIORITY = 10
-# Nobody waits for a whole site, and a page is soon done.
+# Nobody waits for a whole site, and a page is done quickly.
 _SITE_PRIORITY = 5
-# Everything that somebody asked for goes first.
+# After everything that somebody asked for.
 _REREADING_PRIORITY = -2
 _CHORES_SECONDS = 30.0
-# Whoever stored a page mostly embeds it, too; after this long it has left that to others.
+# A process usually embeds the pages it stores; after this time it has left that to others.
 _LEFT_AFTER_SECONDS = 10.0
 _CHUNKS_TO_EMBED_AT_ONCE = 2_000
 _DUE_AT_ONCE = 100
@@ -52,7 +52,7 @@ _KEPT_JOBS_DAYS = 14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Processed:
-    """What became of a website that was to be processed."""
+    """The outcome of processing a website."""
 
     website: Website
     """Completed or failed; pending or processing while the work goes on."""
@@ -70,7 +70,7 @@ class Processed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """What became of a website that was to be refreshed."""
+    """The outcome of refreshing a website."""
 
     website: Website
     job: Job
@@ -81,7 +81,7 @@ class Refreshed:
 
 
 class Library:
-    """The websites that somebody keeps, and the work that keeps them."""
+    """The websites of the library, and the jobs on them."""
 
     def __init__(self, parts: LibraryParts, runner: JobRunner, *, stale_after_days: float) -> None:
         self._parts = parts
@@ -99,10 +99,10 @@ class Library:
     ) -> Processed:
         """Add a page or a site and have it read; what was read before is returned as it is.
 
-        It is waited for as long as `wait_seconds` (None: to the end) and then goes on in the
-        background; 0 leaves it to whoever polls. `force` reads again what is stored. A second
-        draft of the same URL adds its tags, and sets content type, options and schedule where it
-        says something of them; other options mean that the site is read again.
+        The call waits up to `wait_seconds` (None: to the end); then the work goes on in the
+        background. 0 leaves it to a runner that polls. `force` reads again what is stored. A
+        second draft of the same URL adds its tags, and sets the content type, options and schedule
+        that it names; with other options the site is read again.
 
         Raises:
             NotAUrl: its URL is not an http or https URL.
@@ -158,7 +158,7 @@ class Library:
         job, _ = await self._store.jobs.add_job(draft, now=self._parts.clock())
         job = await self._follow(job, wait_seconds, on_progress)
         has_report = job.state == "done" and job.result is not None
-        # A page without an entry is gone with its content, and nothing is left to look up.
+        # A page without an entry is gone with its content, so there may be nothing to look up.
         now = await self._store.library.get_website(source_id, project=project)
         return Refreshed(
             website=now or website,
@@ -168,7 +168,7 @@ class Library:
         )
 
     async def status(self, source_id: int, *, project: str) -> Status:
-        """Return a website (or a stored page) with the last work on it.
+        """Return a website (or a stored page) with the last job on it.
 
         Raises:
             NotFound: there is no such website or page.
@@ -176,11 +176,11 @@ class Library:
         return await website_status(self._store, source_id, project=project)
 
     async def delete(self, source_id: int, *, project: str) -> RemovedWebsite:
-        """Remove a website with its pages; work on it that goes on is stopped.
+        """Delete a website with its pages; a running job on it is cancelled.
 
         Raises:
             NotFound: there is no such website or page.
-            InvalidArgument: it is a page of a site, which would bring it back.
+            InvalidArgument: it is a page of a site, whose refresh would restore it.
         """
         website = (await self.status(source_id, project=project)).website
         holder = (await self._store.library.holders_of([source_id])).get(source_id)
@@ -198,7 +198,7 @@ class Library:
         return removed
 
     async def keep_pages(self, pages: Iterable[PageInfo], *, tags: tuple[str, ...] = ()) -> None:
-        """Make entries of pages that were ingested outside of the library."""
+        """Add pages that were ingested outside the library as entries."""
         for page in pages:
             draft = WebsiteDraft(url=page.url, project=page.project, tags=tags)
             now = self._parts.clock()
@@ -218,7 +218,7 @@ class Library:
         return await get_job(self._store, job_id, project=project)
 
     async def retry_job(self, job_id: int, *, project: str) -> Job:
-        """Let a failed or cancelled job wait to be done again.
+        """Queue a failed or cancelled job again.
 
         Raises:
             NotFound: there is no such job of the project.
@@ -229,17 +229,17 @@ class Library:
         return await get_job(self._store, job_id, project=project)
 
     async def wait_for(self, job_id: int, *, on_progress: OnProgress = no_progress) -> Job:
-        """Have the job done, here or elsewhere, and return it once it has ended."""
+        """Wait until the job has ended, here or in another process, and return it."""
         return await self._runner.run(job_id, wait_seconds=None, on_progress=on_progress)
 
     async def run_until_idle(self) -> None:
-        """Return once no work is due or going on in this process."""
+        """Return once no job is due or running in this process."""
         await self._runner.run_until_idle()
 
     async def schedule(
         self, source_id: int, *, project: str, every_seconds: float | None
     ) -> Website:
-        """Refresh a website by itself every so often, or never (None).
+        """Schedule refreshes of a website, or none (None).
 
         Raises:
             NotFound: there is no such website.
@@ -250,7 +250,7 @@ class Library:
         return await self._get(website)
 
     async def list_stale(self, *, project: str) -> list[Website]:
-        """Return the websites that were fetched too long ago, the oldest first."""
+        """Return the stale websites, oldest first."""
         stale: list[Website] = []
         while True:
             query = WebsiteQuery(
@@ -263,11 +263,11 @@ class Library:
                 return stale
 
     def is_stale(self, website: Website) -> bool:
-        """Return whether the website was fetched too long ago to be trusted as it is."""
+        """Return whether the website was fetched too long ago."""
         return is_stale(website, after_days=self._stale_after_days, now=self._parts.clock())
 
     async def _renew(self, website: Website, draft: WebsiteDraft, *, force: bool) -> Website:
-        """Take over what a second call says of a website that is there."""
+        """Update a stored website from the draft of a second call."""
         library, now = self._store.library, self._parts.clock()
         is_typed = draft.content_type not in ("general", website.content_type)
         tags = tuple(dict.fromkeys((*website.tags, *draft.tags)))
@@ -332,7 +332,7 @@ async def open_library(
 ) -> AsyncIterator[Library]:
     """Open the library with its runner, which takes all due work when it `polls`.
 
-    Pages that others left without vectors of the model `embeds_left_for` become jobs, too.
+    Pages without vectors of the model `embeds_left_for` also become jobs.
     """
     runner = JobRunner(
         parts.store.jobs,
@@ -347,7 +347,7 @@ async def open_library(
 
 
 class Chores:
-    """What a runner does between jobs: it finds pages and websites that need work."""
+    """Periodic work of a runner: finds pages and websites that need jobs."""
 
     def __init__(self, parts: LibraryParts, *, embeds_left_for: str | None = None) -> None:
         self._parts = parts
@@ -356,7 +356,7 @@ class Chores:
         self._has_sought_outdated = False
 
     async def __call__(self) -> None:
-        """Do them, those that are not urgent only now and then."""
+        """Add due jobs; the less urgent ones only every half minute."""
         now, store = self._parts.clock(), self._parts.store
         if self._model is not None:
             await store.jobs.add_embedding_jobs(
@@ -366,7 +366,7 @@ class Chores:
                 limit=_CHUNKS_TO_EMBED_AT_ONCE,
             )
         pause = timedelta(seconds=_CHORES_SECONDS)
-        # A clock that was set back must not keep them waiting until it has caught up.
+        # A clock that was set back must not delay them until it has caught up.
         if self._done_at is not None and timedelta() <= now - self._done_at < pause:
             return
         self._done_at = now
@@ -381,7 +381,7 @@ class Chores:
         await store.jobs.prune_jobs(before=now - timedelta(days=_KEPT_JOBS_DAYS))
 
     async def _add_rereading(self, now: datetime) -> None:
-        """Have pages of an older extractor read again; only an upgrade makes any."""
+        """Queue the extraction of pages of an older extractor; only an upgrade causes any."""
         store = self._parts.store
         if await store.list_outdated_pages(EXTRACTOR_VERSION, limit=1, with_response=True):
             key = f"extractor {EXTRACTOR_VERSION}"

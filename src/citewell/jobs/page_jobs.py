@@ -1,4 +1,4 @@
-"""The jobs of a website that is one page: to process it, and to refresh it."""
+"""Process and refresh a website that is one page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def process_page(work: Work, parts: LibraryParts, website: Website) -> str
 async def refresh_page(work: Work, parts: LibraryParts, website: Website) -> str:
     """Fetch the page again and return what changed, as the JSON of a ChangeReport.
 
-    The stored page can be found all the while, and stays when the new one cannot be had.
+    The stored page can be searched meanwhile, and is kept if the new one cannot be fetched.
 
     Raises:
         CitewellError: it could not be read or embedded.
@@ -130,7 +130,7 @@ def _report(
 async def _remove_gone(
     parts: LibraryParts, website: Website, before: Page | None, error: CitewellError
 ) -> str:
-    """Remove a page of which the site says that it is no more; the entry stays and says so."""
+    """Remove a page that its site reports as gone; the entry stays and says so."""
     assert before is not None, "without a stored page the error is raised"
     page, library = before.info, parts.store.library
     await parts.ingester.note_gone(page)

@@ -1,4 +1,4 @@
-"""A renderer without a browser: it asks the workers of its database, and waits for one of them."""
+"""A renderer without a browser, which has the workers of its database render."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _is_urgent: ContextVar[bool] = ContextVar("is_urgent", default=True)
 
 @contextmanager
 def nobody_waits() -> Iterator[None]:
-    """Let the pages that are asked for meanwhile be rendered after those that callers wait for."""
+    """Give renders that are requested inside a lower priority than those that callers wait for."""
     token = _is_urgent.set(False)
     try:
         yield
@@ -64,19 +64,19 @@ class RemoteRenderer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        # The task had no part in the caller's error, so it must not come out as a group of its own.
+        # Without the caller's error, which would come out wrapped in a group.
         await self._stack.aclose()
 
     async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
         """Return the page as its reader sees it, as HTML, after its scripts have run.
 
-        `wait_for` is a text or a CSS selector that is to be on the page before it is read. A
+        `wait_for` is a text or a CSS selector that must be on the page before it is read. A
         caller that is cancelled, or whose time is over, withdraws its request.
 
         Raises:
             NotAUrl: `url` is not an http or https URL.
             RenderingUnavailable: no worker that renders is running.
-            FetchError: the page could not be had or shown; each subclass says why.
+            FetchError: the page could not be fetched or rendered; each subclass says why.
             StoreError: the workers cannot be asked.
         """
         start = canonical_url(url)
@@ -105,7 +105,7 @@ class RemoteRenderer:
         return page_of_outcome(outcome, start)
 
     async def _wait_for(self, request: RenderRequest) -> RenderOutcome | None:
-        """Return what became of the page; None when its time is over by the database's clock."""
+        """Return the outcome; None when the request has expired by the database's clock."""
         while True:
             # Created before the first check, so that no notification in between is missed.
             notified = self._notified[request.render_id] = anyio.Event()
@@ -133,7 +133,7 @@ class RemoteRenderer:
             try:
                 await self._renders.withdraw_render(request.render_id)
             except StoreError as error:
-                # Its time will be over soon, and then it is forgotten.
+                # It expires soon anyway.
                 logger.warning("a request to render was not withdrawn: %s", error.message)
 
     async def _listen(self) -> None:

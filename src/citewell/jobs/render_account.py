@@ -1,4 +1,4 @@
-"""What became of a rendered page, written by the worker that rendered it and read by the asker."""
+"""The outcome of a render, as the worker writes it and the requester reads it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def outcome_of_page(page: FetchedPage) -> RenderOutcome:
-    """Return a page that was rendered, to be handed back."""
+    """Return the outcome of a page that was rendered."""
     account = {
         "final_url": page.final_url,
         "status": page.status,
@@ -27,7 +27,7 @@ def outcome_of_page(page: FetchedPage) -> RenderOutcome:
 
 
 def outcome_of_error(error: CitewellError) -> RenderOutcome:
-    """Return why a page could not be rendered, to be handed back."""
+    """Return the outcome of a page that could not be rendered."""
     account = {
         "error": error.message,
         "kind": type(error).__name__,
@@ -38,10 +38,10 @@ def outcome_of_error(error: CitewellError) -> RenderOutcome:
 
 
 def page_of_outcome(outcome: RenderOutcome, url: str) -> FetchedPage:
-    """Return the page that was asked for as `url`.
+    """Return the page that was requested as `url`.
 
     Raises:
-        CitewellError: it could not be rendered; the same error as the worker met.
+        CitewellError: it could not be rendered; the same error that the worker met.
     """
     account = json.loads(outcome.account)
     if "error" in account:

@@ -1,4 +1,4 @@
-"""Renders the pages that other processes of the database ask for, until it is closed."""
+"""Renders pages for other processes of the database, until it is closed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Short, because somebody waits: so long after a worker was killed another one takes over.
+# Short, because somebody waits: after this time another worker takes over from a killed one.
 _LEASE_SECONDS = 5.0
-# An asker that is gone is noticed after this long.
+# How soon a requester that is gone is noticed.
 _BEAT_SECONDS = 1.0
 _ALIVE_SECONDS = 15.0
 _ALIVE_BEAT_SECONDS = 5.0
@@ -36,8 +36,8 @@ _STORE_TROUBLE_SECONDS = 2.0
 class RenderWorker:
     """Takes requests to render, a few at a time; use it as an async context manager.
 
-    Only the URL of a request and what to wait for are used: addresses, robots and limits are those
-    of `renderer`. On leaving, running pages get a moment to end, and are then handed back.
+    A request gives only the URL and what to wait for; address checks, robots and limits are those
+    of `renderer`. On leaving, running renders get a moment to end, and are then handed back.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RenderWorker:
                 while self._running:
                     await self._ended.wait()
         self._tasks.cancel_scope.cancel()
-        # Without the caller's own error: it is not of a task, and would come out in a group.
+        # Without the caller's error, which would come out wrapped in a group.
         await self._stack.aclose()
 
     async def _serve(self) -> None:
@@ -93,8 +93,8 @@ class RenderWorker:
             self._wake = anyio.Event()
 
     async def _take_one(self) -> bool:
-        # Twice as many as there are tabs: some wait for their turn on a host, and must not keep
-        # the others from a tab. What nobody waits for never takes all of these places.
+        # Twice the number of tabs: requests that wait for their turn on a host must not keep others
+        # from a tab. Requests that nobody waits for never take all places.
         if self._is_closing or len(self._running) >= 2 * self._max_pages:
             return False
         unhurried = sum(not taken.request.is_urgent for taken in self._running)
@@ -125,7 +125,7 @@ class RenderWorker:
             self._wake.set()
 
     async def _outcome_of(self, taken: TakenRender) -> RenderOutcome | None:
-        """Return what became of the page; None when its asker waits no more."""
+        """Return the outcome; None when the requester has stopped waiting."""
         url, wait_for = taken.request.url, taken.request.wait_for
         with anyio.move_on_after(taken.seconds_left):
             try:
@@ -133,13 +133,13 @@ class RenderWorker:
             except CitewellError as error:
                 return outcome_of_error(error)
             except Exception:
-                # The outermost handler of a page: a fault in one must not end all the others.
+                # The outermost handler of a render: a fault in one must not end the others.
                 logger.exception("rendering %s broke", shown_url(url))
                 return outcome_of_error(RenderFailed("an unexpected fault; the log has it"))
         return None
 
     async def _keep_lease(self, taken: TakenRender, rendering: anyio.CancelScope) -> None:
-        """Prolong the lease; stop rendering a page that is no longer ours to render."""
+        """Renew the lease, and stop rendering when it is lost."""
         render_id, is_ours = taken.request.render_id, True
         while is_ours:
             await anyio.sleep(_BEAT_SECONDS)

@@ -22,7 +22,7 @@ _LONGEST_WAIT_SECONDS = 3_600.0
 
 
 def is_passing(error: CitewellError) -> bool:
-    """Return whether the same work may succeed later."""
+    """Return whether the same work can succeed later."""
     if isinstance(error, HostUnreachable):
         return may_pass(error)
     if isinstance(error, HttpStatusError):
@@ -36,9 +36,9 @@ def is_passing(error: CitewellError) -> bool:
 def wait_before_retry(
     error: CitewellError, *, attempts: int, first_wait_seconds: float
 ) -> timedelta | None:
-    """Return how long to wait after this many attempts, or None when it is in vain.
+    """Return how long to wait before the next attempt; None if there is no point in one.
 
-    Each wait is twice the one before; a site that says when to come back is believed.
+    Each wait is twice the one before, and at least the Retry-After of the site.
     """
     if attempts >= MAX_ATTEMPTS or not is_passing(error):
         return None

@@ -1,4 +1,4 @@
-"""Takes jobs from the store and works on them, a few at a time, until it is closed."""
+"""Takes jobs from the store and runs them, a few at a time, until it is closed."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _LONG_KINDS = frozenset({"process_site", "reread_pages"})
 class Handler(Protocol):
     """Knows how to do jobs of one kind.
 
-    A job may be run again at any point, also after it was done but before that was noted: every
-    step must have the same end however often it is taken.
+    A job can be run again at any point, even after it was done but before that was recorded, so
+    every step must be idempotent.
     """
 
     async def run(self, work: Work) -> str:
-        """Do the work and return what it brought back, as JSON.
+        """Do the work and return its result, as JSON.
 
         Raises:
             CitewellError: it could not be done.
@@ -60,25 +60,25 @@ class Handler(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How much a runner does at once, and how long it waits for what."""
+    """The concurrency and the timing of a runner."""
 
     concurrency: int = 4
     lease_seconds: float = 60.0
-    """How long a job of a worker that is gone waits for the next one."""
+    """How long the job of a dead worker waits until another takes it over."""
     poll_seconds: float = 5.0
     first_retry_seconds: float = 15.0
     closing_seconds: float = 3.0
-    """How long running jobs may go on while the runner closes."""
+    """How long running jobs can go on while the runner closes."""
     kinds: frozenset[JobKind] | None = None
-    """Which jobs a runner that polls takes by itself; None means all."""
+    """The jobs that a polling runner takes; None means all."""
 
 
 class JobRunner:
-    """Works on jobs; use it as an async context manager.
+    """Runs jobs; use it as an async context manager.
 
-    One that `polls` takes whatever is due in the store, also what other processes added or left.
-    Any runner does the jobs that `run` is called with. On leaving, running jobs get a moment to
-    end, and are then handed back.
+    With `polls` it takes whatever is due in the store, including jobs that other processes added
+    or left. Every runner does the jobs that `run` is called with. On leaving, running jobs get a
+    moment to end, and are then handed back.
     """
 
     def __init__(
@@ -123,20 +123,20 @@ class JobRunner:
                 while self._running:
                     await self._changed.wait()
         self._tasks.cancel_scope.cancel()
-        # Without the caller's own error: it is not of a task, and would come out in a group.
+        # Without the caller's error, which would come out wrapped in a group.
         await self._stack.__aexit__(None, None, None)
 
     def wake(self) -> None:
-        """Say that there is a job to take."""
+        """Make the runner look for jobs now."""
         self._wake.set()
 
     async def run(
         self, job_id: int, *, wait_seconds: float | None, on_progress: OnProgress = no_progress
     ) -> Job:
-        """Have the job done and return it after `wait_seconds`, or once it has ended.
+        """Run the job, and return it after `wait_seconds` or once it has ended.
 
-        None waits for the end. A job that waits for a retry has not ended, but a caller whose
-        patience is limited gets it back as soon as an attempt has failed.
+        None waits for the end. A job that waits for a retry has not ended, but with a limited wait
+        it is returned as soon as an attempt has failed.
 
         Raises:
             NotFound: there is no such job.
@@ -155,7 +155,7 @@ class JobRunner:
                     if job.progress != reported:
                         reported = job.progress
                         await _report(on_progress, reported)
-                    # Another process may be running the job, and cannot notify us.
+                    # The job may be running in another process, which cannot notify this one.
                     with anyio.move_on_after(_WATCH_SECONDS):
                         await self._changed.wait()
                 return job
@@ -164,14 +164,14 @@ class JobRunner:
         return await self._get(job_id)
 
     def error_of(self, job: Job) -> CitewellError | None:
-        """Return why the last attempt at the job failed, as it was raised where that was here."""
+        """Return the error of the last attempt, as it was raised if that was in this process."""
         if job.error is None:
             return None
         here = self._errors.get(job.job_id)
         return here or error_of_kind(job.error_kind, job.error)
 
     async def cancel(self, job_id: int) -> bool:
-        """End an unfinished job, at once where this process works on it."""
+        """Cancel an unfinished job; return whether it was unfinished."""
         was_unfinished = await self._jobs.cancel_job(job_id, now=self._clock())
         if (work := self._running.get(job_id)) is not None:
             work.lease_state = "cancelled"
@@ -180,7 +180,7 @@ class JobRunner:
 
     async def run_until_idle(self) -> None:
         """Return once no job is due or running in this process."""
-        # Chores may add jobs that nobody knew of.
+        # Chores can add jobs.
         await self._has_looked.wait()
         while True:
             now = self._clock()
@@ -222,11 +222,11 @@ class JobRunner:
         """Take jobs while there are slots and jobs."""
         await self._release_dropped()
         while len(self._running) < self._pace.concurrency and not self._is_closing:
-            # One moment for all three: if the clock jumped between them, our own jobs would look
-            # as if nobody held them.
+            # One timestamp for all three: if the clock jumped between them, the leases of our own
+            # jobs would seem to have expired.
             now = self._clock()
             await self._renew_expired()
-            # Looking takes no lock; taking does, and would disturb every other process.
+            # Looking takes no lock; taking does, and would slow down every other process.
             due = await self._next_due(now)
             if due is None or due > now:
                 return
@@ -238,14 +238,14 @@ class JobRunner:
             self._tasks.start_soon(self._attempt, work)
 
     async def _release_dropped(self) -> None:
-        """Hand back what we still hold of jobs whose end the store could not take down."""
+        """Release jobs whose failure could not be recorded."""
         while self._dropped:
             job = self._dropped[-1]
             await self._jobs.release_job(job.job_id, lease=job.lease, now=self._clock())
             self._dropped.pop()
 
     async def _renew_expired(self) -> None:
-        """Prolong leases that ran out unnoticed, lest we take our own jobs once more."""
+        """Renew leases that expired unnoticed, so that no job is taken twice by this process."""
         for work in list(self._running.values()):
             if work.has_lease_expired:
                 await work.renew()
@@ -267,7 +267,7 @@ class JobRunner:
         return None
 
     def _kinds_to_take(self, *, is_wanted: bool) -> list[JobKind]:
-        """Return our kinds, but keep the last slot free of those that may take hours."""
+        """Return the kinds to take; the last slot is kept free of jobs that can take hours."""
         long_jobs = sum(work.job.kind in _LONG_KINDS for work in self._running.values())
         is_last = long_jobs >= self._pace.concurrency - 1 > 0
         ours = self._handlers if is_wanted else self._pace.kinds or self._handlers
@@ -280,7 +280,7 @@ class JobRunner:
         due = await self._next_due(self._clock())
         if due is None or len(self._running) >= self._pace.concurrency:
             return self._pace.poll_seconds
-        # What is due but could not be taken waits for its key, or for a runner that polls.
+        # A job that is due but was not taken waits for its key, or for a runner that polls.
         left = (due - self._clock()).total_seconds()
         return min(left, self._pace.poll_seconds) if left > 0 else self._pace.poll_seconds
 
@@ -302,7 +302,7 @@ class JobRunner:
             self.wake()
 
     async def _do(self, work: Work) -> None:
-        """Do the job and note how it ended."""
+        """Run the job and record how it ended."""
         job = work.job
         handler = self._handlers[job.kind]
         try:
@@ -323,7 +323,7 @@ class JobRunner:
             logger.warning("job %d (%s) failed: %s", job.job_id, job.kind, error.message)
             await self._note_failure(work, error)
         except Exception:
-            # The outermost handler of a job: a fault in one must not end all the others.
+            # The outermost handler of a job: a fault in one must not end the others.
             logger.exception("job %d (%s) broke", job.job_id, job.kind)
             await self._note_failure(work, CitewellError("an unexpected fault; the log has it"))
 
@@ -348,12 +348,12 @@ class JobRunner:
                 retry_at=retry_at,
             )
         except StoreError as trouble:
-            # It is taken again when the store can be written, or else when its lease has run out.
+            # It is released when the store can be written, or taken over when its lease expires.
             logger.warning("job %d: the failure was not noted: %s", job.job_id, trouble.message)
             self._dropped.append(job)
 
     async def _hand_back(self, work: Work) -> None:
-        """Give up a job that was stopped by our own closing, so that another may take it now."""
+        """Release a job that was stopped because this runner closes, for others to take."""
         job = work.job
         if not work.scope.cancel_called and not self._tasks.cancel_scope.cancel_called:
             return

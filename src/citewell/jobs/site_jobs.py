@@ -1,4 +1,4 @@
-"""The jobs of a website that is a whole site: to process it, and to refresh it."""
+"""Process and refresh a website that is a whole site."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _ALL_CHANGES = 1_000_000
 async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
     """Read the site and return what changed, as the JSON of a ChangeReport.
 
-    A job that was stopped goes on where it was. One page that fails does not stop the others.
+    A job that was stopped resumes where it was. A page that fails does not stop the others.
 
     Raises:
-        CitewellError: the site cannot be reached, or does not answer any more.
+        CitewellError: the site cannot be reached, or stopped answering.
     """
     is_refresh = work.job.kind == "refresh_website" or bool(work.job.payload.get("force"))
     crawler = SiteCrawler(parts, website, job_id=work.job.job_id, is_refresh=is_refresh)
@@ -64,7 +64,7 @@ async def _reading(parts: LibraryParts, website: Website, *, bytes_read: int) ->
     waiting, known = counts.get("waiting", 0), sum(counts.values())
     done = known - waiting
     room = max(website.options.max_pages - counts.get("read", 0), 0)
-    # Links lead to more pages than are known so far, but never to more than are wanted.
+    # Following links finds more pages than are known so far, up to the limit.
     is_total_known = crawl is not None and (crawl.discovery != "links" or waiting >= room)
     total = done + min(waiting, room) if is_total_known else None
     now = await parts.store.library.get_website(website.source_id, project=website.project)
@@ -123,7 +123,7 @@ async def _report(parts: LibraryParts, website: Website) -> ChangeReport:
 
 
 async def _summary(parts: LibraryParts, website: Website) -> tuple[WebsiteStatus, str | None]:
-    """Return how it ended, and what is missing although it may have ended well."""
+    """Return the final status, and a message on what is missing."""
     counts = await parts.store.crawls.count_urls(website.source_id)
     read, failed = counts.get("read", 0), counts.get("failed", 0)
     notes: list[str] = []

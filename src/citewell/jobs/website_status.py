@@ -1,4 +1,4 @@
-"""Reads the state of websites and jobs, without anything that works on them."""
+"""Read the state of websites and jobs, without loading what works on them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A website with the last work on it."""
+    """A website with the last job on it."""
 
     website: Website
     job: Job | None
 
 
 async def website_status(store: Store, source_id: int, *, project: str) -> Status:
-    """Return a website (or a stored page) with the last work on it.
+    """Return a website (or a stored page) with the last job on it.
 
     Raises:
         NotFound: there is no such website or page.

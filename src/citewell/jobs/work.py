@@ -1,4 +1,4 @@
-"""A job in the hands of a worker: its lease, its progress, and whether to go on."""
+"""A job that is being run: its lease and its progress."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BEATS_PER_LEASE = 4
-# A cancel from another process is noticed after this long.
+# How soon a cancellation by another process is noticed.
 _LOOK_SECONDS = 0.5
-# Often enough for whoever watches, and not a write for each page.
-_SECONDS_BETWEEN_TELLINGS = 0.25
+# Often enough to watch, without a write for each page.
+_REPORT_SECONDS = 0.25
 
 
 class Work:
@@ -39,38 +39,38 @@ class Work:
         self._clock = clock
         self._lease_seconds = lease_seconds
         self._leased_until = clock() + timedelta(seconds=lease_seconds)
-        self._told_at = -1.0
+        self._renewed_at = -1.0
 
     @property
     def has_lease_expired(self) -> bool:
-        """Whether another worker may take the job: the machine slept, or its clock jumped."""
+        """Whether another worker can take the job: the machine slept, or its clock jumped."""
         return self._clock() >= self._leased_until
 
     async def report(self, progress: JobProgress) -> None:
         """Record progress; updates in quick succession are written together."""
         changes_stage = progress.stage != self.progress.stage
         self.progress = progress
-        due = anyio.current_time() - self._told_at >= _SECONDS_BETWEEN_TELLINGS
+        due = anyio.current_time() - self._renewed_at >= _REPORT_SECONDS
         if changes_stage or due:
             await self.confirm()
 
     async def confirm(self) -> None:
-        """Return only while the job is ours: to be called before an outcome is written.
+        """Return only while this worker holds the lease; call it before an outcome is written.
 
         Raises:
-            StoreError: nobody can say whose it is.
+            StoreError: the lease cannot be checked.
         """
         await self.renew()
         if self.lease_state != "held":
             await checkpoint()
 
     async def renew(self) -> None:
-        """Prolong the lease; where the job is no longer ours, the attempt is cancelled.
+        """Renew the lease; if it is lost, the attempt is cancelled.
 
         Raises:
-            StoreError: nobody can say whose it is.
+            StoreError: the lease cannot be checked.
         """
-        self._told_at = anyio.current_time()
+        self._renewed_at = anyio.current_time()
         now = self._clock()
         self.lease_state = await self._jobs.heartbeat(
             self.job.job_id,
@@ -83,13 +83,13 @@ class Work:
         self._stop_unless_held()
 
     async def keep_lease(self) -> None:
-        """Prolong the lease until cancelled; meanwhile look whether the job is still ours."""
+        """Keep the lease until cancelled, and check often whether it is still held."""
         beat_seconds = self._lease_seconds / _BEATS_PER_LEASE
         while True:
             await anyio.sleep(min(_LOOK_SECONDS, beat_seconds))
             try:
-                # Looking writes nothing, so it can be done far more often.
-                if anyio.current_time() - self._told_at >= beat_seconds:
+                # Looking writes nothing, so it can be done more often.
+                if anyio.current_time() - self._renewed_at >= beat_seconds:
                     await self.renew()
                 else:
                     await self._look()

@@ -1,4 +1,4 @@
-"""Notify those who wait in this process that something of an owner's has changed."""
+"""Wake those in this process who wait for a change of an owner's questions or directives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import anyio
 
 
 class Changes:
-    """One event per owner that someone waits for; it is set once, then replaced."""
+    """One event per owner with waiters; each is set once, then replaced."""
 
     def __init__(self) -> None:
         self._next: dict[str, anyio.Event] = {}
@@ -14,7 +14,7 @@ class Changes:
     def next(self, owner: str) -> anyio.Event:
         """Return the event of the owner's next change.
 
-        Ask for it before looking at the store: a change between looking and waiting would be lost.
+        Get it before reading the store; otherwise a change between reading and waiting is lost.
         """
         return self._next.setdefault(owner, anyio.Event())
 

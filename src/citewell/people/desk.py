@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from citewell.store.people import PeopleStore
 
 MOST_LISTED = 200
-"""Questions, or directives, of one state that a list holds."""
-# Another process that writes to the same database is noticed after this long at the latest.
+"""Most questions, or directives, of one state in a list."""
+# A change by another process is noticed within this time.
 POLL_SECONDS = 0.2
-# Whoever waits takes an answer within a poll; one that is older has nobody waiting for it.
+# A waiting call takes an answer within a poll; an older answer has no one waiting for it.
 _GRACE_SECONDS = 5.0
 _LATE_ANSWERS_AT_ONCE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Party:
-    """Whose questions and directives these are, and how to call both ends."""
+    """The owner of questions and directives, and the names of both sides."""
 
     owner: str
     user: str | None = None
     agent: str | None = None
     key_hint: str | None = None
     asker: str = ""
-    """The conversation of the owner that asks; a late answer goes to no other."""
+    """The conversation that asks; late answers go to no other."""
 
 
 class Desk:
-    """Keeps questions and directives in the store and wakes those who wait for them.
+    """Stores questions and directives, and wakes those who wait for them.
 
-    Within one process a change is noticed at once, one by another process within POLL_SECONDS.
+    Changes in this process are noticed immediately, those of others within POLL_SECONDS.
     """
 
     def __init__(self, store: PeopleStore, *, answer_timeout_seconds: float) -> None:
@@ -55,14 +55,14 @@ class Desk:
         self._is_stopping = False
 
     def stop_waiting(self) -> None:
-        """End every wait for an answer, running or later, because the server stops."""
+        """End all present and future waits for answers, because the server stops."""
         self._is_stopping = True
         self._changes.notify_all()
 
     async def ask(self, text: str, party: Party, *, replies: Sequence[str] = ()) -> UserQuestion:
-        """Put a question on the desk and return it.
+        """Ask a question and return it.
 
-        One of the same words that is open, or whose answer nobody was given, is taken up instead.
+        If the same question is open, or was answered without delivery, that one is returned.
         """
         now = _now()
         offered = tuple(dict.fromkeys(plain_text(reply) for reply in replies))
@@ -134,7 +134,7 @@ class Desk:
         return _found(question)
 
     async def answer(self, question_id: str, answer: str, *, owner: str) -> UserQuestion:
-        """Store the user's answer and wake the agent; if it waits no more, the answer is late.
+        """Store the user's answer and wake the agent; if it no longer waits, the answer is late.
 
         Raises:
             NotFound: the owner has no such question.
@@ -151,18 +151,18 @@ class Desk:
         return question
 
     async def cancel(self, question: UserQuestion) -> UserQuestion:
-        """Close a question that the user does not want to answer; return it as it is then."""
+        """Close a question that the user declined to answer, and return it."""
         return await self._close(question, expired=False)
 
     async def deliver(self, question: UserQuestion) -> None:
-        """Note that the agent is being given the answer."""
+        """Record that the agent gets the answer."""
         await self._store.deliver_answer(question.question_id, owner=question.owner, now=_now())
         self._notify(question.owner)
 
     async def take_late_answers(self, owner: str, *, asker: str) -> list[UserQuestion]:
-        """Return answers that the asker was not given, each once; meant to be asked at every call.
+        """Return answers that the asker has not got yet, each once; cheap enough for every call.
 
-        That there is none is remembered for POLL_SECONDS, or until one comes in this process.
+        An empty result is cached for POLL_SECONDS, or until an answer arrives in this process.
         """
         if time.monotonic() < self._nothing_late_until.get(owner, {}).get(asker, 0.0):
             return []
@@ -193,7 +193,7 @@ class Desk:
     async def search_history(
         self, owner: str, *, matching: str, before: str | None, limit: int
     ) -> list[UserQuestion]:
-        """Return closed questions that hold these letters, newest first, from `before` on."""
+        """Return closed questions that contain `matching`, newest first, from `before` on."""
         return await self._store.search_history(
             owner, matching=plain_text(matching), before=before, limit=limit
         )
@@ -201,7 +201,7 @@ class Desk:
     async def add_directive(
         self, content: str, party: Party, *, task_id: str = DEFAULT_TASK
     ) -> Directive:
-        """Put a directive on the desk and return it."""
+        """Queue a directive and return it."""
         directive = Directive(
             directive_id=str(uuid.uuid4()),
             owner=party.owner,
@@ -216,7 +216,7 @@ class Desk:
         return directive
 
     async def take_directive(self, owner: str, *, task_id: str | None) -> Directive | None:
-        """Return the next waiting directive, which no other call gets; None without one."""
+        """Return the next waiting directive, which no other call gets; None if there is none."""
         task = None if task_id is None else plain_text(task_id)
         taken = await self._store.take_directive(owner, task_id=task, now=_now())
         if taken is not None:
@@ -250,7 +250,7 @@ class Desk:
         self._notify(owner)
 
     async def move_directive(self, directive_id: str, *, owner: str, earlier: bool) -> None:
-        """Let a waiting directive change places with the one before or after it.
+        """Swap a waiting directive with the one before or after it.
 
         Raises:
             NotFound: the owner has no such directive, or it was delivered.
@@ -263,14 +263,14 @@ class Desk:
         self._notify(owner)
 
     async def add_template(self, content: str, *, owner: str, task_id: str) -> None:
-        """Keep a directive to be used again."""
+        """Save a directive as a template."""
         await self._store.add_template(
             owner, content=plain_text(content), task_id=plain_text(task_id)
         )
         self._notify(owner)
 
     async def list_templates(self, owner: str) -> list[DirectiveTemplate]:
-        """Return the directives that are kept to be used again, newest first."""
+        """Return the saved templates, newest first."""
         return await self._store.list_templates(owner, limit=MOST_LISTED)
 
     async def delete_template(self, number: int, *, owner: str) -> None:
@@ -302,13 +302,13 @@ class Desk:
     async def watch(self, owner: str) -> AsyncGenerator[int]:
         """Yield the owner's revision now and after every change, for as long as it is read.
 
-        That a question's time is over is a change too, also where nobody waits for it any more.
+        The expiry of a question is a change too, even if nobody waits for it any more.
         """
         seen, next_expiry = -1, None
         while True:
             changed = self._changes.next(owner)
             if next_expiry is not None and next_expiry <= _now():
-                # To read the list is to expire what is overdue: the revision grows with it.
+                # Listing expires overdue questions, which raises the revision.
                 next_expiry = await self._next_expiry(owner)
             revision = await self._store.revision(owner)
             if revision != seen:
@@ -338,7 +338,7 @@ class Desk:
         self._changes.notify(owner)
 
     def _remember_nothing_late(self, owner: str, asker: str, looked_at: float) -> None:
-        # Owners and askers come and go; what is remembered of them must not grow for ever.
+        # Owners and askers come and go; the cache must not grow for ever.
         askers = self._nothing_late_until.setdefault(owner, {})
         if len(self._nothing_late_until) >= 10_000 or len(askers) >= 10_000:
             self._nothing_late_until.clear()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from citewell.app.parts import PartName
     from citewell.core.people import Directive, DirectiveTemplate, UserQuestion
-    from citewell.tools.tool import Call
+    from citewell.tools.tool import Call, Tool
 
 Json = dict[str, Any]
 
@@ -33,8 +33,7 @@ DESK_NEEDS: tuple[PartName, ...] = ("desk",)
 
 async def list_questions(call: Call) -> dict[str, list[Json]]:
     """Return the caller's `pending` questions, oldest first, and the `history`, newest first."""
-    ask_user.TOOL.refuse_others(call.caller)
-    pending, history = await call.parts.desk.list_questions(party_of(call).owner)
+    pending, history = await call.parts.desk.list_questions(_owner(call, ask_user.TOOL))
     return {
         "pending": [shape_question(question) for question in pending],
         "history": [shape_question(question) for question in history],
@@ -43,9 +42,8 @@ async def list_questions(call: Call) -> dict[str, list[Json]]:
 
 async def search_history(call: Call, *, matching: str, before: str | None) -> list[Json]:
     """Return the next questions of the history that hold `matching`, newest first."""
-    ask_user.TOOL.refuse_others(call.caller)
     questions = await call.parts.desk.search_history(
-        party_of(call).owner, matching=matching, before=before, limit=HISTORY_AT_ONCE
+        _owner(call, ask_user.TOOL), matching=matching, before=before, limit=HISTORY_AT_ONCE
     )
     return [shape_question(question) for question in questions]
 
@@ -57,16 +55,14 @@ async def answer_question(call: Call, question_id: str, *, answer: object) -> Js
         InvalidArgument: the answer is empty or too long.
         NotFound, QuestionClosed: there is no such question, or it has been answered.
     """
-    ask_user.TOOL.refuse_others(call.caller)
+    owner = _owner(call, ask_user.TOOL)
     text = _text(answer, name="answer", most=MAX_ANSWER_CHARACTERS)
-    owner = party_of(call).owner
     return shape_question(await call.parts.desk.answer(question_id, text, owner=owner))
 
 
 async def list_directives(call: Call) -> dict[str, list[Json]]:
     """Return the caller's `pending` directives, newest first, and the `consumed`, last first."""
-    get_user_request.TOOL.refuse_others(call.caller)
-    pending, consumed = await call.parts.desk.list_directives(party_of(call).owner)
+    pending, consumed = await call.parts.desk.list_directives(_owner(call, get_user_request.TOOL))
     return {
         "pending": [shape_directive(directive) for directive in pending],
         "consumed": [shape_directive(directive) for directive in consumed],
@@ -95,10 +91,9 @@ async def edit_directive(
         InvalidArgument: the content or the task id is empty or too long.
         NotFound: the caller has no such directive, or it was delivered.
     """
-    get_user_request.TOOL.refuse_others(call.caller)
     await call.parts.desk.edit_directive(
         directive_id,
-        owner=party_of(call).owner,
+        owner=_owner(call, get_user_request.TOOL),
         content=_content(content),
         task_id=_task(task_id),
     )
@@ -110,15 +105,13 @@ async def move_directive(call: Call, directive_id: str, *, earlier: bool) -> Non
     Raises:
         NotFound: the caller has no such directive, or it was delivered.
     """
-    get_user_request.TOOL.refuse_others(call.caller)
-    owner = party_of(call).owner
+    owner = _owner(call, get_user_request.TOOL)
     await call.parts.desk.move_directive(directive_id, owner=owner, earlier=earlier)
 
 
 async def list_templates(call: Call) -> list[DirectiveTemplate]:
     """Return the directives that the caller keeps to be used again, newest first."""
-    get_user_request.TOOL.refuse_others(call.caller)
-    return await call.parts.desk.list_templates(party_of(call).owner)
+    return await call.parts.desk.list_templates(_owner(call, get_user_request.TOOL))
 
 
 async def add_template(call: Call, *, content: object, task_id: object = None) -> None:
@@ -127,8 +120,7 @@ async def add_template(call: Call, *, content: object, task_id: object = None) -
     Raises:
         InvalidArgument: the content or the task id is empty or too long.
     """
-    get_user_request.TOOL.refuse_others(call.caller)
-    owner = party_of(call).owner
+    owner = _owner(call, get_user_request.TOOL)
     await call.parts.desk.add_template(_content(content), owner=owner, task_id=_task(task_id))
 
 
@@ -138,8 +130,7 @@ async def delete_template(call: Call, number: int) -> None:
     Raises:
         NotFound: the caller has no such template.
     """
-    get_user_request.TOOL.refuse_others(call.caller)
-    await call.parts.desk.delete_template(number, owner=party_of(call).owner)
+    await call.parts.desk.delete_template(number, owner=_owner(call, get_user_request.TOOL))
 
 
 async def delete_directive(call: Call, directive_id: str) -> None:
@@ -148,14 +139,12 @@ async def delete_directive(call: Call, directive_id: str) -> None:
     Raises:
         NotFound: the caller has no such directive.
     """
-    get_user_request.TOOL.refuse_others(call.caller)
-    await call.parts.desk.delete_directive(directive_id, owner=party_of(call).owner)
+    await call.parts.desk.delete_directive(directive_id, owner=_owner(call, get_user_request.TOOL))
 
 
 async def delete_directives(call: Call) -> int:
     """Remove all directives of the caller; return how many there were."""
-    get_user_request.TOOL.refuse_others(call.caller)
-    return await call.parts.desk.delete_directives(party_of(call).owner)
+    return await call.parts.desk.delete_directives(_owner(call, get_user_request.TOOL))
 
 
 def watch_desk(call: Call) -> AsyncGenerator[int]:
@@ -194,6 +183,12 @@ def shape_directive(directive: Directive) -> Json:
         "user_identity": directive.user,
         "key_hint": directive.key_hint,
     }
+
+
+def _owner(call: Call, tool: Tool[Any, Any]) -> str:
+    """Return whose desk the caller sits at, if its key is for the tool at the other end."""
+    tool.refuse_others(call.caller)
+    return party_of(call).owner
 
 
 def _shown(moment: datetime | None) -> str | None:
