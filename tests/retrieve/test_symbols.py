@@ -58,6 +58,8 @@ async def first_quote(store: Store, question: str) -> tuple[str, bool]:
         "Heron.wade",
         "heron.WADE()",
         "wade",
+        "birds wade",
+        "wade in heron",
         "What does Heron.wade do?",
         "What is birds::Heron::wade?",
         "What are the parameters of `wade`?",

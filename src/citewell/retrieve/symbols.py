@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     r"`(?P<code>[^`\n]{1,200})`"
     r"|(?P<name>(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?)"
 )
+_JOINT = re.compile(r"\.|::|#|->")
 _LONGEST_ASK = 300
 _MOST_NAMES = 6
 _MOST_LOOKED_UP = 400
@@ -31,24 +32,29 @@ _COMMON = 40
 _MOST_DEFINITIONS = 2
 # Chosen on the even lines of bench/questions.py.
 _MOST_WORDS_BESIDE = 3
+_CONNECTING = frozenset({"in", "of", "from"})
+_MOST_PARTS = 4
 
 
 async def find_definitions(query: Query, *, store: Store, where: SearchFilter) -> Definitions:
     """Return the definitions of the symbols that the query names, in any case, whole or in part."""
-    names = _names_in(query)
-    if not names or not query.words:
+    names, parts = _names_in(query), _parts_in(query)
+    if not (names or parts) or not query.words:
         return Definitions()
-    last_names = list(dict.fromkeys(last_part(name) for name in names))
+    last_names = list(dict.fromkeys(last_part(name) for name in (*names, *parts)))
     symbols = await store.symbols.symbols_named(last_names, where=where, limit=_MOST_LOOKED_UP)
-    chosen: list[StoredSymbol] = []
-    for name in names:
+    chosen = _named_in_parts(parts, symbols)
+    is_name = bool(chosen)
+    for name in names if not is_name else ():
         chosen += _best_matches(name, symbols)
     places = {symbol.chunk_id: symbol.start for symbol in reversed(chosen)}
     chunks = await store.load_chunks(list(dict.fromkeys(symbol.chunk_id for symbol in chosen)))
     starts = {chunk.chunk_id: max(0, places[chunk.chunk_id] - chunk.start) for chunk in chunks}
     asks = bool(asked_terms(query.text)) or asks_signature(query.ask)
     return Definitions(
-        chunks=tuple(chunks), starts=starts, come_first=asks and _is_about(query, names)
+        chunks=tuple(chunks),
+        starts=starts,
+        come_first=is_name or (asks and _is_about(query, names)),
     )
 
 
@@ -113,11 +119,33 @@ def _names_in(query: Query) -> list[str]:
     return list(dict.fromkeys(names))[:_MOST_NAMES]
 
 
+def _parts_in(query: Query) -> list[str]:
+    """Return the words of a query that may be one name in parts: `flask abort`, `save in Model`."""
+    words = query.ask.rstrip("?").split() if len(query.ask) <= _LONGEST_ASK else []
+    parts = [word for word in words if word.lower() not in _CONNECTING]
+    is_name = 1 < len(parts) <= _MOST_PARTS and all(
+        _TOKEN.fullmatch(part) and part.lower() not in STOP_WORDS for part in parts
+    )
+    return [part.strip("`").removesuffix("()") for part in parts] if is_name else []
+
+
+def _named_in_parts(parts: Sequence[str], symbols: Sequence[StoredSymbol]) -> list[StoredSymbol]:
+    """Return the symbols whose qualified name has all of the words, one of them as its end."""
+    wanted = {piece.lower() for part in parts for piece in _JOINT.split(part)}
+    found = [
+        symbol
+        for symbol in symbols
+        if wanted and wanted <= {piece.lower() for piece in _JOINT.split(symbol.full_name)}
+    ]
+    found.sort(key=lambda symbol: (symbol.full_name.count("."), len(symbol.full_name)))
+    return found if len(found) <= _COMMON else []
+
+
 def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymbol]:
     """Return the symbols that share most with `name`, those written like it before others."""
     shares = [(shared_parts(symbol.full_name, name), symbol) for symbol in symbols]
     most = max((share for share, _ in shares), default=0)
-    parts = len(re.split(r"\.|::|#|->", name))
+    parts = len(_JOINT.split(name))
     if most == 0:
         return []
     best = [symbol for share, symbol in shares if share == most]
@@ -126,7 +154,7 @@ def _best_matches(name: str, symbols: Sequence[StoredSymbol]) -> list[StoredSymb
         return []
     if len(best) > _COMMON:
         return []
-    last = re.split(r"\.|::|#|->", name)[-1]
+    last = _JOINT.split(name)[-1]
     return sorted(
         best,
         key=lambda symbol: (
