@@ -48,6 +48,8 @@ _SWITCHES = (
     "--disable-quic",
     # Names are the proxy's to resolve; a name looked up here would be an address unchecked.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # What a shared worker sends passes by the routes of the page that started it.
+    "--disable-blink-features=SharedWorker",
     "--deny-permission-prompts",
     "--disable-gpu",
     "--mute-audio",
