@@ -27,6 +27,7 @@ from bench.research_engine import served_pages
 
 from citewell.app.open import App, open_app
 from citewell.core.settings import Settings
+from citewell.server.memory import share_memory_between_threads
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
 
@@ -134,6 +135,8 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0, help="seconds between rounds of calls")
     parser.add_argument("--json", type=Path, help="write the numbers here")
     options = parser.parse_args()
+    # As a server does when it starts.
+    share_memory_between_threads()
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "library.db"
         copy_library(options.cache / f"{options.site}.db", library)

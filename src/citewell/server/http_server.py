@@ -24,6 +24,7 @@ from citewell.server.http_app import build_http_app
 from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 from citewell.server.listener import bind
 from citewell.server.mcp_server import build_server
+from citewell.server.memory import share_memory_between_threads
 from citewell.server.metrics import Metrics
 from citewell.server.shared_sessions import SharedSessions
 from citewell.server.stop_signals import on_stop_signal
@@ -66,6 +67,7 @@ async def serve_http(
         SettingsError: the port cannot be bound, or would be open to anyone.
         CitewellError: a part cannot be opened.
     """
+    share_memory_between_threads()
     with listener or bind(settings.mcp_host, settings.mcp_port) as bound:
         # Port 0 takes any free port; the log and progress messages name the real one.
         settings = replace(settings, mcp_port=bound.getsockname()[1])

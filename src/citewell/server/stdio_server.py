@@ -14,6 +14,7 @@ import anyio.to_thread
 from citewell.app.open import open_app
 from citewell.server.early_answer import EarlyAnswer
 from citewell.server.jsonrpc import Fault, parse_message
+from citewell.server.memory import share_memory_between_threads
 from citewell.server.plain_calls import PlainCalls, local_caller
 from citewell.server.stop_signals import on_stop_signal
 from citewell.tools.early import open_early_registry
@@ -57,6 +58,7 @@ async def serve_stdio(settings: Settings, channel: LineChannel, handover: Handov
 
 def load_sdk() -> None:
     """Import what the SDK's server and all of its tools are made of."""
+    share_memory_between_threads()
     # Hardly anything that modules are made of becomes garbage; looking for some while they load
     # took a tenth of the time.
     gc.disable()
