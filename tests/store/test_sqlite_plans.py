@@ -46,6 +46,17 @@ async def test_pages_under_a_prefix_are_found_without_reading_the_others(tmp_pat
     assert "SCAN page" not in steps
 
 
+async def test_the_same_texts_of_another_version_are_found_without_reading_other_pages(
+    tmp_path: Path,
+) -> None:
+    async with empty_store("sqlite-file", tmp_path):
+        steps = plan(tmp_path / "pages.db", "twins_of_chunks", {"chunk_ids": [1], "model": MODEL})
+        steps += plan(tmp_path / "pages.db", "siblings_of_page", {"source_id": 1})
+
+    assert "SCAN other" not in steps
+    assert not [step for step in steps if "AUTOMATIC" in step]
+
+
 async def test_the_library_is_counted_as_it_changes(tmp_path: Path) -> None:
     async with empty_store("sqlite-file", tmp_path, model=MODEL) as store:
         put = await store.put_page(draft("https://a.org/", "Herons wade.", "Egrets fly."))

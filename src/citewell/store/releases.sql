@@ -12,28 +12,33 @@ FROM page AS own
 JOIN page AS other
     ON other.project = own.project AND other.product = own.product AND other.place = own.place
     -- postgres: AND md5(other.place) = md5(own.place)
+    -- What the index of releases holds.
+    AND other.product <> ''
 WHERE own.source_id = :source_id AND own.product <> '' AND other.version <> own.version
 ORDER BY other.source_id;
 
 -- name: twins_of_chunks
+-- CROSS JOIN keeps SQLite to this order; left to itself it indexes all texts for every batch.
 SELECT own.chunk_id, max(twin.chunk_id) AS twin_id
 FROM chunk AS own
-JOIN page AS page ON page.source_id = own.source_id
-JOIN page AS other
+JOIN page AS page ON page.source_id = own.source_id AND page.product <> ''
+-- sqlite: CROSS JOIN page AS other
+-- postgres: JOIN page AS other
     ON other.project = page.project AND other.product = page.product AND other.place = page.place
     -- postgres: AND md5(other.place) = md5(page.place)
-JOIN chunk AS twin ON twin.source_id = other.source_id
+    AND other.product <> '' AND other.version <> page.version
+-- sqlite: CROSS JOIN chunk AS twin
+-- postgres: JOIN chunk AS twin
+    ON twin.source_id = other.source_id AND twin.embedded_text = own.embedded_text
 JOIN embedding_model ON embedding_model.model_id = twin.model_id
 -- sqlite: WHERE own.chunk_id IN (SELECT value FROM json_each(:chunk_ids))
 -- postgres: WHERE own.chunk_id = ANY (:chunk_ids)
-    AND page.product <> '' AND other.version <> page.version
     AND embedding_model.name = :model AND twin.vector IS NOT NULL
-    AND twin.embedded_text = own.embedded_text
 GROUP BY own.chunk_id;
 
 -- name: pages_of_release
 SELECT source_id FROM page
-WHERE project = :project AND product = :product AND version = :version
+WHERE project = :project AND product = :product AND version = :version AND product <> ''
 ORDER BY source_id;
 
 -- name: used_releases
