@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
-from typing_extensions import override
+from tests.loopback import QuietHandler, serving
 
 
 @contextmanager
@@ -15,7 +15,10 @@ def dripping_server() -> Iterator[str]:
     """Give the address of such a server; it stops on leaving."""
     stopping = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.0"
+        wbufsize = 0
+
         def do_GET(self) -> None:
             self.send_response(200)
             self.end_headers()
@@ -25,16 +28,9 @@ def dripping_server() -> Iterator[str]:
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True
 
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the output of the tests clean."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(server):
         try:
             yield f"http://127.0.0.1:{server.server_port}"
         finally:
             stopping.set()
-            server.shutdown()
-            thread.join()

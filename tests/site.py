@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
-from typing_extensions import override
+from tests.loopback import QuietHandler, serving
 
 
 @dataclass(kw_only=True)
@@ -70,16 +70,11 @@ class Site:
 @contextmanager
 def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
     """Serve `pages` (path to HTML, Response or function) on a free loopback port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
-    server.daemon_threads = True
+    server = ThreadingHTTPServer(("127.0.0.1", 0), QuietHandler)
     site = Site(pages, server.server_address[1])
     stopping = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Headers and body leave together: apart, each request waits 40 ms for an acknowledgement.
-        wbufsize = 65_536
-
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             headers = dict(self.headers.items())
             response = site.answer(Request(path=self.path, headers=headers, method=self.command))
@@ -102,22 +97,14 @@ def running_site(pages: Mapping[str, Answer]) -> Iterator[Site]:
                 self.wfile.write(response.body)
             self.wfile.flush()
 
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
     for method in ("HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
         setattr(Handler, f"do_{method}", Handler.do_GET)
     server.RequestHandlerClass = Handler
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
-        yield site
-    finally:
-        stopping.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+    with serving(server):
+        try:
+            yield site
+        finally:
+            stopping.set()
 
 
 def wait_until(condition: Callable[[], bool], *, seconds: float = 60.0) -> None:

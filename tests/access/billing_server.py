@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
-from typing_extensions import override
+from tests.loopback import QuietHandler, serving
 
 
 @dataclass
@@ -72,35 +71,18 @@ def billing_server() -> Iterator[BillingServer]:
     """Run a service on a free port until leaving."""
     service = BillingServer()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer("GET", {})
 
         def do_POST(self) -> None:
-            length = int(self.headers.get("Content-Length", 0))
-            self._answer("POST", json.loads(self.rfile.read(length)))
+            self._answer("POST", json.loads(self.body()))
 
         def _answer(self, method: str, sent: dict[str, Any]) -> None:
             token = self.headers.get("Authorization", "").removeprefix("Bearer ")
-            status, body = service.answer(method, self.path, token, sent)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.reply(*service.answer(method, self.path, token, sent))
 
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        service.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield service
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    service.url = f"http://127.0.0.1:{server.server_port}"
+    with serving(server):
+        yield service

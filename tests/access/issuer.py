@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
-from typing_extensions import override
+from tests.loopback import QuietHandler, serving
 
 RESOURCE = "https://citewell.example/mcp"
 
@@ -84,33 +83,21 @@ class Issuer:
 @contextmanager
 def running_issuer() -> Iterator[Issuer]:
     """Run an issuer until leaving."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), QuietHandler)
     issuer = Issuer(server.server_address[1])
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer("")
 
         def do_POST(self) -> None:
-            self._answer(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            self._answer(self.body().decode())
 
         def _answer(self, form: str) -> None:
             answer = issuer.answer(self.path, form)
-            self.send_response(404 if answer is None else 200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            self.wfile.write(json.dumps(answer).encode())
-
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            pass
+            status = 404 if answer is None else 200
+            self.reply(status, json.dumps(answer).encode(), {"Content-Type": "application/json"})
 
     server.RequestHandlerClass = Handler
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield issuer
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)

@@ -121,7 +121,7 @@ def test_a_running_call_ends_before_the_server_does(tmp_path: Path, transport: s
             asking.start()
             wait_until(lambda: "/" in site.paths())
             server.process.terminate()
-            asking.join(20)
+            asking.join(120)
             code = server.wait()
 
     used = json.loads(run_citewell(tmp_path, "usage", "--json").stdout)

@@ -86,7 +86,6 @@ def error_of(result: CallToolResult) -> dict[str, Any]:
         ("http", "stdio", "2026-07-28"),
         ("http", "http", "legacy"),
         ("http", "http", "2026-07-28"),
-        ("http_on_postgres", "http", "legacy"),
         ("http_on_postgres", "http", "2026-07-28"),
     ],
 )
@@ -168,7 +167,7 @@ async def test_a_cancelled_answer_leaves_nothing_behind(
             tasks.start_soon(ask)
             await started.wait()
             tasks.cancel_scope.cancel()
-        with anyio.fail_after(60):
+        with anyio.fail_after(300):
             status = await client.call_tool("status", {"source_url": slow})
 
     assert error_of(status)["code"] == "NOT_FOUND"

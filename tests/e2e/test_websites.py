@@ -88,7 +88,6 @@ async def call(client: Client, name: str, **arguments: object) -> dict[str, Any]
         ("http", "stdio", "legacy"),
         ("http", "stdio", "2026-07-28"),
         ("http_on_postgres", "http", "legacy"),
-        ("http_on_postgres", "http", "2026-07-28"),
     ],
 )
 async def test_a_library_is_kept_through_any_client(

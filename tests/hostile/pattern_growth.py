@@ -37,7 +37,8 @@ class SlowPattern:
 
     attack: Attack
     seconds: float
-    ratio: float
+    ratio: float | None
+    """How much longer four times the text takes; None where the text itself takes too long."""
 
 
 class _Interrupted(Exception):
@@ -64,10 +65,11 @@ def find_slow_text(
             seconds = _least_seconds(apply, pattern, attack.text(length))
             if seconds < _SUSPICIOUS_SECONDS:
                 continue
+            if seconds >= _LONG_SECONDS or longest:
+                return SlowPattern(attack=attack, seconds=seconds, ratio=None)
             longer = _least_seconds(apply, pattern, attack.text(_FACTOR * length))
-            ratio = longer / seconds
-            if seconds >= _LONG_SECONDS or longest or ratio > _LINEAR_RATIO:
-                return SlowPattern(attack=attack, seconds=seconds, ratio=ratio)
+            if longer / seconds > _LINEAR_RATIO:
+                return SlowPattern(attack=attack, seconds=seconds, ratio=longer / seconds)
     finally:
         signal.signal(signal.SIGVTALRM, previous)
     return None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 
-from typing_extensions import override
+from tests.loopback import QuietHandler, serving
 
 
 @dataclass(kw_only=True)
@@ -53,35 +52,17 @@ def running_model_server(*answers: Answering) -> Iterator[ModelServer]:
     """Serve `answers`, one per call, on a free loopback port."""
     model = ModelServer(answers)
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+            body = json.loads(self.body())
             headers = dict(self.headers.items())
-            answer = model.answer(Call(path=self.path, headers=headers, body=json.loads(body)))
+            answer = model.answer(Call(path=self.path, headers=headers, body=body))
             raw = (
                 answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             )
-            self.send_response(answer.status)
-            for name, value in answer.headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
-
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            pass
+            self.reply(answer.status, raw, answer.headers)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
     model.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield model
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)

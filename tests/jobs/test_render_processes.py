@@ -53,7 +53,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module")
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Place]:
@@ -109,7 +109,7 @@ async def asking(place: Place) -> AsyncIterator[RemoteRenderer]:
 async def until_counted(place: Place, **wanted: int) -> None:
     store = await open_store(place.address)
     try:
-        with anyio.fail_after(60):
+        with anyio.fail_after(300):
             while True:
                 counts = await store.renders.count_renders()
                 if all(getattr(counts, name) == number for name, number in wanted.items()):
@@ -130,6 +130,7 @@ async def fetch(client: Client, url: str, render: str = "always") -> str:
     return "".join(part.text for part in result.content if isinstance(part, TextContent))
 
 
+@pytest.mark.parametrize("place", ["postgres"], indirect=True)
 async def test_a_server_has_its_pages_shown_by_a_worker_with_rules_of_its_own(
     place: Place, site: Site
 ) -> None:
@@ -168,13 +169,14 @@ async def test_a_server_has_its_pages_shown_by_a_worker_with_rules_of_its_own(
     assert not any(map(is_alive, browsers))
 
 
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 async def test_a_page_of_a_killed_worker_is_shown_by_another(place: Place, site: Site) -> None:
     asked = threading.Event()
 
     def answer(request: Request) -> Response:
         is_first = not asked.is_set()
         asked.set()
-        return Response(body=SHELL.encode(), headers=HTML, wait_seconds=60 if is_first else 0)
+        return Response(body=SHELL.encode(), headers=HTML, wait_seconds=600 if is_first else 0)
 
     site.pages["/held"] = answer
     texts: list[str] = []
@@ -185,10 +187,10 @@ async def test_a_page_of_a_killed_worker_is_shown_by_another(place: Place, site:
 
     with render_worker(place, site) as first:
         await until_counted(place, workers=1)
-        with anyio.fail_after(60):
+        with anyio.fail_after(300):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(show)
-                await to_thread.run_sync(asked.wait, 20)
+                await to_thread.run_sync(asked.wait, 120)
                 first.kill()
                 with render_worker(place, site):
                     await until_counted(place, waiting=0, held=0)
@@ -203,7 +205,7 @@ async def test_a_worker_that_is_told_to_stop_ends_its_page_first(
 
     def answer(request: Request) -> Response:
         asked.set()
-        may_answer.wait(60)
+        may_answer.wait(300)
         return Response(body=SHELL.encode(), headers=HTML)
 
     site.pages["/slow"] = answer
@@ -218,11 +220,11 @@ async def test_a_worker_that_is_told_to_stop_ends_its_page_first(
         await until_counted(place, workers=1)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(show)
-            await to_thread.run_sync(asked.wait, 20)
+            await to_thread.run_sync(asked.wait, 120)
             worker.terminate()
             await until_counted(place, workers=0)
             may_answer.set()
-        code = await to_thread.run_sync(worker.wait, 20)
+        code = await to_thread.run_sync(worker.wait, 120)
 
     assert "made by a script" in texts[0]
     assert code == 0

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from tests.drafts import FETCHED_AT, draft
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.looking import ALL
 
 from citewell.core.library import PageQuery
@@ -18,21 +15,18 @@ from citewell.store.protocol import Store
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        for day, (url, title, text) in enumerate(
-            (
-                ("https://a.org/", "owls", "one two three four"),
-                ("https://b.org/", "Herons", "one"),
-                ("https://c.org/", "Egrets", "one two"),
-            )
-        ):
-            fetched_at = FETCHED_AT + timedelta(days=day)
-            await opened.put_page(
-                draft(url, text, title=title, fetched_at=fetched_at, tags=(title,))
-            )
-        yield opened
+@pytest.fixture
+async def store(store: Store) -> Store:
+    for day, (url, title, text) in enumerate(
+        (
+            ("https://a.org/", "owls", "one two three four"),
+            ("https://b.org/", "Herons", "one"),
+            ("https://c.org/", "Egrets", "one two"),
+        )
+    ):
+        fetched_at = FETCHED_AT + timedelta(days=day)
+        await store.put_page(draft(url, text, title=title, fetched_at=fetched_at, tags=(title,)))
+    return store
 
 
 async def titles(store: Store, query: PageQuery, where: SearchFilter = ALL) -> list[str]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from tests.drafts import draft
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.citations import Citation, CitationChange, CitationCounts, CitationDraft
 from citewell.core.ids import citation_id, content_hash
@@ -20,12 +17,6 @@ pytestmark = pytest.mark.anyio
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
 HERONS = "https://birds.example/herons"
 TEXT = "Herons wade. They eat fish."
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 async def put(store: Store, text: str = TEXT, *, url: str = HERONS) -> int:

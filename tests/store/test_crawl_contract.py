@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.shelf import NOW, SITE, add
 
 from citewell.core.library import (
@@ -18,12 +14,6 @@ from citewell.core.library import (
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 async def crawled_site(store: Store, *urls: CrawlUrl, job_id: int = 1) -> int:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from tests.drafts import draft
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.graph import (
     EDGE_KINDS,
@@ -30,12 +28,6 @@ pytestmark = pytest.mark.anyio
 
 ALL = SearchFilter(project="default")
 HERONS, EGRETS, OWLS = (f"https://birds.example/{name}" for name in ("herons", "egrets", "owls"))
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 def names(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import anyio
 import pytest
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.jobs import Job, JobDraft, JobProgress
 from citewell.store.jobs import JobStore
+from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
 
@@ -19,10 +17,9 @@ NOW = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 LEASE_SECONDS = 60.0
 
 
-@pytest.fixture(params=BACKENDS)
-async def jobs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[JobStore]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened.jobs
+@pytest.fixture
+def jobs(store: Store) -> JobStore:
+    return store.jobs
 
 
 def later(seconds: float) -> datetime:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 from tests.drafts import draft
-from tests.store.backends import BACKENDS, empty_store
+from tests.store.backends import empty_store
 from tests.store.looking import ALL, MODEL, chunk_ids, found, vector
 
 from citewell.core.errors import StoreBusy, SuppliedTextRefused
@@ -26,12 +26,6 @@ pytestmark = pytest.mark.anyio
 
 URL = "https://birds.example/all"
 CHUNKS = 2_100
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path, model=MODEL) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from tests.drafts import FETCHED_AT, draft
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.shelf import EGRETS, HERONS, NOW, SITE, add, got, put
 
 from citewell.core.library import (
@@ -24,12 +21,6 @@ from citewell.core.library import (
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 async def test_a_new_entry_waits_with_an_id_before_anything_is_fetched(store: Store) -> None:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.materials import Material
 from citewell.store.materials import MaterialStore
+from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
-@pytest.fixture(params=BACKENDS)
-async def materials(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MaterialStore]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened.materials
+@pytest.fixture
+def materials(store: Store) -> MaterialStore:
+    return store.materials
 
 
 async def add(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.shelf import EGRETS, HERONS, NOW, SITE, add, got, put
 
 from citewell.core.ids import content_hash
@@ -20,12 +16,6 @@ from citewell.core.library import (
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 async def test_members_are_listed_with_their_fields(store: Store) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import get_args
 
 import pytest
 from tests.drafts import draft
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.errors import SuppliedTextRefused
 from citewell.core.library import WebsiteDraft
@@ -28,12 +25,6 @@ pytestmark = pytest.mark.anyio
 URL = "https://birds.example/herons"
 ALIAS = "https://birds.example/old-herons"
 NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 def page(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import anyio
 import pytest
 from tests.drafts import FETCHED_AT, draft
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.looking import ALL, MODEL, chunk_ids, found, nearest, vector
 
 from citewell.core.errors import StoreError
@@ -28,12 +25,6 @@ from citewell.core.words import text_words
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path, model=MODEL) as opened:
-        yield opened
 
 
 async def test_a_page_comes_back_as_it_was_put(store: Store) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
 import anyio
 import pytest
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.people import Directive, UserQuestion
 from citewell.store.open import open_store
@@ -19,12 +17,6 @@ pytestmark = pytest.mark.anyio
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ME, OTHER = "owner-me", "owner-other"
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened
 
 
 def later(minutes: float) -> datetime:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.drafts import FETCHED_AT, draft
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.records import SearchFilter
 from citewell.core.releases import UNVERSIONED, Release
@@ -28,12 +25,11 @@ PAGES = {
 }
 
 
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path) as opened:
-        for url, text in PAGES.items():
-            await opened.put_page(draft(url, text))
-        yield opened
+@pytest.fixture
+async def store(store: Store) -> Store:
+    for url, text in PAGES.items():
+        await store.put_page(draft(url, text))
+    return store
 
 
 async def found(store: Store, where: SearchFilter) -> set[str]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from contextlib import aclosing
-from pathlib import Path
 
 import anyio
 import pytest
 from tests.postgres import empty_database
-from tests.store.backends import BACKENDS, empty_store
 
 from citewell.core.renders import RenderCounts, RenderOutcome, RenderRequest, TakenRender
 from citewell.store.open import open_store
+from citewell.store.protocol import Store
 from citewell.store.renders import MOST_LEASES, RenderStore
 
 pytestmark = pytest.mark.anyio
@@ -22,10 +20,9 @@ OVER = 0.0
 """A lease or a life of so many seconds has ended when the next statement looks."""
 
 
-@pytest.fixture(params=BACKENDS)
-async def renders(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RenderStore]:
-    async with empty_store(request.param, tmp_path) as opened:
-        yield opened.renders
+@pytest.fixture
+def renders(store: Store) -> RenderStore:
+    return store.renders
 
 
 async def ask(

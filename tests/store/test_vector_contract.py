@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tests.drafts import draft
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.looking import ALL, MODEL, chunk_ids, found, nearest, vector
 
 from citewell.core.records import (
@@ -17,12 +13,6 @@ from citewell.core.records import (
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path, model=MODEL) as opened:
-        yield opened
 
 
 async def test_the_nearest_vectors_come_first_with_their_cosine(store: Store) -> None:

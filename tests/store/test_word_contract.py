@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from tests.drafts import FETCHED_AT, draft
-from tests.store.backends import BACKENDS, empty_store
 from tests.store.looking import ALL, MODEL, chunk_ids, found, nearest, vector
 
 from citewell.core.records import (
@@ -18,12 +15,6 @@ from citewell.core.words import words
 from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture(params=BACKENDS)
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with empty_store(request.param, tmp_path, model=MODEL) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(

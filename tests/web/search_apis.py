@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
-from typing_extensions import override
+from tests.loopback import QuietHandler, serving
 
 PAGES = [
     ("https://example.com/a", "Heron & egret", "Two herons"),
@@ -85,12 +84,12 @@ ENGINES = {f.__name__: f for f in (google, brave, tavily, searxng, duckduckgo)}
 def running_search_apis() -> Iterator[SearchApis]:
     """Serve the five engines on a free loopback port."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self._answer({name: values[0] for name, values in self._parameters().items()})
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            body = self.body().decode()
             is_json = self.headers["Content-Type"] == "application/json"
             form = {name: values[0] for name, values in parse_qs(body).items()}
             self._answer(json.loads(body) if is_json else form)
@@ -106,22 +105,9 @@ def running_search_apis() -> Iterator[SearchApis]:
             answer = apis.bodies.get(name, answer)
             status = answer if isinstance(answer, int) else 200
             body = answer if isinstance(answer, str) else json.dumps(answer)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body.encode())))
-            self.end_headers()
-            self.wfile.write(body.encode())
-
-        @override
-        def log_message(self, format: str, *args: Any) -> None:
-            """Keep the output of the tests clean."""
+            self.reply(status, body.encode())
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     apis = SearchApis(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(server):
         yield apis
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

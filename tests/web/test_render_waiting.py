@@ -69,21 +69,28 @@ async def renderer(site: Site) -> AsyncIterator[RenderPool]:
         yield renderer
 
 
+async def render_together(renderer: RenderPool, *asked: tuple[str, str]) -> list[FetchedPage]:
+    """Render pages by their URLs and what is waited for on each, side by side."""
+    pages: dict[int, FetchedPage] = {}
+
+    async def show(place: int, url: str, wait_for: str) -> None:
+        pages[place] = await renderer.render(url, wait_for=wait_for)
+
+    async with anyio.create_task_group() as tasks:
+        for place, (url, wait_for) in enumerate(asked):
+            tasks.start_soon(show, place, url, wait_for)
+    return [pages[place] for place in range(len(asked))]
+
+
 async def test_whatever_comes_late_is_waited_for_every_time(
     site: Site, renderer: RenderPool
 ) -> None:
-    pages: list[tuple[str, FetchedPage]] = []
+    urls = [site.url(path) for path in [*PAGES] * REPEATS]
 
-    async def show(path: str) -> None:
-        pages.append((path, await renderer.render(site.url(path))))
+    pages = await render_together(renderer, *((url, "") for url in urls))
 
-    async with anyio.create_task_group() as tasks:
-        for path in [*PAGES] * REPEATS:
-            tasks.start_soon(show, path)
-
-    assert len(pages) == REPEATS * len(PAGES)
-    assert [path for path, page in pages if "The heron has come." not in page.text] == []
-    assert [(path, page.incomplete) for path, page in pages if page.incomplete] == []
+    assert [page.url for page in pages if "The heron has come." not in page.text] == []
+    assert [(page.url, page.incomplete) for page in pages if page.incomplete] == []
 
 
 async def test_a_list_that_grows_as_it_is_scrolled_is_read_to_its_end(
@@ -112,8 +119,9 @@ async def test_what_is_missing_is_said(site: Site, renderer: RenderPool) -> None
     site.pages["/growing"] = """<h1>Birds</h1><ul id=list></ul><script>
         setInterval(() => list.insertAdjacentHTML('beforeend', '<li>one more bird</li>'), 100)</script>"""
 
-    stalled = await renderer.render(site.url("/stalled"))
-    growing = await renderer.render(site.url("/growing"))
+    stalled, growing = await render_together(
+        renderer, (site.url("/stalled"), ""), (site.url("/growing"), "")
+    )
 
     assert stalled.incomplete == "a part of the page was still loading"
     assert growing.incomplete == "the page went on changing"
@@ -124,10 +132,13 @@ async def test_a_text_or_an_element_can_be_waited_for(site: Site, renderer: Rend
     site.pages["/news"] = f"""{FRAMING}<p id=news></p><script>setTimeout(() => {{
         news.innerHTML = 'Herons <b class=fresh>came back</b> today.' }}, 6000)</script>"""
 
-    at_once = await renderer.render(site.url("/news"))
-    text = await renderer.render(site.url("/news"), wait_for="Herons came back")
-    selector = await renderer.render(site.url("/news"), wait_for="p > b.fresh")
-    never = await renderer.render(site.url("/mounts-0.5"), wait_for="egrets")
+    at_once, text, selector, never = await render_together(
+        renderer,
+        (site.url("/news"), ""),
+        (site.url("/news"), "Herons came back"),
+        (site.url("/news"), "p > b.fresh"),
+        (site.url("/mounts-0.5"), "egrets"),
+    )
 
     assert "came back" not in at_once.text
     assert "came back" in text.text

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import ssl
-import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from tests.loopback import QuietHandler, serving
 from typing_extensions import override
 
 from citewell.core.errors import HostUnreachable
@@ -51,17 +51,9 @@ def write_certificate(folder: Path, name: str) -> Path:
 
 @contextmanager
 def tls_site(certificate: Path, names_asked: list[str | None]) -> Iterator[int]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
-            body = self.headers["Host"].encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        @override
-        def log_message(self, format: str, *args: object) -> None:
-            pass
+            self.reply(200, self.headers["Host"].encode())
 
     class Server(ThreadingHTTPServer):
         @override
@@ -73,14 +65,8 @@ def tls_site(certificate: Path, names_asked: list[str | None]) -> Iterator[int]:
     context.sni_callback = lambda connection, name, context: names_asked.append(name)
     server = Server(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
 
 
 async def to_loopback(name: str, port: int) -> Collection[str]:

@@ -203,13 +203,12 @@ async def test_what_is_waited_for_is_there_or_said_to_be_missing() -> None:
         async with reading(site) as library:
             url = site.url("/late")
             waited = await library.call("web_fetch", url=url, wait_for="Egrets run")
-            missing = await library.call("web_fetch", url=url, wait_for="#pelican")
-            shown = (await library.result("web_fetch", url=url, wait_for="#pelican")).text
+            missing = await library.result("web_fetch", url=url, wait_for="#pelican")
 
     assert (waited["text"], waited["rendered"]) == ("Egrets run.", True)
     assert "incomplete" not in waited
-    assert missing["incomplete"] == "what was waited for did not appear"
-    assert "Some of the page may be missing: what was waited for did not appear." in shown
+    assert missing.structured["incomplete"] == "what was waited for did not appear"
+    assert "Some of the page may be missing: what was waited for did not appear." in missing.text
 
 
 async def test_a_server_that_must_render_but_cannot_does_not_start() -> None:
