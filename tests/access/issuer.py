@@ -13,7 +13,19 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.loopback import QuietHandler, serving
 
+from citewell.access.oauth import TokenVerifier
+from citewell.core.errors import AccessRefused
+
 RESOURCE = "https://citewell.example/mcp"
+
+
+async def is_accepted(verifier: TokenVerifier, token: str) -> bool:
+    """Return whether a token is taken for what it says."""
+    try:
+        await verifier.verify(token)
+    except AccessRefused:
+        return False
+    return True
 
 
 class Issuer:

@@ -8,7 +8,7 @@ from typing import Any
 
 import jwt
 import pytest
-from tests.access.issuer import RESOURCE, Issuer, running_issuer
+from tests.access.issuer import RESOURCE, Issuer, is_accepted, running_issuer
 
 from citewell.access.gate import AnonymousAccess, Gate
 from citewell.access.oauth import OAuthTerms, TokenVerifier
@@ -39,14 +39,6 @@ async def server(issuer: Issuer) -> AsyncIterator[AuthorizationServer]:
 
 def verifier_of(server: AuthorizationServer, **terms: Any) -> TokenVerifier:
     return TokenVerifier(server, OAuthTerms(audiences=[RESOURCE], **terms))
-
-
-async def is_accepted(verifier: TokenVerifier, token: str) -> bool:
-    try:
-        await verifier.verify(token)
-    except AccessRefused:
-        return False
-    return True
 
 
 async def test_a_signed_token_says_who_calls_and_what_they_may_do(

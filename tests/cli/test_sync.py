@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 from tests.e2e.processes import run_citewell
@@ -33,16 +34,18 @@ def test_packages_are_indexed_once_and_found_by_search(tmp_path: Path) -> None:
     assert "pypi:heron-watch@1.2.0/herons._birds" in answer.stdout
 
 
+def upgrade(folder: Path, newer: str) -> None:
+    """Install version 2 of heron-watch, whose module is `newer`, instead of the first."""
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    rmtree(site / "heron_watch-1.2.0.dist-info")
+    install(site, "heron_watch", "2.0.0", {"herons/__init__.py": newer})
+
+
 def test_an_upgrade_replaces_the_old_version_when_asked(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "shop")
-    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
     run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
 
-    for path in sorted((site / "heron_watch-1.2.0.dist-info").iterdir()):
-        path.unlink()
-    (site / "heron_watch-1.2.0.dist-info").rmdir()
-    newer = '"""Tools for watching herons from boats."""\n'
-    install(site, "heron_watch", "2.0.0", {"herons/__init__.py": newer})
+    upgrade(folder, '"""Tools for watching herons from boats."""\n')
     run_citewell(tmp_path, "sync", str(folder), "--yes", "--drop-old", **WORDS_ONLY)
     status = run_citewell(tmp_path, "status", **WORDS_ONLY)
 
@@ -61,13 +64,8 @@ def test_a_package_that_the_project_does_not_use_is_an_error(tmp_path: Path) -> 
 
 def test_versions_are_listed_asked_for_and_dropped(tmp_path: Path) -> None:
     folder = make_project(tmp_path / "shop")
-    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
     run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
-    for path in sorted((site / "heron_watch-1.2.0.dist-info").iterdir()):
-        path.unlink()
-    (site / "heron_watch-1.2.0.dist-info").rmdir()
-    newer = '"""Watching herons from boats, no longer from the shore."""\n'
-    install(site, "heron_watch", "2.0.0", {"herons/__init__.py": newer})
+    upgrade(folder, '"""Watching herons from boats, no longer from the shore."""\n')
     run_citewell(tmp_path, "sync", str(folder), "--yes", **WORDS_ONLY)
 
     question = "What are herons watched from?"

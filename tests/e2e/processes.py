@@ -12,10 +12,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from mcp.client.stdio import StdioServerParameters
 from tests.site import wait_until
 
 SERVE = [sys.executable, "-m", "citewell", "serve"]
+EVERY_CONNECTION = pytest.mark.parametrize(
+    ("server", "transport", "mode"),
+    [
+        ("http", "stdio", "legacy"),
+        ("http", "stdio", "2026-07-28"),
+        ("http", "http", "legacy"),
+        ("http", "http", "2026-07-28"),
+        ("http_on_postgres", "http", "2026-07-28"),
+    ],
+)
+"""Each transport in each era; what the database is makes no difference to a client."""
 _STARTED = re.compile(rb"server started: .* port (\d+)")
 
 

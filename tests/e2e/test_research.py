@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
-from tests.e2e.processes import ServerProcess, http_server, stdio_parameters
+from tests.e2e.processes import EVERY_CONNECTION, ServerProcess, http_server, stdio_parameters
 from tests.postgres import empty_database
 from tests.site import Answer, Response, Site, running_site
 
@@ -79,16 +79,7 @@ def error_of(result: CallToolResult) -> dict[str, Any]:
     return error
 
 
-@pytest.mark.parametrize(
-    ("server", "transport", "mode"),
-    [
-        ("http", "stdio", "legacy"),
-        ("http", "stdio", "2026-07-28"),
-        ("http", "http", "legacy"),
-        ("http", "http", "2026-07-28"),
-        ("http_on_postgres", "http", "2026-07-28"),
-    ],
-)
+@EVERY_CONNECTION
 async def test_a_page_is_answered_from_then_searched_without_asking_the_site_again(
     server: str,
     transport: str,

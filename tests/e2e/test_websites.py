@@ -13,7 +13,7 @@ import jsonschema
 import mcp_types as types
 import pytest
 from mcp import Client
-from tests.e2e.processes import ServerProcess, http_server, stdio_parameters
+from tests.e2e.processes import EVERY_CONNECTION, ServerProcess, http_server, stdio_parameters
 from tests.postgres import empty_database
 from tests.site import Site, running_site
 from tests.tools.websites.jobs_site import PAGES
@@ -80,16 +80,7 @@ async def call(client: Client, name: str, **arguments: object) -> dict[str, Any]
     return structured
 
 
-@pytest.mark.parametrize(
-    ("server", "transport", "mode"),
-    [
-        ("http", "http", "legacy"),
-        ("http", "http", "2026-07-28"),
-        ("http", "stdio", "legacy"),
-        ("http", "stdio", "2026-07-28"),
-        ("http_on_postgres", "http", "legacy"),
-    ],
-)
+@EVERY_CONNECTION
 async def test_a_library_is_kept_through_any_client(
     server: str,
     transport: str,

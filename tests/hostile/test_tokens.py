@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import jwt
 import pytest
-from tests.access.issuer import RESOURCE, Issuer, running_issuer
+from tests.access.issuer import RESOURCE, Issuer, is_accepted, running_issuer
 from tests.site import running_site
 
 from citewell.access.browser_session import Registration, SignIn
@@ -88,14 +88,6 @@ def forged(issuer: Issuer, elsewhere: str) -> dict[str, str]:
         "an end that is infinite": issuer.token(exp=float("inf")),
         "an audience of another kind": issuer.token(aud={"a": RESOURCE}),
     }
-
-
-async def is_accepted(verifier: TokenVerifier, token: str) -> bool:
-    try:
-        await verifier.verify(token)
-    except AccessRefused:
-        return False
-    return True
 
 
 async def test_forged_tokens_are_refused_and_no_address_in_them_is_asked(

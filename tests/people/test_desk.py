@@ -30,19 +30,25 @@ async def open_desk(
     await store.aclose()
 
 
-async def test_an_answer_wakes_whoever_waits() -> None:
+async def answered_while_waiting(desk: Desk, *, by: Desk) -> list[UserQuestion]:
+    """Ask at one desk, answer `by` a desk while someone waits; return what the waiting got."""
     closed: list[UserQuestion] = []
+    question = await desk.ask("Soup?", ANN)
+
+    async def wait() -> None:
+        closed.append(await desk.wait_until_closed(question))
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            await by.answer(question.question_id, "Yes", owner="ann")
+    return closed
+
+
+async def test_an_answer_wakes_whoever_waits() -> None:
     async with open_desk() as desk:
-        question = await desk.ask("Soup?", ANN)
-
-        async def wait() -> None:
-            closed.append(await desk.wait_until_closed(question))
-
-        with anyio.fail_after(60):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                await anyio.wait_all_tasks_blocked()
-                await desk.answer(question.question_id, "Yes", owner="ann")
+        closed = await answered_while_waiting(desk, by=desk)
 
     assert [(each.state, each.answer, each.is_late) for each in closed] == [
         ("answered", "Yes", False)
@@ -51,17 +57,8 @@ async def test_an_answer_wakes_whoever_waits() -> None:
 
 async def test_an_answer_written_by_another_process_is_noticed(tmp_path: Path) -> None:
     address = f"sqlite://{tmp_path}/people.db"
-    closed: list[UserQuestion] = []
     async with open_desk(address) as desk, open_desk(address) as elsewhere:
-        question = await desk.ask("Soup?", ANN)
-
-        async def wait() -> None:
-            closed.append(await desk.wait_until_closed(question))
-
-        with anyio.fail_after(60):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                await elsewhere.answer(question.question_id, "Yes", owner="ann")
+        closed = await answered_while_waiting(desk, by=elsewhere)
 
     assert [each.answer for each in closed] == ["Yes"]
 

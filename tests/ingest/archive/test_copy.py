@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -47,15 +49,22 @@ async def fill(store: Store) -> None:
     await store.library.add_website(WebsiteDraft(url="https://a.example/0"), now=NOW)
 
 
+@asynccontextmanager
+async def full_and_empty(source: str, target: str, folder: Path) -> AsyncIterator[list[Store]]:
+    """A filled store of one kind, and an empty one of another."""
+    async with (
+        empty_store(source, folder, model=MODEL) as full,
+        empty_store(target, folder, model=MODEL) as empty,
+    ):
+        await fill(full)
+        yield [full, empty]
+
+
 @BOTH_WAYS
 async def test_a_copied_library_is_the_same_with_the_same_ids(
     tmp_path: Path, kind_of_source: str, kind_of_target: str
 ) -> None:
-    async with (
-        empty_store(kind_of_source, tmp_path, model=MODEL) as source,
-        empty_store(kind_of_target, tmp_path, model=MODEL) as target,
-    ):
-        await fill(source)
+    async with full_and_empty(kind_of_source, kind_of_target, tmp_path) as (source, target):
         copied = await copy_library(source, target, model=MODEL)
         listed = await source.list_pages(SearchFilter(), limit=50)
 
@@ -113,11 +122,7 @@ async def test_a_copied_site_whose_id_is_taken_gets_another(
 async def test_a_copy_that_was_cut_short_is_finished_by_the_next(
     tmp_path: Path, kind_of_source: str, kind_of_target: str
 ) -> None:
-    async with (
-        empty_store(kind_of_source, tmp_path, model=MODEL) as source,
-        empty_store(kind_of_target, tmp_path, model=MODEL) as target,
-    ):
-        await fill(source)
+    async with full_and_empty(kind_of_source, kind_of_target, tmp_path) as (source, target):
         first = await copy_library(source, target, model=MODEL)
         await target.delete_page((await target.list_pages(SearchFilter(), limit=1))[0].source_id)
         second = await copy_library(source, target, model=MODEL)
