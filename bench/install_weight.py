@@ -37,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         pip = Path(folder, "bin", "pip")
-        subprocess.run([str(pip), "install", "--quiet", what], check=True)
+        subprocess.run([str(pip), "install", "-qq", what], check=True)
         (site,) = Path(folder, "lib").glob("python3.*/site-packages")
         weights = {
             installed.name: weigh(installed)

@@ -146,6 +146,8 @@ def running_server(database: str) -> Iterator[str]:
         for line in server.stderr:
             if "8799" in line:
                 break
+        else:
+            raise ChildProcessError("the server has ended before it served")
         yield "http://127.0.0.1:8799"
         server.terminate()
 

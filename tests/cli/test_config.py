@@ -14,6 +14,7 @@ from citewell.cli.clients import CLIENTS
 from citewell.cli.main import main
 
 COMMAND = str(Path(sys.executable).with_name("citewell"))
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def configuration(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
@@ -154,3 +155,14 @@ def test_the_command_it_names_can_be_started(capsys: pytest.CaptureFixture[str])
     )
 
     assert result.returncode == 0
+
+
+def test_under_uvx_the_client_starts_uvx_and_not_what_its_cache_holds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "prefix", "/home/ann/.cache/uv/archive-v0/prVYT2gwd8WSCyvw")
+
+    entry = configuration(capsys, "cursor")["mcpServers"]["citewell"]
+
+    assert Path(entry["command"]).name == "uvx"
+    assert entry["args"] == ["--from", str(ROOT), "citewell", "serve"]

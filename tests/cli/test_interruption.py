@@ -61,7 +61,9 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     [job] = json.loads(capsys.readouterr().out)["jobs"]
     assert job["state"] == "cancelled"
     main(["jobs", *shell.options])
-    assert "Go on: `citewell jobs retry 1`." in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert shell.site.url("/guide/") in listed
+    assert "Go on: `citewell jobs retry 1`." in listed
     main(["sites", "--json", *shell.options])
     [site] = json.loads(capsys.readouterr().out)["websites"]
     assert (site["status"], site["error_message"]) == ("stopped", None)

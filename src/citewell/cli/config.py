@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import sys
+from importlib.metadata import distribution
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from citewell.cli.client_files import NAME, format_entry, merge_entry, write_with_backup
 from citewell.cli.clients import CLIENTS, Client, client_file
@@ -30,6 +35,8 @@ EXAMPLES = """\
   citewell config vscode                  # print it only
   citewell config cursor --http           # for a server that runs already"""
 
+# Folders of uv's cache that hold the environments of uvx.
+_UV_CACHE = re.compile(r"(?:archive|environments)-v\d+")
 # What matters to an HTTP server alone; a client that starts a program has no use for it.
 _OF_HTTP_SERVERS = (
     *("mcp_transport", "mcp_host", "mcp_port", "mcp_auth_token", "mcp_allow", "mcp_sessions"),
@@ -180,6 +187,8 @@ def _goose_entry(entry: dict[str, object]) -> dict[str, object]:
 
 def _own_command() -> list[str]:
     """Return how to start the Citewell that runs now, from any folder."""
+    if any(_UV_CACHE.fullmatch(part) for part in Path(sys.prefix).parts):
+        return _uvx_command()
     started = Path(sys.argv[0])
     if started.stem == "citewell" and started.is_file():
         return [str(started.absolute())]
@@ -187,3 +196,14 @@ def _own_command() -> list[str]:
     if beside.is_file():
         return [str(beside)]
     return [sys.executable, "-m", "citewell"]
+
+
+def _uvx_command() -> list[str]:
+    """Return the call of uvx that runs this Citewell; uv may remove the environment it is in."""
+    uvx = shutil.which("uvx") or "uvx"
+    origin = distribution("citewell").read_text("direct_url.json")
+    if origin is None:
+        return [uvx, "citewell"]
+    url = str(json.loads(origin)["url"])
+    source = url2pathname(urlsplit(url).path) if url.startswith("file:") else url
+    return [uvx, "--from", source, "citewell"]

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from citewell.core.jobs import Job
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
+    from citewell.store.protocol import Store
+
+_ON_WEBSITES = ("process_website", "process_site", "refresh_website")
 
 DESCRIPTION = """\
 Show the background work on the library, newest first: what runs, what waits, how far it is, and
@@ -75,10 +78,21 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
     jobs = await store.jobs.list_jobs(
         project=app.settings.project, states=arguments.state, limit=max(1, arguments.limit)
     )
+    urls = await _urls_of(jobs, store)
     return Outcome(
-        text="\n".join([jobs_table(jobs), *_advice(jobs)]) if jobs else "No jobs.",
+        text="\n".join([jobs_table(jobs, urls), *_advice(jobs)]) if jobs else "No jobs.",
         structured={"jobs": [job_shape(job) for job in jobs]},
     )
+
+
+async def _urls_of(jobs: Sequence[Job], store: Store) -> dict[str, str]:
+    """Return the URLs of the websites that jobs work on, by the key of the job."""
+    urls: dict[str, str] = {}
+    for job in jobs:
+        if job.kind in _ON_WEBSITES and job.key not in urls:
+            website = await store.library.get_website(int(job.key), project=job.project)
+            urls |= {} if website is None else {job.key: website.url}
+    return urls
 
 
 def _advice(jobs: Sequence[Job]) -> list[str]:

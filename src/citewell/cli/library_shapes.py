@@ -9,7 +9,7 @@ from citewell.cli.table import text_table
 from citewell.core.text import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from citewell.app.websites import WebsiteView
@@ -65,8 +65,11 @@ def websites_table(websites: Sequence[Website]) -> str:
     return text_table(heads, rows)
 
 
-def jobs_table(jobs: Sequence[Job]) -> str:
-    """Return a line for the work on each website, and one for vectors of pages by their state."""
+def jobs_table(jobs: Sequence[Job], urls: Mapping[str, str]) -> str:
+    """Return a line for the work on each website, and one for vectors of pages by their state.
+
+    `urls` are those of the websites, by the key of their jobs.
+    """
     groups: dict[tuple[str, str, str], list[Job]] = {}
     for job in jobs:
         website = "" if job.kind == "embed_page" else job.key
@@ -76,7 +79,8 @@ def jobs_table(jobs: Sequence[Job]) -> str:
             str(group[0].job_id) if len(group) == 1 else f"{group[0].job_id} +{len(group) - 1}",
             state,
             kind,
-            website or (group[0].key if len(group) == 1 else f"{len(group)} pages"),
+            urls.get(website, website)
+            or (group[0].key if len(group) == 1 else f"{len(group)} pages"),
             progress_text(group[0]),
             str(max(job.attempts for job in group)),
             f"{group[0].updated_at:%Y-%m-%d %H:%M:%S}",
