@@ -1,10 +1,11 @@
 """How well the verdicts on a draft's sentences hold: true sentences, changed ones, and others'.
 
-    python -m bench.drafts [--sites DIR] [--pages N] [--sentences N]
+    python -m bench.drafts [FOLDER …] [--sites DIR] [--pages N] [--sentences N]
 
 Ingests pages of documentation sites, by words alone, and checks sentences made from them through
 `check_draft`: as they are, reworded without changing a fact, with one fact changed, and sentences
-of other sites. FITTED sites were looked at while the rules were made, UNTOUCHED ones never.
+of other sites. FITTED sites were looked at while the rules were made, UNTOUCHED ones never; folders
+that are named are judged instead of both.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from urllib.parse import quote
 
 import anyio
 from bench.fragments import fetched_page
@@ -42,6 +44,12 @@ _OPPOSITES = {
     "always": "never", "maximum": "minimum", "minimum": "maximum", "must": "may",
     "optional": "required", "required": "optional", "read": "write", "all": "none",
 }  # fmt: skip
+_UNITS = {
+    "seconds": "minutes", "minutes": "hours", "hours": "days", "days": "hours", "bytes": "bits",
+    "milliseconds": "seconds", "second": "minute", "day": "week", "KB": "MB", "MB": "GB",
+    "GB": "MB", "kilobytes": "megabytes", "megabytes": "gigabytes", "characters": "bytes",
+}  # fmt: skip
+_DEFAULT = re.compile(r"\bdefaults?(?: \w+)? (?:to|is) `?([\w.-]*\w)")
 _REWORDED = (
     (r"\bcannot\b", "can not"), (r"\bis not\b", "isn't"), (r"\bdoes not\b", "doesn't"),
     (r"\bfor example\b", "for instance"), (r"\bThe\b", "This"), (r"\bwhich\b", "that"),
@@ -50,6 +58,7 @@ _REWORDED = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--sites", type=Path, default=DEFAULT_SITES)
     parser.add_argument("--pages", type=int, default=25, help="of each site")
     parser.add_argument("--sentences", type=int, default=60, help="of each site")
@@ -59,17 +68,24 @@ def main() -> None:
     arguments = parser.parse_args()
     others = [
         sentence
-        for page in list(_pages(arguments.sites, _ELSEWHERE, random.Random(1)))[:20]
+        for page in list(_pages(_root(arguments.sites, _ELSEWHERE), random.Random(1)))[:20]
         for sentence in _sentences(_text_of(page))
     ]
-    groups = (
-        {"fitted": FITTED} if arguments.fitted_only else {"fitted": FITTED, "untouched": UNTOUCHED}
-    )
+    groups = {"fitted": FITTED, "untouched": UNTOUCHED}
+    if arguments.fitted_only:
+        groups = {"fitted": FITTED}
+    if arguments.folders:
+        groups = {"folders": tuple(map(str, arguments.folders))}
     for group, names in groups.items():
         tally: dict[str, Counter[str]] = defaultdict(Counter)
         for name in names:
-            anyio.run(partial(_measure_site, name, others, tally, arguments))
+            root = Path(name) if arguments.folders else _root(arguments.sites, name)
+            anyio.run(partial(_measure_site, root, others, tally, arguments))
         _report(group, tally)
+
+
+def _root(sites: Path, name: str) -> Path:
+    return sites / name / SITES[name].root
 
 
 def _report(group: str, tally: dict[str, Counter[str]]) -> None:
@@ -95,10 +111,10 @@ def _report(group: str, tally: dict[str, Counter[str]]) -> None:
 
 
 async def _measure_site(
-    name: str, others: list[str], tally: dict[str, Counter[str]], arguments: argparse.Namespace
+    root: Path, others: list[str], tally: dict[str, Counter[str]], arguments: argparse.Namespace
 ) -> None:
-    choice = random.Random(f"{arguments.seed} {name}")
-    pages = list(_pages(arguments.sites, name, choice))[: arguments.pages]
+    choice = random.Random(f"{arguments.seed} {root.name}")
+    pages = list(_pages(root, choice))[: arguments.pages]
     store = await open_store("sqlite://")
     try:
         texts: list[str] = []
@@ -107,7 +123,7 @@ async def _measure_site(
             Ingester(store=store, fetcher=fetcher, embedder=None, stale_after_days=999) as ingester,
         ):
             for file in pages:
-                url = f"http://127.0.0.1/{name}/{file.name}"
+                url = f"http://127.0.0.1/{quote(file.relative_to(root).as_posix())}"
                 try:
                     await ingester.ingest_fetched(
                         fetched_page(url, file.read_bytes()), project="default"
@@ -117,8 +133,8 @@ async def _measure_site(
                     continue
         sentences = [sentence for text in texts for sentence in _sentences(text)]
         choice.shuffle(sentences)
-        # Few sentences have a number: half of the sample should.
-        sentences.sort(key=lambda sentence: _NUMBER.search(sentence) is None)
+        # Few sentences have a number, a unit or a default: half of the sample should.
+        sentences.sort(key=lambda sentence: -_facts_in(sentence))
         half = arguments.sentences // 2
         taken = sentences[:half] + choice.sample(sentences[half:], min(half, len(sentences) - half))
         cases = [("elsewhere", sentence) for sentence in choice.sample(others, arguments.sentences)]
@@ -147,6 +163,13 @@ async def _measure_site(
         await store.aclose()
 
 
+def _facts_in(sentence: str) -> int:
+    """Return how much of a sentence can be changed: the rarer kinds first."""
+    has_unit = any(word in _UNITS for word in re.findall(r"\w+", sentence))
+    has_default = _DEFAULT.search(sentence) is not None
+    return 2 * (has_unit or has_default) + (_NUMBER.search(sentence) is not None)
+
+
 def _is_wrong(kind: str, verdict: str) -> bool:
     backed = verdict in ("quoted", "supported")
     return backed == (kind.startswith("changed") or kind == "elsewhere")
@@ -165,10 +188,20 @@ def _cases(sentence: str, others: list[str], choice: random.Random) -> Iterator[
         *rest, last = match.group().split(".")
         other = ".".join([*rest, str(int(last) + choice.choice((1, 2, 7)))])
         yield kind, sentence[: match.start()] + other + sentence[match.end() :]
+    units = [match for match in re.finditer(r"\w+", sentence) if match.group() in _UNITS]
+    if units and numbers:
+        match = choice.choice(units)
+        other = _UNITS[match.group()]
+        yield "changed unit", sentence[: match.start()] + other + sentence[match.end() :]
     names = list(_CODE.finditer(sentence))
     pool = [
         name for other in others for name in _CODE.findall(other) if f"`{name}`" not in sentence
     ]
+    default = _DEFAULT.search(sentence)
+    if default and pool:
+        value = choice.choice([name for name in pool if name != default[1]])
+        start, end = default.span(1)
+        yield "changed default", sentence[:start] + value.strip("()") + sentence[end:]
     if names and pool:
         match = choice.choice(names)
         yield (
@@ -199,8 +232,7 @@ def _sentences(text: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _pages(sites: Path, name: str, choice: random.Random) -> Iterator[Path]:
-    root = sites / name / SITES[name].root
+def _pages(root: Path, choice: random.Random) -> Iterator[Path]:
     files = [file for file in sorted(root.rglob("*.html")) if 4_000 < file.stat().st_size < 200_000]
     choice.shuffle(files)
     yield from files

@@ -105,3 +105,33 @@ def test_questions_headings_code_and_scraps_are_no_claims() -> None:
     assert [draft[slice(*span)] for span in claims_of(draft)] == [
         "Forty tasks run at the same time."
     ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "differing"),
+    [
+        ("The heron waits for up to 30 minutes before it leaves the pond.", ("minute", "second")),
+        ("The heron waits for up to 30 ms before it leaves the pond.", ("millisecond", "second")),
+        ("The default depth of the pond is shallow for a wading heron.", ("shallow", "knee-deep")),
+    ],
+)
+def test_another_unit_or_default_contradicts(claim: str, differing: tuple[str, str]) -> None:
+    page = (
+        "The heron waits for up to 30 seconds before it leaves the pond. "
+        "The default depth of the pond is knee-deep for a wading heron."
+    )
+
+    judged = judge_claim(claim, [page])
+
+    assert judged.verdict == "contradicted"
+    assert judged.opposing[0].differing == (differing,)
+
+
+def test_a_sentence_whose_subject_stands_before_it_is_not_opposed_by_its_like() -> None:
+    page = "Ponds. This feature is available in Pond 3.2 and later."
+    other = "Lakes. This feature is available in Pond 2.1 and later."
+
+    judged = judge_claim("This feature is available in Pond 3.2 and later.", [page, other])
+
+    assert judged.verdict == "quoted"
+    assert judged.opposing == ()

@@ -75,6 +75,20 @@ _ATTRIBUTION = re.compile(
     r"(?:says?|states?|notes?|explains?|mentions?)(?: that)?,?\s+",
     re.IGNORECASE,
 )
+_UNIT = re.compile(
+    r"\b(?P<stem>nanosecond|microsecond|millisecond|second|minute|hour|day|week|month|year|bit|byte"
+    r"|kilobyte|megabyte|gigabyte|terabyte|kibibyte|mebibyte|gibibyte|pixel|percent|line|character)s?\b"
+    r"|\b(?P<short>ms|kb|mb|gb|tb|kib|mib|gib)\b"
+)
+_UNIT_OF = {
+    "ms": "millisecond", "kb": "kilobyte", "mb": "megabyte", "gb": "gigabyte", "tb": "terabyte",
+    "kib": "kibibyte", "mib": "mebibyte", "gib": "gibibyte",
+}  # fmt: skip
+_DEFAULT = re.compile(
+    r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are)) [\"'`]?([\w./:+-]{1,80})", re.IGNORECASE
+)
+# The sentence before names what this one is about, and elsewhere that is something else.
+_NAMED_BEFORE = re.compile(r"\W*(?:this|that|these|those|it|its|they|their)\b", re.IGNORECASE)
 _NUMBER_GOES_ON = re.compile(r"[.,]?\d|\w")
 
 
@@ -111,6 +125,8 @@ class Facts:
 
     words: Counter[str]
     numbers: Counter[str]
+    units: Counter[str]
+    """Units of time and size, by their full names."""
     names: frozenset[str]
     negations: int
     tokens: Counter[str]
@@ -143,7 +159,11 @@ def judge_claim(claim: str, passages: Sequence[str]) -> ClaimJudgement:
     # What is said elsewhere on the page is often near, and about something else.
     least = _OPPOSED_SHARE if supporting else 0.0
     opposing = [
-        place for place in places if place.verdict == "contradicted" and place.share >= least
+        place
+        for place in places
+        if place.verdict == "contradicted"
+        and place.share >= least
+        and not (supporting and _NAMED_BEFORE.match(claim))
     ]
     if not supporting and not opposing:
         supporting = places
@@ -207,6 +227,9 @@ def read_facts(text: str) -> Facts:
         numbers=Counter(
             match.replace(",", "").replace("_", "") for match in _NUMBER.findall(plain)
         ),
+        units=Counter(
+            match["stem"] or _UNIT_OF[match["short"]] for match in _UNIT.finditer(plain.casefold())
+        ),
         # A version is a number.
         names=frozenset(
             bare
@@ -229,8 +252,7 @@ def _compare(
     around = place.words if before is None else place.words + before.words
     alone = share_of(own.words, place.words)
     share = share_of(own.words, around) if alone >= _PARTLY_SHARE else 0.0
-    numbers = list((own.numbers - place.numbers).elements())
-    others = list((place.numbers - own.numbers).elements())
+    numbers, others = _apart(own.numbers, place.numbers)
     # A name that the place has instead is another one, even if this one is a word in it: `for`.
     is_swapped = bool(place.names - own.names)
     names = sorted(
@@ -244,6 +266,11 @@ def _compare(
     differing: list[tuple[str, str]] = list(opposites)
     if numbers and len(numbers) == len(others):
         differing += zip(numbers, others, strict=True)
+    units, other_units = _apart(own.units, place.units)
+    if units and len(units) == len(other_units):
+        differing += zip(units, other_units, strict=True)
+    if default := differing_default(own, place):
+        differing.append(default)
     if is_denied:
         differing.append((_count_negations(own), _count_negations(place)))
     stems = own.words.keys() - around.keys()
@@ -258,9 +285,7 @@ def _compare(
         apart = {word for pair in differing for word in content_words(pair[0])}
         rest = Counter({word: 1 for word in own.words if word not in apart})
         alone = share_of(rest, place.words)
-    elif (
-        not numbers and not names and not is_denied and not opposites and share >= _SUPPORTED_SHARE
-    ):
+    elif not numbers and not units and not names and not differing and share >= _SUPPORTED_SHARE:
         verdict = "supported"
     elif share >= _PARTLY_SHARE:
         verdict = "partly"
@@ -272,6 +297,26 @@ def _compare(
         missing=tuple(dict.fromkeys([*numbers, *names, *absent]))[:_MOST_LISTED],
         differing=tuple(differing) if verdict == "contradicted" else (),
     )
+
+
+def _apart(own: Counter[str], place: Counter[str]) -> tuple[list[str], list[str]]:
+    """Return what the claim has more of, and what the place has more of."""
+    return list((own - place).elements()), list((place - own).elements())
+
+
+def default_of(facts: Facts) -> str | None:
+    """Return what a sentence says that the default is, where that is one word."""
+    match = _DEFAULT.search(facts.text)
+    return None if match is None else match[1].strip(".").casefold()
+
+
+def differing_default(one: Facts, other: Facts) -> tuple[str, str] | None:
+    """Return the two values where both sentences say what a default is, and differ."""
+    own, its = default_of(one), default_of(other)
+    # "defaults to show" and "defaults to showing" are one.
+    if own is None or its is None or content_words(own) == content_words(its):
+        return None
+    return own, its
 
 
 def share_of(own: Counter[str], place: Counter[str]) -> float:

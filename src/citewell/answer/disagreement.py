@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.answer.claims import holds_name, opposites_between, read_facts
+from citewell.answer.claims import differing_default, holds_name, opposites_between, read_facts
 from citewell.core.folding import fold
 from citewell.core.words import content_words
 
@@ -49,10 +49,6 @@ _NO_VALUES = frozenset(
     "earlier later less more fewer greater local remote client server start end begin input "
     "output".split()
 )
-_DEFAULT_NAME = re.compile(
-    r"\bdefault(?:s to|(?: [\w.-]{1,40}){0,6}? (?:is|are)) [\"'`]?([\w./:+-]{1,80})", re.IGNORECASE
-)
-
 _AMOUNT = re.compile(r"(?P<number>[-+−]?\d++(?:\.\d++)*+)(?P<unit>%|[a-zA-Z]*+)")
 
 
@@ -155,8 +151,8 @@ def _differing_values(one: Facts, other: Facts) -> list[DifferingValue]:
 
     Two defaults are one value, whatever they consist of.
     """
-    names, default = one.names ^ other.names, _differing_default(one, other)
-    ignored = "" if default is None else f"{default.one} {default.other}"
+    names, default = one.names ^ other.names, differing_default(one, other)
+    ignored = "" if default is None else " ".join(default)
     opposites = [pair for pair in opposites_between(one, other) if pair[0] not in ignored]
     numbers = [each for each in (one.numbers - other.numbers).elements() if each not in ignored]
     others = [each for each in (other.numbers - one.numbers).elements() if each not in ignored]
@@ -168,7 +164,7 @@ def _differing_values(one: Facts, other: Facts) -> list[DifferingValue]:
         is_denied = one.negations > other.negations
         pairs.append(("denied", "said") if is_denied else ("said", "denied"))
     found = [DifferingValue(one=own, other=its) for own, its in pairs]
-    found += [] if default is None else [default]
+    found += [] if default is None else [DifferingValue(one=default[0], other=default[1])]
     return found if all(map(_is_sure, found)) else []
 
 
@@ -188,21 +184,6 @@ def _without_zeros(number: str) -> list[str]:
     while len(parts) > 1 and not parts[-1].strip("0"):
         parts.pop()
     return parts
-
-
-def _differing_default(one: Facts, other: Facts) -> DifferingValue | None:
-    """Return the two values where both statements say what a default is, and differ."""
-    own, its = _default_of(one), _default_of(other)
-    # "defaults to show" and "defaults to showing" are one.
-    if own is None or its is None or content_words(own) == content_words(its):
-        return None
-    return DifferingValue(one=own, other=its)
-
-
-def _default_of(facts: Facts) -> str | None:
-    """Return what a statement says that the default is, where that is one word."""
-    match = _DEFAULT_NAME.search(facts.text)
-    return None if match is None else match[1].strip(".").casefold()
 
 
 def _words_without(facts: Facts, value: DifferingValue) -> Counter[str]:
