@@ -1,4 +1,4 @@
-"""Every tool there is, and which of them a server lists."""
+"""All tools, and the registry of those that a server lists."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ ALL_TOOLS: tuple[Tool[Any, Any], ...] = (
 
 
 def open_registry(settings: Settings) -> Registry:
-    """Return the registry of the tools that `settings` choose and let work.
+    """Return the registry of the tools that `settings` select and that can work.
 
-    Late answers of users go with the results of those who can ask.
+    If users can be asked, their late answers are added to later results.
     """
     listed = list_tools(ALL_TOOLS, settings)
     return limited_registry(

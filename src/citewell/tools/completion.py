@@ -1,4 +1,4 @@
-"""Completion of what a user types into a prompt or a resource URI, from the stored pages."""
+"""Complete the arguments of prompts and resource URIs from the stored pages."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from citewell.tools.tool import Call
 
 MAX_VALUES = 100
-"""The most that the protocol allows."""
+"""The maximum of the protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Values to choose from, the likeliest first, and how many there are in all."""
+    """Values to choose from, best first, and their total number."""
 
     values: tuple[str, ...] = ()
     total: int = 0
@@ -59,9 +59,9 @@ def _first(values: Sequence[str]) -> Completion:
 
 
 async def _matching_pages(typed: str, call: Call) -> list[PageInfo]:
-    """Return the pages whose URL or title has what was typed, the best matches first."""
+    """Return the pages whose URL or title contains the typed text, best match first."""
     wanted = typed.strip().casefold()
-    # The store finds the beginning of a URL without looking at every page.
+    # The store can search by URL prefix without reading every page.
     prefix = typed.strip() if "://" in typed else None
     pages = await visible_pages(call, url_prefix=prefix)
     ranked = [(_rank(page, wanted), page) for page in pages]
@@ -71,7 +71,7 @@ async def _matching_pages(typed: str, call: Call) -> list[PageInfo]:
 
 
 def _rank(page: PageInfo, wanted: str) -> int | None:
-    """Return how well a page matches, 0 is best; None when it does not."""
+    """Return the rank of a match, 0 is best; None if the page does not match."""
     url = page.url.casefold()
     title = one_line(page.title).casefold()
     # People type neither the scheme nor "www.".

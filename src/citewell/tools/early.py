@@ -15,12 +15,12 @@ EARLY_TOOLS = {
     "search": "citewell.tools.research.search",
     "status": "citewell.tools.research.status",
 }
-"""The module of each: loading every tool takes longer than starting, opening and searching."""
+"""Their modules: importing every tool takes longer than opening the store and searching."""
 
 
 def open_early_registry(name: str, settings: Settings, *, listed: Collection[str]) -> Registry:
     """Return a registry of one of EARLY_TOOLS, on a server that lists the tools in `listed`."""
-    # Imported with the first call: the front lists tools without them.
+    # Imported with the first call: listing tools does not need them.
     from citewell.tools.limits import limited_registry
     from citewell.tools.people.late_answers import LATE_ANSWERS
 

@@ -1,7 +1,7 @@
-"""The instructions a model gets at the start, composed of the tools that this caller sees.
+"""The server instructions for a model, composed for the tools that the caller sees.
 
-Some hosts show a model the names of tools and this text alone until a tool is wanted, so it says
-first when to prefer Citewell, then which tool is for which need.
+Some hosts show a model only the tool names and this text until it wants a tool, so it says first
+when to prefer Citewell, then which tool fits which need.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _NEVER_OBEY = (
 
 
 def compose_instructions(tools: Iterable[str], *, dotted: bool) -> str:
-    """Return the instructions for a caller who sees `tools`, which are named with dots."""
+    """Return the instructions for a caller who sees `tools`, given by dotted names."""
     seen = set(tools)
     spelt = {spell_name(name, dotted=False): spell_name(name, dotted=dotted) for name in seen}
     lines = [_WHEN_TO_PREFER]

@@ -1,4 +1,4 @@
-"""How long a call may take and how much it may return, as it is set."""
+"""The limits of calls: their duration and the size of their results."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from citewell.tools.tool import AfterCall, Tool
 
 MAX_RESPONSE_BYTES = 400_000
-"""Of one tool result, both content forms together."""
+"""Both forms of one result together."""
 
-# Citations, sources and statistics, which the budget of a brief's evidence does not count.
+# For citations, sources and statistics, which are outside the budget of the evidence.
 _TOKENS_BESIDE_EVIDENCE = 10_000
 
 
@@ -26,7 +26,7 @@ def limited_registry(
     unavailable: Mapping[str, str] | None = None,
     after_call: AfterCall | None = None,
 ) -> Registry:
-    """Return the registry of `tools` with the limits that `settings` name."""
+    """Return the registry of `tools` with the limits from the settings."""
     return Registry(
         tools,
         unavailable=unavailable,

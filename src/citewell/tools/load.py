@@ -1,4 +1,4 @@
-"""Limits the calls that a process handles at a time; callers beyond the limit should retry."""
+"""Limit the concurrent calls of a process; callers beyond the limit should retry."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_WAIT_SECONDS = 60
 
 
 class Load:
-    """Counts the calls under way."""
+    """Counts running calls."""
 
     def __init__(self) -> None:
         self._running: Counter[str] = Counter()
@@ -29,11 +29,11 @@ class Load:
 
     @contextmanager
     def working(self, owner: str, *, max_calls: int) -> Iterator[None]:
-        """Count a call of `owner` while inside; 0 lets any number in.
+        """Count a call of `owner` while inside; `max_calls` 0 means no limit.
 
         Raises:
-            Overloaded: there are `max_calls` already, or this owner has its share of them;
-                `retry_after` is what one usually takes.
+            Overloaded: `max_calls` are running, or this owner has its share of them;
+                `retry_after` is the average duration of a call.
         """
         running, of_owner = self._running.total(), self._running[owner]
         if max_calls and (running >= max_calls or of_owner >= math.ceil(_SHARE_OF_ONE * max_calls)):

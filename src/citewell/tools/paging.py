@@ -47,7 +47,9 @@ class ListPosition:
     def of(
         cls, arguments: ToolInput, cursor: str | None, call: Call, *, kind: str = ""
     ) -> ListPosition:
-        """Return where the list of these arguments goes on; `kind` tells lists of a tool apart.
+        """Return where the list of these arguments goes on.
+
+        `kind` distinguishes lists that have the same arguments.
 
         Raises:
             InvalidArgument: the cursor belongs to another list.
@@ -59,7 +61,7 @@ class ListPosition:
         return cls(shown=shown, search=search, secret=secret)
 
     def cursor_after(self, numbers: Iterable[int]) -> str:
-        """Return the cursor of a caller who has also been shown the items of these numbers."""
+        """Return the cursor after the items of these numbers have been shown as well."""
         return seal_cursor(self.shown.union(numbers), search=self.search, secret=self.secret)
 
 
@@ -121,7 +123,7 @@ def _seal(body: bytes, search: str, secret: bytes) -> bytes:
 
 
 def _pack(numbers: Iterable[int]) -> bytes:
-    """Write rising numbers as the steps between them, seven bits to a byte."""
+    """Encode rising numbers as varints of their differences."""
     packed = bytearray()
     previous = 0
     for number in numbers:

@@ -1,4 +1,4 @@
-"""Prompts: ready-made requests that hosts show to their users as slash commands."""
+"""Prompts, which hosts offer to users as slash commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ARGUMENT_CHARACTERS = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptArgument:
-    """What a user fills in; every argument is needed."""
+    """An argument of a prompt; all are required."""
 
     name: str
     description: str
@@ -25,14 +25,14 @@ class PromptArgument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """A request with gaps for its arguments and for the names of the tools it calls for."""
+    """A template with placeholders for arguments and for the names of the tools it uses."""
 
     name: str
     title: str
     description: str
     arguments: tuple[PromptArgument, ...]
     tools: tuple[str, ...]
-    """With dots; a server that lacks one of them does not offer the prompt."""
+    """Dotted names; a server that lacks one of them does not offer the prompt."""
     template: str
 
 
@@ -145,7 +145,7 @@ page beside those of the quote, and say whether the difference changes the meani
 
 
 def offered_prompts(tools: Iterable[str]) -> list[Prompt]:
-    """Return the prompts all of whose tools a server has, which are named with dots."""
+    """Return the prompts that need no other than these tools, given by dotted names."""
     listed = set(tools)
     return [prompt for prompt in PROMPTS if listed.issuperset(prompt.tools)]
 

@@ -1,4 +1,4 @@
-"""Receipts as tools and resources return them: only of pages that the caller may see."""
+"""Receipts for tools and resources, limited to pages that the caller can see."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from citewell.tools.tool import Call
 
 RECEIPT_SCHEME = "citewell://receipt/"
-"""Followed by citation ids with commas between them."""
+"""Followed by comma-separated citation ids."""
 
 MAX_CITATIONS = 10
 
 
 async def receipt_for(citation_ids: Sequence[str], call: Call) -> Receipt:
-    """Return the receipt of citations that the caller may see.
+    """Return the receipt of citations that the caller can see.
 
     Raises:
         InvalidArgument: a citation id is not Citewell's, or its page cannot be proved.
@@ -28,7 +28,7 @@ async def receipt_for(citation_ids: Sequence[str], call: Call) -> Receipt:
     """
     if len(citation_ids) > MAX_CITATIONS:
         raise InvalidArgument(f"A receipt is for at most {MAX_CITATIONS} citations.")
-    # Imported late: few callers ever want one, and it loads the libraries of web archives.
+    # Imported late: it loads libraries for web archives, and few callers want a receipt.
     from citewell.app.receipts import make_receipt
 
     parts = call.parts

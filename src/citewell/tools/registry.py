@@ -1,4 +1,4 @@
-"""The one way every transport calls a tool."""
+"""The registry of tools, through which every transport calls them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Registry:
         self._load = Load()
 
     def tools_for(self, caller: Caller) -> list[Tool[Any, Any]]:
-        """Return the tools that the caller's key is for; to others they do not exist."""
+        """Return the tools that the caller's key can call."""
         return [tool for tool in self.tools if tool.is_for(caller)]
 
     def find(self, name: str) -> Tool[Any, Any] | None:
@@ -85,7 +85,7 @@ class Registry:
         return self._by_name.get(name)
 
     def why_unavailable(self, name: str) -> str | None:
-        """Return what a tool lacks that exists but is not listed; None for any other name."""
+        """Return what an unlisted tool lacks to work; None for any other name."""
         return self._unavailable.get(name)
 
     async def call(
@@ -99,9 +99,9 @@ class Registry:
         client: ClientPort | None = None,
         meter: Meter | None = None,
     ) -> ToolResult:
-        """Run a tool; whatever goes wrong comes back as an error result, never as an exception.
+        """Run a tool; every failure is returned as an error result.
 
-        Cancellation goes through, so that everything stops at once, and so does ClientMustAnswer.
+        Only cancellation and ClientMustAnswer are raised.
         """
         started = anyio.current_time()
         result: ToolResult | None = None
@@ -144,7 +144,7 @@ class Registry:
         )
         tool = self.find(name)
         if tool is not None and tool.toolset == "people":
-            # Such a call waits for a person and costs next to nothing meanwhile.
+            # Such a call only waits for the user, which costs almost nothing.
             result = await self._answer(name, arguments, call, meter=meter)
         else:
             try:
@@ -155,7 +155,7 @@ class Registry:
             except Overloaded as error:
                 return error_result(error, tool=name)
         if self._after_call is not None:
-            # The work is done: reporting it finishes even if the client leaves now.
+            # The work is done, so it is finished even if the client leaves now.
             with anyio.CancelScope(shield=True):
                 result = await self._after_call.run(result, call)
         return result
@@ -163,7 +163,7 @@ class Registry:
     async def _answer(
         self, name: str, arguments: Mapping[str, object], call: Call, *, meter: Meter | None
     ) -> ToolResult:
-        """Return the result or the error of a call, which is on record however it ends."""
+        """Return the result or the error of a call, which is metered however it ends."""
         tool = self.find(name)
         metered = None if meter is None or tool is None else meter.begin(tool.name, call.caller)
         result: ToolResult | None = None
@@ -244,7 +244,7 @@ class Registry:
 
 
 def _both_forms(tool: Tool[Any, Any], outcome: object, call: Call) -> ToolResult:
-    """Return the two forms of a result, each saying which of its words are those of pages."""
+    """Return the two forms of a result, each with the words of pages marked."""
     output = tool.structure(outcome, call)
     shown = marked(outcome) if isinstance(outcome, ToolOutput) else outcome
     return ToolResult(
@@ -254,7 +254,7 @@ def _both_forms(tool: Tool[Any, Any], outcome: object, call: Call) -> ToolResult
 
 
 def _out_of_groups(error: Exception) -> Exception:
-    """Return what went wrong first: what leaves a task group leaves it wrapped in a group."""
+    """Return the first error of a group: task groups wrap what they raise."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error

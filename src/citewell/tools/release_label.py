@@ -11,7 +11,7 @@ from citewell.tools.untrusted import PageLabel
 if TYPE_CHECKING:
     from citewell.core.releases import Release
 
-# Left out of tools/list, which is paid for in every conversation: the name speaks for itself.
+# Left out of tools/list to save tokens: the name explains itself.
 ReleaseLabel = Annotated[PageLabel | None, SkipJsonSchema()]
 """Such as `django 4.2.30`; left out for a page that documents no version."""
 

@@ -1,4 +1,4 @@
-"""Links to the passages that a tool's result names, as every client gets them."""
+"""Resources as clients see them, and links to the passages that a result names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_LINKS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceTemplate:
-    """A kind of resource, and how its URIs are written."""
+    """A kind of resource and the template of its URIs."""
 
     name: str
     title: str
@@ -33,7 +33,7 @@ class ResourceTemplate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """What a host may show of a resource before it is read."""
+    """A resource as it is listed, before it is read."""
 
     uri: str
     name: str
@@ -41,7 +41,7 @@ class Resource:
     template: ResourceTemplate
     last_modified: datetime
     size_bytes: int | None = None
-    """None for a page, whose text is not read to be listed."""
+    """None for a page, whose text is not loaded for the list."""
 
 
 PASSAGES = ResourceTemplate(
@@ -66,7 +66,7 @@ def find_links(structured: dict[str, Any], call: Call) -> list[Resource]:
 
 
 def describe_resource(resource: Resource) -> dict[str, Any]:
-    """Return what a listed resource and a link to it have in common, as JSON of the protocol."""
+    """Return the JSON that a listed resource and a link to it share."""
     described = {
         "uri": resource.uri,
         "name": resource.name,
@@ -82,12 +82,12 @@ def describe_resource(resource: Resource) -> dict[str, Any]:
 
 
 def describe_page(title: str, url: str) -> str:
-    """Return a page's title and URL inside the boundary: hosts hand descriptions to models, too."""
+    """Return a page's title and URL inside the boundary, since hosts show them to models."""
     return Boundary().quote(f"{label(title) or 'Untitled'} — {url}")
 
 
 def note_supplied(origin: PageOrigin) -> str:
-    """Return what follows the description of text that a caller supplied."""
+    """Return the suffix of descriptions of text that a caller supplied."""
     return f", {SUPPLIED}" if origin == "supplied" else ""
 
 

@@ -1,4 +1,4 @@
-"""Resources: what their URIs mean, which there are, and what reading one gives (seed D §5.2)."""
+"""List and read resources: pages, websites, passages and receipts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PAGE_SCHEME = "citewell://page/"
 PAGE_TEMPLATE = f"{PAGE_SCHEME}{{source_id}}"
 WEBSITE_SCHEME = "citewell://website/"
 
-# Few tokens are longer; counting those of a whole long page takes a while.
+# Few tokens are longer; cutting here first saves counting the tokens of a long page.
 _CHARACTERS_PER_TOKEN = 12
 
 _MAX_RECEIPT_URI_CHARACTERS = 1_000
@@ -53,7 +53,7 @@ _STORED_URI = re.compile(r"citewell://(page|website)/([1-9][0-9]{0,14})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceText:
-    """What a resource holds; never more than the server's limit of one answer."""
+    """The text of a resource, within the server's limit of one answer."""
 
     text: str
     mime_type: str
@@ -61,7 +61,7 @@ class ResourceText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceFile:
-    """What a resource that is no text holds."""
+    """The bytes of a resource that is not text."""
 
     data: bytes
     mime_type: str
@@ -95,7 +95,7 @@ TEMPLATES = (PAGES, WEBSITES, PASSAGES, RECEIPTS)
 
 
 async def list_resources(call: Call) -> list[Resource]:
-    """Return the sites and the pages that were fetched last, the newest first."""
+    """Return the sites and the most recently fetched pages, newest first."""
     newest = heapq.nlargest(
         MAX_LISTED_PAGES,
         await visible_pages(call),
@@ -121,10 +121,10 @@ async def _list_sites(call: Call) -> list[Resource]:
 
 
 async def read_resource(uri: str, call: Call) -> ResourceText | ResourceFile:
-    """Return what a URI stands for; text is cut to the server's limit of one answer.
+    """Return the content of a resource; text is cut to the server's limit of one answer.
 
     Raises:
-        NotFound: it is not one of our URIs, or names nothing that the caller may see.
+        NotFound: it is not a URI of Citewell, or names nothing that the caller can see.
     """
     if (stored := _parse_stored(uri)) is not None:
         return await _read_stored(stored, call)
@@ -163,10 +163,10 @@ async def visible_pages(call: Call, *, url_prefix: str | None = None) -> list[Pa
 
 
 async def find_subject(uri: str, call: Call) -> Subject:
-    """Return what changes when the resource does.
+    """Return the page or website behind a resource, to watch it for changes.
 
     Raises:
-        NotFound: it is no page or website, the only resources that change, that the caller may see.
+        NotFound: it is not a page or website that the caller can see; no others change.
     """
     subject = _parse_stored(uri)
     if subject is None:
@@ -199,7 +199,7 @@ async def _read_stored(subject: Subject, call: Call) -> ResourceText:
 
 
 async def _list_members(website_id: int, scope: Scope, call: Call) -> str | None:
-    """Return a website and its pages as a list; None where the caller may not see it."""
+    """Return a website with the list of its pages; None if the caller cannot see it."""
     library = call.parts.store.library
     website = await library.get_website(website_id, project=scope.project)
     if website is None or not website.is_entry or not scope.holds(website.url, website.tags):

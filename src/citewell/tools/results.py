@@ -1,4 +1,4 @@
-"""The result of a call, as every transport gets it."""
+"""Results of calls, which every transport gets in the same form."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 UNEXPECTED = "The server met an unexpected error."
-"""All that a caller learns of an error of the program; the log has the rest."""
+"""What callers see of a programming error; the log has the details."""
 EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
-"""Tools whose errors use the wording of seed A, which asks not to answer from memory."""
+"""Tools whose errors also ask the model not to answer from memory."""
 
 _LOGGED_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """Both forms of a result; each suffices on its own."""
+    """Both forms of a result; each is complete."""
 
     text: str
     structured: dict[str, Any]
@@ -40,14 +40,14 @@ class ToolResult:
 
 
 def outcome_of(result: ToolResult | None) -> str:
-    """Return how a call ended: `ok`, the code of its error, or that it has no result."""
+    """Return the outcome of a call: `ok`, the code of its error, or UNFINISHED."""
     if result is None:
         return "UNFINISHED"
     return str(result.structured["error"]["code"]) if result.is_error else "ok"
 
 
 def record_end(call: MeteredCall, result: ToolResult | None) -> None:
-    """Record how a call ended; of an error also its message, as one redacted line."""
+    """Record the outcome of a call, and the redacted message of an error."""
     message = ""
     if result is not None and result.is_error:
         message = str(result.structured["error"]["message"])
@@ -84,7 +84,7 @@ def error_result(
 def log_call(
     name: str, arguments: Mapping[str, object], result: ToolResult | None, *, seconds: float
 ) -> None:
-    """Log a call that is over in one line; the result is None if it was cancelled."""
+    """Log an ended call in one line; the result is None if it was cancelled."""
     failed = result is not None and result.is_error
     level = logging.ERROR if failed else logging.INFO
     if not logger.isEnabledFor(level):

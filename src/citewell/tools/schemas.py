@@ -1,4 +1,4 @@
-"""The JSON of tool models and its schemas, made short: both are paid for in every conversation."""
+"""Short JSON and JSON Schemas of tool models: every conversation pays for both."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 ROWS = WithJsonSchema({"type": "array"})
-"""Lists a field as rows of something, without its columns: what is seldom read, or reads itself."""
+"""Lists a field as an array without columns, which are rarely needed or obvious."""
 
 _NULL = {"type": "null"}
-# Lengths are checked by the server and named in the descriptions; a model cannot count them.
+# The server checks lengths and the descriptions name them; a model cannot count them.
 _NOT_IN_INPUT = frozenset({"title", "minLength", "maxLength", "minItems", "maxItems", "pattern"})
 _NOT_IN_OUTPUT = frozenset({"title", "description", "default"})
 
@@ -21,8 +21,8 @@ _NOT_IN_OUTPUT = frozenset({"title", "description", "default"})
 def input_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of a tool's arguments, with the descriptions of its fields.
 
-    An argument that can be left out without a default can also be null: hosts that make schemas
-    strict ask the model for every argument, which must then be able to say "none".
+    An optional argument without a default can also be null: hosts that make schemas strict ask the
+    model for every argument, so it needs a way to say "none".
     """
     schema = _shorten(model.model_json_schema(), dropped=_NOT_IN_INPUT, lists_null=True)
     schema.pop("description", None)
@@ -32,9 +32,9 @@ def input_schema(model: type[BaseModel]) -> dict[str, Any]:
 def output_schema(model: type[BaseModel], *, columns: bool = True) -> dict[str, Any]:
     """Return the schema of structuredContent: the fields that every result, and every row, has.
 
-    Optional fields are documented but not listed: hosts read them all the same. The
-    error form of a result is `{"error": …}`, so one of the two forms is required. Without
-    `columns` nothing is said of rows.
+    Optional fields are documented but not listed; hosts read them anyway. The error form of a
+    result is `{"error": …}`, so one of the two forms is required. Without `columns` rows have no
+    schema.
     """
     schema = _only_required(
         _shorten(model.model_json_schema(), dropped=_NOT_IN_OUTPUT, lists_null=False)
@@ -59,7 +59,7 @@ def _only_required(schema: dict[str, Any]) -> dict[str, Any]:
 def leave_out_nulls(written: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
     """Return the JSON of a result of `model` without the fields that are null by default.
 
-    A field that has no default is always there: its contract shows it, with null for no value.
+    A field without a default is always present, with null for no value.
     """
     fields = model.model_fields
     return {
@@ -99,7 +99,7 @@ def _shorten(
 
 
 def _shorten_null(node: dict[str, Any], *, is_left_out: bool) -> dict[str, Any]:
-    """Turn "this or null" into "this" where null `is_left_out`, else into one type of two."""
+    """Turn "T or null" into "T" where null `is_left_out`, otherwise into a list of two types."""
     options = node.get("anyOf")
     if not isinstance(options, list) or _NULL not in options:
         return node

@@ -1,4 +1,4 @@
-"""Which pages a call may see: the scope it names, kept within that of the server (seed D §4.2)."""
+"""The pages that a call can see: the scope it names, within that of the server."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Tags = Annotated[list[Tag], Field(max_length=MAX_TAGS)]
 Prefix = Annotated[str, Field(min_length=1, max_length=2_000)]
 Version = Annotated[
     str | None,
-    # Without a description: docs/your-packages.md and the error for a wrong one say what fits.
+    # Without a description, to save tokens: the error for a wrong one says what is accepted.
     Field(min_length=1, max_length=200),
 ]
-"""Versions to search; without it those that the question names or the project uses."""
+"""Versions to search; by default those that the question names or the project uses."""
 
 
 class ScopeInput(ToolInput):
-    """Pages a call is limited to; what is left out is the server's own."""
+    """The pages a call is limited to; by default those of the server's scope."""
 
     project_id: Annotated[str | None, Field(max_length=200)] = None
     environment: Environment | None = None
@@ -46,7 +46,7 @@ class ScopeInput(ToolInput):
 
 
 class FiltersInput(ToolInput):
-    """Pages a search is limited to beyond its scope."""
+    """Further limits of a search within its scope."""
 
     doc_tag: Annotated[Tags | None, Field(description="A page needs all.")] = None
     path_prefix: Annotated[
@@ -65,29 +65,29 @@ ShortFilters = Annotated[
         }
     ),
 ]
-"""The same, listed in a line: tools/list pays for every word, and few calls need filters."""
+"""The same, listed in one line to save tokens: few calls need filters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """A scope that was checked: where a call may look."""
+    """A checked scope."""
 
     project: str
     tags: tuple[str, ...]
     url_prefixes: tuple[str, ...]
 
     def holds(self, url: str, tags: Sequence[str]) -> bool:
-        """Return whether a page of the project lies within."""
+        """Return whether the scope contains a page of its project."""
         fits = not self.url_prefixes or url.startswith(self.url_prefixes)
         return fits and set(self.tags) <= set(tags)
 
     def holds_page(self, page: PageInfo) -> bool:
-        """Return whether a stored page is of the project and lies within."""
+        """Return whether the scope contains a stored page."""
         return page.project == self.project and self.holds(page.url, page.tags)
 
 
 def check_scope(scope: ScopeInput | None, call: Call) -> Scope:
-    """Return the scope of a call: the server's, narrowed by what was given.
+    """Return the scope of a call: the server's, narrowed by the scope that the call names.
 
     Raises:
         ScopeViolation: it names another project or environment.
@@ -108,7 +108,7 @@ def check_scope(scope: ScopeInput | None, call: Call) -> Scope:
 async def search_filter(
     scope: Scope, filters: FiltersInput | None, call: Call, *, version: str | None = None
 ) -> SearchFilter:
-    """Return what the store is asked to search: the scope, the filters and `version` together.
+    """Return the filter of a search: the scope, the filters and `version` combined.
 
     Raises:
         InvalidArgument: path_prefix is neither a URL nor a path.
@@ -138,7 +138,7 @@ async def search_filter(
 async def limit_to_urls(
     where: SearchFilter, source_urls: Sequence[str] | None, call: Call
 ) -> tuple[SearchFilter, tuple[str, ...]]:
-    """Return the filter for the pages at `source_urls` alone, and notes on URLs without pages."""
+    """Return the filter limited to `source_urls`, and notes on URLs that are not indexed."""
     if source_urls is None:
         return where, ()
     named = await find_named_pages(source_urls, store=call.parts.store, within=where)
@@ -152,7 +152,7 @@ async def limit_to_urls(
 async def _among_pages(
     where: SearchFilter, url_prefixes: tuple[str, ...], *, path: str | None, call: Call
 ) -> SearchFilter:
-    """Return the filter of the pages one by one, for conditions that the store does not know."""
+    """Return the filter with the ids of its pages, for conditions that the store lacks."""
     source_ids = [
         page.source_id
         async for page in scan_pages(call.parts.store, where)

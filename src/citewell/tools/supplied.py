@@ -1,4 +1,4 @@
-"""Text that a caller passed in: every result says so, and none calls it fetched."""
+"""Text that a caller supplied, which every result marks as such."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
 
     from citewell.core.records import Caller, PageOrigin
 
-# Left out of tools/list, which is paid for in every conversation: the names speak for themselves.
+# Left out of tools/list to save tokens: the names explain themselves.
 Supplied = Annotated[bool | None, SkipJsonSchema()]
 """True for text that a caller supplied; left out otherwise."""
 FetchedAt = Annotated[OwnText | None, SkipJsonSchema()]
 """When a page was fetched, or its file read."""
 SuppliedAt = Annotated[OwnText | None, SkipJsonSchema()]
-"""When it was supplied; such a page has no `fetched_at`."""
+"""When it was supplied; then there is no `fetched_at`."""
 SuppliedBy = Annotated[PageLabel | None, SkipJsonSchema()]
-"""Who supplied it. Callers choose the names that they go by, so they count as page words."""
+"""Who supplied it; counts as page text, since callers choose their names."""
 
 _MAX_NAME_CHARACTERS = 60
 _MAX_NAMES = 5
 
 
 def is_supplied(origin: PageOrigin) -> bool | None:
-    """Return True for supplied text; None, which results leave out, for all other."""
+    """Return True for supplied text, otherwise None, which results leave out."""
     return True if origin == "supplied" else None
 
 
 def shape_moment(moment: datetime, origin: PageOrigin) -> dict[str, str]:
-    """Return when a page was fetched, or when its text was supplied, under the name that fits."""
+    """Return `fetched_at` of a page, or `supplied_at` of supplied text."""
     name = "supplied_at" if origin == "supplied" else "fetched_at"
     return {name: moment.isoformat(timespec="seconds")}
 
 
 def add_supplier(before: str, caller: Caller) -> str:
-    """Return the names of all who supplied a text, with that of the caller as the last.
+    """Return the names of all suppliers of a text, the caller last.
 
-    A name that a caller chose is followed by the end of the key, which it did not choose.
+    A name is followed by the end of the key, since callers choose their names.
     """
     if caller.key_hash is None:
         name = "the user of this machine" if caller.is_local else "an anonymous caller"
@@ -55,5 +55,5 @@ def add_supplier(before: str, caller: Caller) -> str:
 
 
 def render_supplied(supplied_by: str | None) -> str:
-    """Return that a text was supplied, and by whom where that is known."""
+    """Return the words for supplied text, with the supplier if known."""
     return SUPPLIED if supplied_by is None else f"{SUPPLIED}: {supplied_by}"

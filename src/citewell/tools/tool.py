@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 class ToolInput(BaseModel):
     """Arguments of a tool; unknown names are refused."""
 
-    # Built on first use: a command of the shell calls one tool and imports them all.
+    # Built on first use: a command imports all tools and calls one.
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class ToolOutput(BaseModel):
-    """Structured result of a tool; what is None by default is left out where it is None."""
+    """Structured result of a tool; optional fields that are None are left out."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, defer_build=True)
 
@@ -50,7 +50,7 @@ ResultT = TypeVar("ResultT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotations:
-    """What a host can show its user before a call (seed D §7.2)."""
+    """Hints that a host can show its user before a call."""
 
     read_only: bool
     destructive: bool = False
@@ -66,7 +66,7 @@ class Tool(Generic[InputT, ResultT]):
     """
 
     name: str
-    """With dots; transports may list it with underscores."""
+    """Dotted; servers list it with underscores by default."""
     toolset: Toolset
     title: str
     description: str
@@ -82,17 +82,17 @@ class Tool(Generic[InputT, ResultT]):
     """Makes the structured form, whose model it declares; None where `run` returns that form."""
     in_default: bool = False
     lists_columns: bool = True
-    """False leaves the columns of its rows out of tools/list: another tool's are the same."""
+    """False leaves the columns of its rows out of tools/list, to save tokens."""
     max_result_tokens: int | None = None
-    """Most tokens of either form of its result; None means what the server allows."""
+    """Most tokens of either form of its result; None means the limit of the server."""
     timeout_seconds: Callable[[Settings], float] | None = None
-    """Seconds a call may take; None means what the server allows."""
+    """Time limit of a call; None means that of the server."""
     requires: Requirement | None = None
     """What the settings must provide before the tool can work."""
     asks_client: bool = False
-    """Whether `run` may have the client's model write, or ask its user."""
+    """Whether `run` can ask the client's model or its user."""
     check: Callable[[InputT], None] | None = None
-    """Refuses arguments that the input model cannot; nothing is charged for such a call."""
+    """Refuses arguments that the input model cannot; such a call is not charged."""
 
     @property
     def underscored_name(self) -> str:
@@ -120,24 +120,24 @@ class Tool(Generic[InputT, ResultT]):
 
     @property
     def only_reads_library(self) -> bool:
-        """Whether one message can answer any call: nothing is fetched, changed or asked for."""
+        """Whether a call only reads the library, so that one message answers it."""
         hints = self.annotations
         return hints.read_only and not (hints.open_world or self.asks_client)
 
     @property
     def needed_scope(self) -> AccessScope:
-        """The scope of a key that may call it: what cannot be undone is for admins."""
+        """The scope that a key needs; destructive tools are for admins."""
         if self.annotations.destructive:
             return "admin"
         return "read" if self.annotations.read_only else "write"
 
     def is_for(self, caller: Caller) -> bool:
-        """Return whether the caller's key is for this tool; to others it is not even listed."""
+        """Return whether the caller's key can call this tool; others do not see it."""
         in_toolsets = caller.toolsets is None or self.toolset in caller.toolsets
         return in_toolsets and self.needed_scope in caller.scopes
 
     def refuse_others(self, caller: Caller) -> None:
-        """Refuse a call that the caller's key is not for.
+        """Refuse a caller whose key cannot call this tool.
 
         Raises:
             ScopeViolation: the key lacks the scope, or the toolset.
@@ -163,7 +163,7 @@ class Tool(Generic[InputT, ResultT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AfterCall:
-    """Adds to every result what has to reach the caller with whatever it calls next."""
+    """Adds to every result what has to reach the caller with its next call."""
 
     needs: tuple[PartName, ...]
     run: Callable[[ToolResult, Call], Awaitable[ToolResult]]

@@ -1,6 +1,6 @@
-"""Which tools a server lists: one rule for the tools themselves and for what is prepared of them.
+"""Choose the tools that a server lists, by the same rules for tools and their prepared JSON.
 
-Imports no tool and no library, so that the stdio front can ask before either is loaded.
+Imports no tool, so that the stdio front can use it before any is loaded.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ class Listable(Protocol):
 
     @property
     def name(self) -> str:
-        """With dots."""
+        """The dotted name."""
 
     @property
     def toolset(self) -> str:
-        """The one set it is of."""
+        """The set that it belongs to."""
 
     @property
     def in_default(self) -> bool:
-        """Whether the set `default` has it too."""
+        """Whether the set `default` includes it."""
 
     @property
     def requires(self) -> Requirement | None:
@@ -69,10 +69,10 @@ def list_tools(tools: Sequence[ListableT], settings: Settings) -> list[ListableT
 
 
 def chosen_toolsets(settings: Settings) -> tuple[str, ...]:
-    """Return the toolsets chosen; `default` has more where settings or clients have use for it."""
+    """Return the selected toolsets; `default` adds those that the settings make useful."""
     added: list[str] = []
     if "default" in settings.mcp_toolsets:
-        # Listed for those who can ask their person: see `is_shown`.
+        # Listed for clients that can ask their user: see `is_shown`.
         added += ["people"]
         added += ["docs"] if settings.docs_root else []
     return (*settings.mcp_toolsets, *added)
@@ -87,8 +87,8 @@ def is_shown(
 ) -> bool:
     """Return whether tools of a set are listed for a client.
 
-    Those that ask a person are listed where the operator or the key `of_key` names their set, and
-    for clients that can ask. They can be called all the same: the console is there for all.
+    Tools that ask the user are listed if the operator or the key `of_key` names their set, or if
+    the client can ask. They can always be called, since there is also the console.
     """
     if toolset != "people" or elicits or (of_key is not None and toolset in of_key):
         return True
@@ -100,7 +100,7 @@ def choose_tools(
 ) -> list[ListableT]:
     """Return the tools of the named toolsets, in their order.
 
-    Without `kb_v2` there are no kb tools, and `default` has the legacy ones in their place.
+    Without `kb_v2` there are no kb tools, and `default` includes the legacy ones instead.
 
     Raises:
         SettingsError: a toolset does not exist.
@@ -124,7 +124,7 @@ def choose_tools(
 
 
 def find_unavailable(tools: Iterable[Listable], settings: Settings) -> dict[str, str]:
-    """Return the names of the tools that cannot work, each with a sentence on what to set.
+    """Return the tools that cannot work by name, each with a sentence on what to set.
 
     Raises:
         SettingsError: a search engine does not exist or lacks its key.
@@ -138,13 +138,13 @@ def find_unavailable(tools: Iterable[Listable], settings: Settings) -> dict[str,
 
 
 def has_scopes(settings: Settings) -> bool:
-    """Return whether this server has a scope that a call may have to name."""
+    """Return whether this server has a scope that calls can name."""
     chosen = (settings.project, settings.scope_environment, settings.scope_tags)
     return chosen != ("default", "prod", ())
 
 
 def hide_scope(input_schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a tool's arguments without `scope`, which is accepted all the same."""
+    """Return the schema of a tool's arguments without `scope`, which is still accepted."""
     arguments = input_schema.get("properties", {})
     shown = {name: schema for name, schema in arguments.items() if name != "scope"}
     return {**input_schema, "properties": shown}

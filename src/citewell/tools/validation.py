@@ -1,4 +1,4 @@
-"""Checking the arguments of a call against the input model of its tool."""
+"""Validate the arguments of a call against the input model of its tool."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
-# The largest call that the tools' own limits allow is half of it.
+# Twice the largest call that the limits of the tools allow.
 MAX_ARGUMENT_BYTES = 500_000
-# What a column of either database holds.
+# Integers of both databases have 64 bits.
 _NUMBER_LIMIT = 2**63
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> ModelT:
-    """Return the arguments as `model` reads them; null means "left out" where it can be.
+    """Return the validated arguments; null means "left out" for optional ones.
 
     Raises:
         BudgetExceeded: they are too long.
@@ -44,7 +44,7 @@ def validate_arguments(model: type[ModelT], arguments: Mapping[str, object]) -> 
 
 
 def _without_nulls(model: type[BaseModel], arguments: Mapping[str, object]) -> dict[str, object]:
-    """Leave out nulls: models that have to fill in every argument send them for no value."""
+    """Drop nulls, which language models send when they have to fill in every argument."""
     optional = {name for name, field in model.model_fields.items() if not field.is_required()}
     return {
         name: value
@@ -54,7 +54,7 @@ def _without_nulls(model: type[BaseModel], arguments: Mapping[str, object]) -> d
 
 
 def _check_size(arguments: Mapping[str, object]) -> None:
-    # Counted as they are sent: escaped, a Japanese text would count twice.
+    # Not escaped: escapes would double the size of Japanese text.
     written = json.dumps(arguments, default=str, ensure_ascii=False)
     try:
         size = len(written.encode())
@@ -86,7 +86,7 @@ def _refuse_large_numbers(arguments: Mapping[str, object]) -> None:
 
 
 def _describe_problem(problem: ErrorDetails) -> str:
-    # Where an argument can have several types, the location also names pydantic's choice.
+    # For unions, the location also names the branch that pydantic tried.
     location = [str(part) for part in problem["loc"] if str(part).replace("_", "").isalnum()]
     is_blank = problem.get("ctx", {}).get("pattern") == r"\S"
     message = "Input should not be blank" if is_blank else problem["msg"]

@@ -1,4 +1,4 @@
-"""`fetch`: a whole indexed page by its id, as ChatGPT connectors ask for it after `search`."""
+"""`fetch`: a whole indexed page by its id, which ChatGPT connectors call after `search`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_TEXT_TOKENS = 8_000
-# Cut here first: counting the tokens of a whole long page takes a while.
+# Cutting here first saves counting the tokens of a long page.
 _MAX_TEXT_CHARACTERS = 12 * MAX_TEXT_TOKENS
 
 
@@ -26,7 +26,7 @@ class FetchInput(ToolInput):
 
 
 class FetchMetadata(ToolOutput):
-    """What else is known of the page."""
+    """Metadata of the page."""
 
     language: OwnText
     fetched_at: OwnText | None = None

@@ -1,4 +1,4 @@
-"""`data_create_website_chunks`: give a source chunks that were cut elsewhere."""
+"""`data_create_website_chunks`: add chunks that were cut elsewhere to a source."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CreateChunksInput(ToolInput):
 
 
 class CreateChunksOutput(ToolOutput):
-    """How many chunks were made."""
+    """How many chunks were created."""
 
     source_id: int
     chunks_created: int
@@ -47,7 +47,7 @@ class CreateChunksOutput(ToolOutput):
 
 
 async def run(arguments: CreateChunksInput, call: Call) -> CreateChunksOutput:
-    """Add the chunks after those that the source has, in one transaction.
+    """Append chunks to a source, in one transaction.
 
     Raises:
         NotFound: there is no such source.

@@ -23,10 +23,10 @@ class CreateSourceInput(ToolInput):
 
 
 async def run(arguments: CreateSourceInput, call: Call) -> SourceShape:
-    """Add the entry; one that is there is returned as it is.
+    """Add the entry, or return the existing one.
 
     Raises:
-        NotAUrl: it is no HTTP/HTTPS URL.
+        NotAUrl: it is not an HTTP or HTTPS URL.
     """
     draft = WebsiteDraft(
         url=canonical_url(arguments.url),

@@ -1,4 +1,4 @@
-"""`data_delete_website_source`: delete a source and all that hangs on it."""
+"""`data_delete_website_source`: delete a source with its pages and chunks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page made of chunks that somebody cut elsewhere: their text joined, with exact spans."""
+"""Compose a page of chunks that were cut elsewhere, with exact spans."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HEADER = re.compile(r"Header ([1-6])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenChunk:
-    """A chunk's words and the headings above them, by level."""
+    """The text of a chunk and the headings above it, by level."""
 
     content: str
     headings: Mapping[int, str]
@@ -39,7 +39,7 @@ def parse_headings(metadata: Mapping[str, str]) -> dict[int, str]:
 
 
 def compose_page(website: Website, chunks: Sequence[GivenChunk], *, supplied_by: str) -> PageDraft:
-    """Return the page of a website whose chunks are just these, in this order."""
+    """Return the page of a website that consists of these chunks, in order."""
     pen = _Pen()
     placed = [pen.write(chunk) for chunk in chunks]
     text = pen.text
@@ -98,7 +98,7 @@ def _chunk(
 
 
 class _Pen:
-    """Writes headings and chunks one after the other, and notes where each stands."""
+    """Writes headings and chunks one after the other, and records their offsets."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -139,7 +139,7 @@ class _Pen:
                 self._add_section(level, heading)
                 self.text += f"{'#' * level} {heading}\n\n"
         if not is_new:
-            # Back to a heading whose sub-heading has ended: only a new section can say so.
+            # Back from a sub-heading: only a new section can express that.
             level, heading = list(headings.items())[-1] if headings else (0, "")
             self._add_section(level, heading)
             if heading:
@@ -149,7 +149,7 @@ class _Pen:
     def _add_section(self, level: int, heading: str) -> None:
         above = [section for section in self.sections if 0 < section.level < level]
         parent = above[-1].ordinal if above else None
-        # A heading of the same or a higher level in between has closed what stood before it.
+        # A heading of the same or a higher level in between closes the sections before it.
         if parent is not None and any(
             0 < section.level <= self.sections[parent].level
             for section in self.sections[parent + 1 :]

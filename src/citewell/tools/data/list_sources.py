@@ -21,7 +21,7 @@ DEFAULT_LIMIT = 50
 
 
 class SourceFilters(ToolInput):
-    """Which sources."""
+    """Conditions that sources must meet."""
 
     content_type: ContentType | None = None
     status: Status | None = None
@@ -36,7 +36,7 @@ class ListSourcesInput(ToolInput):
 
 
 class ListSourcesOutput(ToolOutput):
-    """One screen of sources."""
+    """One page of the list."""
 
     sources: list[SourceShape]
     total_count: int

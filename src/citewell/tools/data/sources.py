@@ -1,4 +1,4 @@
-"""What the `data_*` tools have in common: a website and a chunk as plain rows."""
+"""Websites and chunks as plain rows, for the `data_*` tools."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_RESULT_TOKENS = 12_000
 
 
 class SourceInput(ToolInput):
-    """The one argument of what reads or deletes a source."""
+    """The argument of tools that read or delete a source."""
 
     source_id: SourceId
 
@@ -84,7 +84,7 @@ async def find_source(source_id: int, call: Call) -> Website:
 
 
 def within_budget(chunks: Sequence[StoredChunk]) -> list[StoredChunk]:
-    """Return the first chunks that fit MAX_RESULT_TOKENS together; the first one always."""
+    """Return the first chunks that fit MAX_RESULT_TOKENS together, and at least one."""
     return fit_tokens(chunks, (chunk.tokens for chunk in chunks), max_tokens=MAX_RESULT_TOKENS)
 
 

@@ -1,4 +1,4 @@
-"""The docs tools by themselves: what a docs server answers before all else is loaded."""
+"""The docs tools alone, which a docs server answers before the rest is loaded."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ Text between ⟦N and N⟧, or in the fields that "untrusted" names, quotes the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsParts:
-    """The docs folder alone, which is all that the docs tools need."""
+    """Opens the docs folder, the only part that the docs tools need."""
 
     settings: Settings
     docs: DocsFolder
 
     async def open(self, *names: PartName) -> Parts:
-        """Return the folder; nothing else can be asked for."""
+        """Return the parts with the docs folder, whatever the names."""
         return Parts(self.settings, {"docs": self.docs})
 
 
@@ -54,10 +54,10 @@ class DocsFront:
     async def call(
         self, name: str, arguments: Mapping[str, object], *, caller: Caller
     ) -> ToolResult:
-        """Run a docs tool; what goes wrong comes back as an error result."""
+        """Run a docs tool; failures are returned as error results."""
         return await self.registry.call(name, arguments, app=self._parts, caller=caller)
 
 
 def open_rate_limiter(settings: Settings) -> RateLimiter:
-    """Return what counts the requests of each address."""
+    """Return the rate limiter of addresses."""
     return RateLimiter(settings.mcp_rate_limit_requests, settings.mcp_rate_limit_window)

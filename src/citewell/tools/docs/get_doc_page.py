@@ -1,4 +1,4 @@
-"""`get_doc_page`: a page of the docs folder, or the sections of it that are asked for."""
+"""`get_doc_page`: read a page of the docs folder, or some of its sections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from citewell.docsite.pages import DocPage, DocSection
 
 MAX_BYTES = 24_000
-"""About 6,000 tokens of English; no token is shorter than a byte, so never too many."""
+"""About 6,000 tokens of English, and never more tokens than bytes."""
 MAX_SECTIONS = 20
 MAX_NAMED_SECTIONS = 60
 
@@ -57,7 +57,7 @@ class GetDocPageOutput(ToolOutput):
 
 
 async def run(arguments: GetDocPageInput, call: Call) -> GetDocPageOutput:
-    """Read the page and cut out what is asked for."""
+    """Read the page, or the sections that are asked for."""
     folder = served_docs(call)
     base = base_url(call.settings)
     path = _find_path(folder, arguments.path)
@@ -109,7 +109,7 @@ def _parse(path: str, text: str) -> DocPage:
 
 
 def _find_sections(page: DocPage, asked: Sequence[str]) -> tuple[list[Lines], dict[str, list[str]]]:
-    """Return the lines of the sections asked for, and what is near the names of the others."""
+    """Return the lines of the named sections, and similar headings for unknown names."""
     by_name: dict[str, int] = {}
     for place, section in enumerate(page.sections):
         by_name.setdefault(_plain(section.heading), place)
@@ -149,7 +149,7 @@ def _with_subsections(sections: Sequence[DocSection], place: int) -> Lines:
 
 
 def _merged(spans: list[Lines]) -> list[Lines]:
-    """Return the spans in the order of the page, none of their lines twice."""
+    """Return the spans in the order of the page, without overlaps."""
     merged: list[Lines] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1] + 1:
@@ -160,7 +160,7 @@ def _merged(spans: list[Lines]) -> list[Lines]:
 
 
 def _cut(lines: Sequence[str], spans: list[Lines], *, start_line: int) -> tuple[str, int | None]:
-    """Return the lines of the spans from `start_line` on that fit, and the first that does not."""
+    """Return the lines from `start_line` on that fit, and the number of the first that does not."""
     taken: list[str] = []
     left = MAX_BYTES
     for start, end in spans:
@@ -172,7 +172,7 @@ def _cut(lines: Sequence[str], spans: list[Lines], *, start_line: int) -> tuple[
             if size > left:
                 if taken:
                     return "\n".join(taken).strip("\n"), number
-                # A line that alone is too long: the next call goes on after it.
+                # This line alone is too long; the next call continues after it.
                 line = line.encode()[:MAX_BYTES].decode(errors="ignore") + "…"
             taken.append(line)
             left -= size
@@ -185,9 +185,9 @@ def _headings_from(page: DocPage, line: int) -> list[str]:
 
 
 def render(output: GetDocPageOutput, call: Call) -> str:
-    """Return the page's Markdown, and below a rule what is not in it.
+    """Return the page's Markdown, and notes below a rule.
 
-    What the docs say is their authors' word, which need not be that of whoever runs the server.
+    The text counts as untrusted: its authors need not be those who run the server.
     """
     notes = [f"Page: {output.url or output.path}"]
     for name, near in (output.missing_sections or {}).items():

@@ -41,7 +41,7 @@ class ListedPageShape(ToolOutput):
 
 
 class ListDocPagesOutput(ToolOutput):
-    """A part of the list."""
+    """One page of the list."""
 
     pages: list[ListedPageShape]
     category: PageLabel | None = None
@@ -56,7 +56,7 @@ async def run(arguments: ListDocPagesInput, call: Call) -> ListDocPagesOutput:
     categories = folder.navigation.categories()
     if arguments.category is None:
         name = None
-        # What the sidebar leaves out is there all the same.
+        # Includes the pages that the sidebar leaves out.
         paths = list(dict.fromkeys((*folder.navigation.paths(), *folder.paths)))
     else:
         name = _find_category(arguments.category, list(categories))
@@ -99,7 +99,7 @@ def _find_category(asked: str, names: list[str]) -> str:
 
 
 def _slug(name: str) -> str:
-    """Return a name as addresses write it: `Getting started` → `getting-started`."""
+    """Return the slug of a name: `Getting started` → `getting-started`."""
     return "-".join(_NAME_WORD.findall(name.lower()))
 
 

@@ -1,4 +1,4 @@
-"""The files of a docs folder as they are: pages as Markdown, pictures, and the lists for models."""
+"""The raw files of a docs folder: Markdown, images, and the lists for models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MARKDOWN = "text/markdown; charset=utf-8"
 PLAIN = "text/plain; charset=utf-8"
 
-# What a browser may show; pages and scripts in the folder could act for the website.
+# Types that a browser can show; HTML and scripts of the folder could act as the website.
 _SERVED_KINDS = ("image/", "audio/", "video/", "font/")
 _SERVED_TYPES = frozenset(
     {
@@ -41,7 +41,7 @@ MADE_LISTS: dict[str, Callable[..., str]] = {
     "llms.txt": llms_txt,
     "llms-full.txt": llms_full_txt,
 }
-"""What is made for models where the folder has none of its own, by name."""
+"""Files that are generated for models unless the folder has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class RawFile:
 
 
 def read_raw_file(folder: DocsFolder, path: str, *, settings: Settings) -> RawFile | None:
-    """Return the file at a decoded path below the root of the website; None where there is none."""
+    """Return the file at a decoded path of the website; None if there is none."""
     file = resolve_doc_path(folder.root, path)
     if file is None or file.is_relative_to(cache_root(settings).resolve()):
         return None
@@ -74,7 +74,7 @@ def _read(file: Path, path: str) -> RawFile | None:
             return None
         return _raw(file.read_bytes(), media_type)
     except OSError:
-        # Gone in this moment, or not for us to read: to the reader it is not there.
+        # Deleted just now, or not readable: the same as missing.
         return None
 
 

@@ -1,4 +1,4 @@
-"""`search_docs`: the pages of the docs folder that match, each with the place that does."""
+"""`search_docs`: search the docs folder."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MAX_QUERY_CHARACTERS = 500
 MAX_LIMIT = 50
 DEFAULT_LIMIT = 10
 
-# Of the best page's score; a page below it is not worth its tokens. Asked for 400 headings of the
-# fastapi docs and for 800 parts of headings, no right page is lost by it, and an answer to a
-# heading is .42 as long; with .3 the right page is missing for one part of a heading in 50.
+# Share of the best page's score below which a page is not worth its tokens. With 400 headings of
+# the fastapi docs and 800 parts of headings as queries, it loses no right page, and results of
+# headings are .42 as long; .3 loses the right page for one part of a heading in 50.
 LEAST_SHARE = 0.2
 
 
@@ -45,7 +45,7 @@ class DocsHitShape(ToolOutput):
     url: PageUrl | None = None
     score: float
     relevance: float
-    """The score as a share of the best one's."""
+    """The score as a share of the best score."""
     snippet: PageText
 
 
@@ -55,7 +55,7 @@ class SearchDocsOutput(ToolOutput):
     results: list[DocsHitShape]
     total_matches: int
     corrections: dict[OwnText, OwnText] | None = None
-    """What was asked for, and the word of the docs that is meant."""
+    """Misspelt words of the query, and the words of the docs used instead."""
 
 
 async def run(arguments: SearchDocsInput, call: Call) -> SearchDocsOutput:
@@ -63,7 +63,7 @@ async def run(arguments: SearchDocsInput, call: Call) -> SearchDocsOutput:
     settings = call.settings
     base = base_url(settings)
     limit = min(arguments.limit, settings.mcp_max_search_results)
-    # Who says how many pages wants that many.
+    # An explicit limit is filled.
     least_share = 0.0 if "limit" in arguments.model_fields_set else LEAST_SHARE
     search = served_docs(call).search(arguments.query, limit=limit, least_share=least_share)
     best = max((hit.score for hit in search.hits), default=0.0) or 1.0

@@ -1,4 +1,4 @@
-"""The website of a docs folder, address by address."""
+"""The website of a docs folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SEARCH_PAGE = "/search.html"
 
 
 class Resource(Protocol):
-    """What an address answers."""
+    """The response to a URL."""
 
     @property
     def body(self) -> bytes:
@@ -35,25 +35,25 @@ class Resource(Protocol):
 
     @property
     def media_type(self) -> str:
-        """What they are."""
+        """Their media type."""
 
     @property
     def etag(self) -> str:
-        """Another text whenever the bytes are others."""
+        """Changes with the bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Where an address is to be found."""
+    """A redirect."""
 
     url: str
 
 
 class DocsSite:
-    """Answers the addresses of one website.
+    """Answers the URLs of one website.
 
     Its methods read files and render, so a server calls them in a thread. The renderer is
-    imported with the first page: models, who ask for none, need not wait for it.
+    imported with the first page, since models never need it.
     """
 
     def __init__(self, folder: DocsFolder, settings: Settings) -> None:
@@ -65,11 +65,11 @@ class DocsSite:
         self._lists: dict[str, tuple[str, RawFile]] = {}
 
     def count_pages(self) -> int:
-        """Return how many pages there are."""
+        """Return the number of pages."""
         return len(self._folder.records)
 
     def search(self, query: str, *, limit: int) -> dict[str, Any]:
-        """Return what a search box shows while its reader is typing."""
+        """Return the results of a search as the user types."""
         search = self._folder.search(
             query[:MAX_QUERY_CHARACTERS], limit=min(limit, MAX_RESULTS), as_you_type=True
         )
@@ -87,15 +87,15 @@ class DocsSite:
         return {"query": query, "total": search.total, "results": results}
 
     def read_file(self, path: str) -> RawFile | None:
-        """Return the file of the folder at a decoded URL path, as it is; or a list for models."""
+        """Return the raw file at a decoded URL path, or a list for models."""
         name = path.removeprefix("/")
         file = read_raw_file(self._folder, name, settings=self._settings)
         return self._list(name) if file is None and name in MADE_LISTS else file
 
     def find(self, path: str, *, query: str = "") -> Resource | Moved | None:
-        """Return the page at a decoded URL path; `query` is what the search page looks for."""
+        """Return the page at a decoded URL path; `query` is that of the search page."""
         page = self._folder.find_path(path)
-        # One address for each page, however it was spelt.
+        # Each page has one URL; other spellings redirect to it.
         if page is not None and path != unquote(self._folder.url_of(page)):
             return Moved(url=self._prefix + self._folder.url_of(page))
         if page is None and path == SEARCH_PAGE and query:
@@ -103,11 +103,11 @@ class DocsSite:
         return self._website().get(path)
 
     def not_found(self, path: str) -> Resource:
-        """Return the page for an address that leads nowhere."""
+        """Return the page for a URL that does not exist."""
         return self._website().not_found(path)
 
     def _list(self, name: str) -> RawFile:
-        """Return a list for models, kept until a page is another: making it takes reading all."""
+        """Return a list for models, cached until a page changes: making it reads all pages."""
         revision = self._folder.revision
         made_at, made = self._lists.get(name, (None, None))
         if made is None or made_at != revision:
@@ -135,7 +135,7 @@ def build_website(folder: DocsFolder, out: Path, *, settings: Settings) -> Expor
         InvalidArgument: `out` overlaps the docs folder, or holds something else.
         CitewellError: the files cannot be written.
     """
-    # With the renderer, which a server does not want to wait for.
+    # Imported late: it brings the renderer, which a server does not wait for.
     from citewell.docsite.site.export import export_site
 
     return export_site(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from citewell.core.records import SearchFilter
     from citewell.tools.graph.snippets import Snippet
 
-# More relations of one kind are counted as this many.
+# Relations of one kind are counted up to this number.
 _MOST_COUNTED = 1_000
 
 

@@ -1,4 +1,4 @@
-"""Lists of nodes that a walk reached: one page at a time, within a budget of tokens."""
+"""List related nodes a page at a time, within a budget of tokens."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RelatedShape(NodeShape):
 ShortNodes = Annotated[
     list[RelatedShape], WithJsonSchema({"type": "array", "items": {"type": "object"}})
 ]
-"""The same nodes in fewer words: their fields are spelt out once, by `graph.expand`."""
+"""The same nodes without their fields, which only `graph.expand` lists, to save tokens."""
 
 
 class NodeListOutput(ToolOutput):
@@ -67,7 +67,7 @@ async def list_related(
     """Return the next page of nodes related to `starts`.
 
     Raises:
-        InvalidArgument: the cursor is not of this list.
+        InvalidArgument: the cursor belongs to another list.
     """
     position = ListPosition.of(arguments, arguments.cursor, call, kind=" ".join(kinds))
     reached = await walk(

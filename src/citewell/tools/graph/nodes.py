@@ -1,4 +1,4 @@
-"""Nodes as callers name them and as they are shown to callers."""
+"""Resolve the nodes that callers name, and show nodes to callers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ async def _resolve_url(url: str, call: Call) -> NodeRef | None:
 
 
 def node_fields(node: Node) -> dict[str, str | int | None]:
-    """Return what NodeShape and its kin show of a node."""
+    """Return the fields of a node that NodeShape and its subclasses share."""
     return {
         "node_id": node.ref.node_id,
         "name": node.name,
@@ -110,7 +110,7 @@ def node_fields(node: Node) -> dict[str, str | int | None]:
 
 
 def node_line(node: NodeShape) -> str:
-    """Return a node on one line: its id, name and where it stands."""
+    """Return a node on one line: its id, name and place."""
     what = [node.entity_kind] if node.entity_kind else []
     what += [f"{node.sections} sections"] if node.sections else []
     what += [f"{node.entities} entities"] if node.entities else []

@@ -1,4 +1,4 @@
-"""`graph.paths`: how two nodes are connected, directly or over one node between them."""
+"""`graph.paths`: how two nodes are connected, directly or through one other node."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PathsInput(ToolInput):
 
 
 class StepShape(ToolOutput):
-    """One edge, in the direction it has."""
+    """A directed edge."""
 
     source: OwnText
     relation: OwnText
@@ -111,7 +111,7 @@ def _steps(path: GraphPath) -> list[StepShape]:
 
 
 def _number(path: GraphPath) -> int:
-    """Return a number for a path that another path hardly ever has."""
+    """Return a hash of a path."""
     name = "|".join(f"{edge.source.node_id} {edge.target.node_id}" for edge in path.edges)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:_NUMBER_BYTES], "big")
 

@@ -1,4 +1,4 @@
-"""Snippets of nodes, for callers that ask for them; each is kept as a passage to read on in."""
+"""Snippets of nodes; each is kept as a passage, so that the caller can read on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SNIPPET_CHARACTERS = 200
 _HEADING_LINES = re.compile(r"\A(?:\s*#+ [^\n]*\n)+\s*")
-# Edges read to find where entities are defined: those that define come first.
+# Edges read to find definitions of entities, which come first.
 _DEFINITION_EDGES = 800
 
 
@@ -33,7 +33,7 @@ class Snippet:
 async def find_snippets(
     refs: Sequence[NodeRef], *, where: SearchFilter, call: Call
 ) -> dict[NodeRef, Snippet]:
-    """Return how each node begins: a page by its first section, an entity where it is defined."""
+    """Return a snippet of each node: the first section of a page, the definition of an entity."""
     store = call.parts.store
     sections = {ref: ref for ref in refs if ref.kind == "section"}
     sections |= {ref: NodeRef("section", ref.number, 0) for ref in refs if ref.kind == "page"}

@@ -41,7 +41,7 @@ PassageId = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class SearchOptions(ToolInput):
-    """How a search is done and shown."""
+    """Options of a search and its results."""
 
     max_snippet_chars: Annotated[int, Field(ge=40, le=500)] = 280
     max_per_doc: Annotated[int, Field(ge=1, le=10, description="Results of one page.")] = 1
@@ -51,10 +51,10 @@ class SearchOptions(ToolInput):
 
 
 class EvidenceOptions(SearchOptions):
-    """How passages are found for quoting."""
+    """Options of a search for passages to quote."""
 
-    # With one passage of a long page its other answers are lost: on chunkeval, whose pages are
-    # long, three of them quote .785 of the references instead of .657.
+    # One passage per page loses further answers of long pages: on chunkeval, three quote .785 of
+    # the references, one .657.
     max_per_doc: Annotated[int, Field(ge=1, le=10)] = 3
 
 

@@ -1,4 +1,4 @@
-"""Quotes as the evidence tools return them: cut from passages, bounded, cited."""
+"""The quotes of the evidence tools: slices of passages, bounded and cited."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
     from citewell.tools.tool import Call
 
-# What a quote may cost with its ids and addresses; long URLs are paid for by fewer quotes.
+# For the ids and URLs of a quote; longer URLs leave room for fewer quotes.
 _TOKENS_BESIDE_QUOTE = 150
-# The most quotes of the greatest length, and one long URL.
+# The maximum number of quotes of the maximum length, and one long URL.
 MAX_RESULT_TOKENS = 6_000
 
 
@@ -103,7 +103,7 @@ def remember_quotes(
     tool: str,
     question: str,
 ) -> None:
-    """Remember those of the quotes that are shown to the caller."""
+    """Remember the quotes that are shown to the caller."""
     ids = {(shape.passage_id, shape.quote) for shape in shown}
     call.parts.citations.remember(
         [
@@ -124,12 +124,12 @@ def remember_quotes(
 
 
 def passage_text(passage: Passage) -> PassageText:
-    """Return a passage as evidence is looked for in it."""
+    """Return a passage in the form that evidence is searched in."""
     return PassageText(text=passage.text, path=(passage.place.title, *passage.place.heading_path))
 
 
 def link_into(passage: Passage, page: Page | PageTextRecord | None, *, start: int, end: int) -> str:
-    """Return a link to a slice of a passage; where the page has changed since, to its section."""
+    """Return a link to a slice of a passage, or to its section if the page has changed."""
     place = passage.place
     if page is None or page.info.text_hash != place.page_hash:
         return link_to_section(place.url, place.anchor)
@@ -162,7 +162,7 @@ def _columns(quote: PassageQuote, page: PageTextRecord | None) -> str | None:
 
 
 def render(output: EvidenceOutput, call: Call) -> str:
-    """Return two lines for each quote: its words, and where they stand."""
+    """Return two lines for each quote: its words and its source."""
     if not output.quotes:
         nothing = "No evidence found. Call status to see what is indexed, or answer with a URL."
         return "\n".join([nothing, *(f"Note: {note}" for note in output.notes or ())])

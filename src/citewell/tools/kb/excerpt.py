@@ -1,4 +1,4 @@
-"""What reading and expanding a passage share: bounded excerpts and their citation."""
+"""Bounded excerpts of passages with their citation, to read and expand passages."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 DEFAULT_EXCERPT_TOKENS = 300
 MAX_EXCERPT_TOKENS = 800
 MAX_EXCERPT_BYTES = 32_768
-# The excerpt with its citation, whose URL may be long.
+# The excerpt with its citation, whose URL can be long.
 MAX_RESULT_TOKENS = 4_000
-# No ordinary text has more characters to a token; cutting here first keeps counting cheap.
+# Ordinary text has fewer characters per token; cutting here first keeps counting cheap.
 _CHARACTERS_PER_TOKEN = 12
 _BYTES_PER_CHARACTER = 4
 
@@ -52,7 +52,7 @@ class ExcerptOutput(ToolOutput):
 
 
 async def cite(passage: Passage, call: Call, *, start: int, end: int) -> ExcerptCitation:
-    """Return the citation of a piece of a passage; the piece may reach beyond either end."""
+    """Return the citation of an excerpt, which can reach beyond either end of the passage."""
     place = passage.place
     pages = await call.parts.store.page_texts([place.source_id])
     return ExcerptCitation(

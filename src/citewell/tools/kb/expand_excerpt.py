@@ -1,4 +1,4 @@
-"""`kb.expand_excerpt`: a passage with a little of what stands before and after it."""
+"""`kb.expand_excerpt`: a passage with some of the text before and after it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ExpandExcerptInput(ToolInput):
 
 
 async def run(arguments: ExpandExcerptInput, call: Call) -> ExcerptOutput:
-    """Return the passage grown within its page.
+    """Return the passage with text around it from its page.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed since.

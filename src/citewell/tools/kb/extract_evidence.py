@@ -47,7 +47,7 @@ class ExtractEvidenceInput(ToolInput):
 
 
 async def run(arguments: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
-    """Open the passages and quote what bears on the question.
+    """Quote the sentences of the passages that answer the question.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed since.
@@ -65,7 +65,7 @@ async def run(arguments: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
         longest_tokens=arguments.max_quote_tokens,
         with_context=arguments.include_context_tokens > 0,
     )
-    # The passages were found for some other question, so none counts for more than another.
+    # The passages were found for another question, so their ranks mean nothing here.
     spans = await quote_passages(
         read_query(arguments.question),
         [passage_text(passage) for passage in passages],

@@ -1,4 +1,4 @@
-"""Passages: found by a search, kept in scratch, read again from the store when they are gone."""
+"""Passages: found by a search, cached in scratch, restored from the store."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def keep_passage(ranked: RankedChunk, call: Call) -> Passage:
 
 
 async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
-    """Return the caller's passage, by its id or its URI; read again from its page when gone.
+    """Return the caller's passage by its id or URI, restored from its page if necessary.
 
-    The id of a citation names a passage, too: the one that holds the quote.
+    The id of a citation also names a passage: the one that contains the quote.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed or gone since.
@@ -114,9 +114,9 @@ async def open_passage(passage_id: str, *, scope: Scope, call: Call) -> Passage:
 
 
 async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
-    """Return where the caller's passage stands, by its id or its URI.
+    """Return the place of the caller's passage, by its id or URI.
 
-    One that another process gave, or this one has forgotten, is found by the chunk it names.
+    A passage of another process, or one dropped by this one, is found by the chunk it names.
     """
     scratch, caller = call.parts.scratch, call.caller
     parts = parse_scratch_uri(passage_id)
@@ -137,7 +137,7 @@ async def find_place(passage_id: str, call: Call) -> PassagePlace | None:
 
 
 async def _find_cited(citation: str, call: Call) -> PassagePlace | None:
-    """Return the place of the passage in which a cited span begins, where its page is visible.
+    """Return the place of the passage that a cited span begins in, if its page is visible.
 
     Raises:
         NotFound: the page has changed since.

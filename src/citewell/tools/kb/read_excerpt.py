@@ -28,7 +28,7 @@ _BULLET_TOKENS = 2
 
 
 class ExcerptOptions(ToolInput):
-    """How an excerpt is written."""
+    """The format of an excerpt."""
 
     format: Literal["text", "bullets"] = "text"
     include_citation: bool = True
@@ -51,7 +51,7 @@ class ReadExcerptInput(ToolInput):
 
 
 async def run(arguments: ReadExcerptInput, call: Call) -> ExcerptOutput:
-    """Read from `start_char` on; beyond the passage's end its page goes on.
+    """Read from `start_char` on, beyond the end of the passage if necessary.
 
     Raises:
         NotFound: the caller has no such passage, or its page has changed since.

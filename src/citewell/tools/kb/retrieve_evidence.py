@@ -60,7 +60,7 @@ class RetrieveEvidenceOutput(EvidenceOutput):
     """The quotes, and how they were found."""
 
     supported: bool
-    """False when the quotes are only the nearest there are."""
+    """False when the quotes are only the nearest matches."""
     mode: OwnText
     passages: int
 
@@ -75,7 +75,7 @@ class CandidateShape(ToolOutput):
 
 
 class DebuggedEvidenceOutput(RetrieveEvidenceOutput):
-    """The quotes with every candidate; only when asked for, so the listed schema leaves it out."""
+    """The quotes with every candidate, on request; not in the listed schema."""
 
     candidates: list[CandidateShape]
 

@@ -57,7 +57,7 @@ class KbSearchInput(ToolInput):
 
 
 class DebugShape(ToolOutput):
-    """How a result came about."""
+    """The scores of a result."""
 
     source_id: int
     start: int
@@ -72,7 +72,7 @@ class DebugShape(ToolOutput):
 
 
 class SearchResultShape(ToolOutput):
-    """A candidate."""
+    """A passage that matches."""
 
     passage_id: OwnText
     section_id: OwnText
@@ -103,7 +103,7 @@ class KbSearchOutput(ToolOutput):
 
 
 async def run(arguments: KbSearchInput, call: Call) -> KbSearchOutput:
-    """Search, keep what was found in scratch and return the previews."""
+    """Search, keep the passages in scratch and return their previews."""
     scope = check_scope(arguments.scope, call)
     where = await search_filter(scope, arguments.filters, call)
     where, url_notes = await limit_to_urls(where, arguments.source_urls, call)

@@ -63,7 +63,7 @@ class VerifyQuoteInput(ToolInput):
 
 
 class QuoteVerdict(ToolOutput):
-    """What became of one quote."""
+    """The verdict on one quote."""
 
     verdict: Annotated[Verdict, _AS_TEXT]
     start: int | None = None
@@ -72,14 +72,14 @@ class QuoteVerdict(ToolOutput):
     difference: PageText | None = None
     likeness: float
     checked: Annotated[OwnText | None, SkipJsonSchema()] = None
-    """Where it does not stand in the main text: "whole page" if the rest was looked at, too.
+    """For a quote outside the main text: "whole page" if the rest of the page was searched.
 
-    A menu, a footer or the like has no offsets. The rest of a page comes from its kept response.
+    Menus and footers have no offsets. The rest of a page comes from its stored response.
     """
 
 
 class VerifyQuoteOutput(QuoteVerdict):
-    """What became of the quote; of several, of the one that fares worst."""
+    """The verdict on the quote; of several, the worst one."""
 
     url: PageUrl
     title: PageLabel
@@ -95,7 +95,7 @@ class VerifyQuoteOutput(QuoteVerdict):
 
 
 async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
-    """Look for the quotes in the stored page, or in the page as it is now."""
+    """Search the quotes in the stored page, or in the page as it is now."""
     cited = parse_citation_id(arguments.citation_id) if arguments.citation_id else None
     page = await _open_version(arguments, call)
     quotes = [arguments.quote] if isinstance(arguments.quote, str) else arguments.quote
@@ -127,7 +127,7 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Version:
-    """The version of a page that quotes are looked for in: stored, or as it is now."""
+    """The version of a page that is checked: stored, or as it is now."""
 
     url: str
     title: str
@@ -174,7 +174,7 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
 def _look_outside(
     quote: str, whole_text: str | None, inside: QuoteVerdict, *, is_cited: bool
 ) -> QuoteVerdict:
-    """Return the verdict on the whole text where that is better than `inside` the main text."""
+    """Return the verdict on the whole text if it is better than that `inside` the main text."""
     if inside.verdict in ("exact", "moved"):
         return inside
     if whole_text is None:
@@ -230,7 +230,7 @@ async def _page_of_passage(passage_id: str, call: Call) -> int:
 
 
 def render(output: VerifyQuoteOutput, call: Call) -> str:
-    """Return the verdicts in a sentence each, with where the quote stands or what changed."""
+    """Return a sentence for each verdict, with the place of the quote or what changed."""
     version = "as it is on the web now" if output.live else "as indexed"
     page = enclose(f"{output.title or 'Untitled'} — {output.url}")
     checked = f"Checked against the page {version}, fetched {output.fetched_at}."

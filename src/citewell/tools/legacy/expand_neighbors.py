@@ -1,4 +1,4 @@
-"""`expand_neighbors`: the sections beside given ones; ids and titles, no text unless asked."""
+"""`expand_neighbors`: the sections next to others; ids and titles, text on request."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ExpandNeighborsInput(ToolInput):
 
 
 class NeighborShape(ToolOutput):
-    """A section beside one that was given."""
+    """A section next to one of the call."""
 
     section_id: OwnText
     of: OwnText

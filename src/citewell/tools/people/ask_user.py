@@ -1,4 +1,4 @@
-"""`ask_user`: a question to the human, answered in the client or in the console."""
+"""`ask_user`: ask the user, who answers in the client or in the console."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ MAX_ANSWER_CHARACTERS = 10_000
 MAX_REPLIES = 6
 MAX_REPLY_CHARACTERS = 200
 
-# Clients give up on a call that is silent for a minute; the shortest limits are about half that.
+# Clients give up on a call that is silent for a minute, some after half of that.
 _PROGRESS_SECONDS = 15.0
-# Writing down that the question has expired must not be cut off by the tool's own limit.
+# Time to record that the question expired, before the tool's own limit.
 _SECONDS_TO_CLOSE = 30.0
 _KEY_PREFIX = "question-"
 
@@ -56,7 +56,7 @@ class AskUserInput(ToolInput):
 
 
 class AskUserOutput(ToolOutput):
-    """The question and the answer (seed C)."""
+    """The question and its answer."""
 
     request_id: OwnText
     question: OwnText
@@ -92,7 +92,7 @@ async def run(arguments: AskUserInput, call: Call) -> AskUserOutput:
 
 
 async def _take_up(desk: Desk, call: Call) -> UserQuestion | None:
-    """Return the question that this call repeats, with the reply that came along."""
+    """Return the question that this call repeats, settled with the reply it brings."""
     reply = call.client.reply if call.client is not None else None
     if reply is None or not reply.key.startswith(_KEY_PREFIX):
         return None
@@ -102,7 +102,7 @@ async def _take_up(desk: Desk, call: Call) -> UserQuestion | None:
 
 
 async def _wait(question: UserQuestion, call: Call) -> UserQuestion:
-    """Return the question once it is closed, whichever way the user took to answer it."""
+    """Return the question once it is closed, in the client or in the console."""
     desk, client = call.parts.desk, call.client
     failure: CitewellError | None = None
     async with anyio.create_task_group() as tasks:
@@ -112,7 +112,7 @@ async def _wait(question: UserQuestion, call: Call) -> UserQuestion:
         try:
             question = await desk.wait_until_closed(question)
         except CitewellError as error:
-            # Raised below: what leaves a task group leaves it wrapped in an ExceptionGroup.
+            # Raised below, because a task group would wrap it in an ExceptionGroup.
             failure = error
         tasks.cancel_scope.cancel()
     if failure is not None:
@@ -129,7 +129,7 @@ async def _ask_through_client(question: UserQuestion, client: ClientPort, desk: 
     try:
         await _settle(desk, question, reply)
     except CitewellError:
-        # The question is open still; whoever waits for it learns what is wrong with the store.
+        # The question is still open; the waiting call will report the error of the store.
         logger.exception("the reply of a person at a client could not be stored")
 
 
@@ -141,12 +141,12 @@ async def _settle(desk: Desk, question: UserQuestion, reply: PersonReply) -> Use
             question.question_id, reply.text[:MAX_ANSWER_CHARACTERS], owner=question.owner
         )
     except QuestionClosed:
-        # The console was quicker; that answer stands.
+        # The console was faster; its answer counts.
         return await desk.find_question(question.question_id, owner=question.owner)
 
 
 async def _report_waiting(call: Call) -> None:
-    # Even a client that gives up has then shown where the question can be answered.
+    # Even a client that gives up has shown where to answer.
     address = console_address(call.settings)
     place = f" at {address}" if address is not None else ""
     message = f"Waiting for the user to answer{place}"
@@ -158,7 +158,7 @@ async def _report_waiting(call: Call) -> None:
 
 
 def console_address(settings: Settings) -> str | None:
-    """Return where a person answers questions in a browser; over stdio there is no such place."""
+    """Return the URL of the console for questions; None over stdio."""
     if settings.mcp_transport == "stdio":
         return None
     base = settings.public_url or local_url(settings.mcp_host, settings.mcp_port)
@@ -166,7 +166,7 @@ def console_address(settings: Settings) -> str | None:
 
 
 def _words_for_client(question: UserQuestion) -> str:
-    """Return the question with the replies that are offered, which clients show as text."""
+    """Return the question with the offered replies, which clients show as text."""
     return "\n".join((question.text, *(f"- {reply}" for reply in question.replies)))
 
 
@@ -177,7 +177,7 @@ def _unanswered(question: UserQuestion) -> AnswerTimeout | QuestionClosed:
 
 
 def seconds_to_answer(settings: Settings) -> float:
-    """Return how long a call may take."""
+    """Return the time limit of a call."""
     return settings.people_answer_timeout_seconds + _SECONDS_TO_CLOSE
 
 

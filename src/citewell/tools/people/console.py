@@ -1,7 +1,7 @@
-"""What a person does at the desk: reads and answers questions, leaves and removes directives.
+"""What users do at the desk: answer questions, queue and remove directives.
 
-Not tools: the consoles and their JSON APIs call these. Whoever may call the tool with a key may
-also sit at the other end with it.
+Not tools: the consoles and their JSON APIs call these. A key that can call the tool can also be
+used at this end.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ async def list_questions(call: Call) -> dict[str, list[Json]]:
 
 
 async def search_history(call: Call, *, matching: str, before: str | None) -> list[Json]:
-    """Return the next questions of the history that hold `matching`, newest first."""
+    """Return the next questions of the history that contain `matching`, newest first."""
     questions = await call.parts.desk.search_history(
         _owner(call, ask_user.TOOL), matching=matching, before=before, limit=HISTORY_AT_ONCE
     )
@@ -85,7 +85,7 @@ async def add_directive(call: Call, *, content: object, task_id: object = None) 
 async def edit_directive(
     call: Call, directive_id: str, *, content: object, task_id: object = None
 ) -> None:
-    """Rewrite a directive that waits.
+    """Edit a waiting directive.
 
     Raises:
         InvalidArgument: the content or the task id is empty or too long.
@@ -100,7 +100,7 @@ async def edit_directive(
 
 
 async def move_directive(call: Call, directive_id: str, *, earlier: bool) -> None:
-    """Let a directive be delivered before, or after, its neighbour in the list.
+    """Move a directive before or after its neighbour in the queue.
 
     Raises:
         NotFound: the caller has no such directive, or it was delivered.
@@ -110,12 +110,12 @@ async def move_directive(call: Call, directive_id: str, *, earlier: bool) -> Non
 
 
 async def list_templates(call: Call) -> list[DirectiveTemplate]:
-    """Return the directives that the caller keeps to be used again, newest first."""
+    """Return the saved templates of the caller, newest first."""
     return await call.parts.desk.list_templates(_owner(call, get_user_request.TOOL))
 
 
 async def add_template(call: Call, *, content: object, task_id: object = None) -> None:
-    """Keep a directive to be used again.
+    """Save a directive as a template.
 
     Raises:
         InvalidArgument: the content or the task id is empty or too long.
@@ -186,7 +186,7 @@ def shape_directive(directive: Directive) -> Json:
 
 
 def _owner(call: Call, tool: Tool[Any, Any]) -> str:
-    """Return whose desk the caller sits at, if its key is for the tool at the other end."""
+    """Return the owner of the caller's desk, if its key can call the tool at the other end."""
     tool.refuse_others(call.caller)
     return party_of(call).owner
 

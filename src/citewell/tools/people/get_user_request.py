@@ -1,4 +1,4 @@
-"""`get_user_request`: the newest directive that the user has left for the agent."""
+"""`get_user_request`: take the next directive that the user has queued for the agent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GetUserRequestInput(ToolInput):
 
 
 class GetUserRequestOutput(ToolOutput):
-    """A directive (seed C), or that there is none."""
+    """A directive, or that there is none."""
 
     status: Literal["consumed", "empty"]
     request_id: OwnText | None = None
@@ -38,7 +38,7 @@ class GetUserRequestOutput(ToolOutput):
 
 
 async def run(arguments: GetUserRequestInput, call: Call) -> GetUserRequestOutput:
-    """Take the newest directive off the queue."""
+    """Take the next directive off the queue."""
     owner = party_of(call).owner
     try:
         directive = await call.parts.desk.take_directive(owner, task_id=arguments.task_id)

@@ -1,4 +1,4 @@
-"""Answers that came after `ask_user` had stopped waiting: they go with the next result."""
+"""Add answers that came after `ask_user` stopped waiting to the next result."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LATE_ANSWERS_KEY = "late_answers"
-"""Where structuredContent of any tool has them; each is of the shape that `ask_user` returns."""
+"""The key of structuredContent that has them, each in the shape that `ask_user` returns."""
 
 
 async def add_late_answers(result: ToolResult, call: Call) -> ToolResult:
-    """Return the result with the late answers that the caller has not been given yet."""
+    """Return the result with the late answers that the caller has not got yet."""
     try:
         party = party_of(call)
         questions = await call.parts.desk.take_late_answers(party.owner, asker=party.asker)
     except AccessRefused:
         return result
     except StoreError:
-        # They stay where they are; the tool's own result must not suffer.
+        # They stay in the store, and the result of the tool is not affected.
         logger.exception("late answers could not be read")
         return result
     if not questions:
         return result
     return replace(
         result,
-        text="\n\n".join([result.text, *(_tell(question) for question in questions)]),
+        text="\n\n".join([result.text, *(_in_words(question) for question in questions)]),
         structured={
             **result.structured,
             LATE_ANSWERS_KEY: [_shape(question) for question in questions],
@@ -43,7 +43,7 @@ async def add_late_answers(result: ToolResult, call: Call) -> ToolResult:
     )
 
 
-def _tell(question: UserQuestion) -> str:
+def _in_words(question: UserQuestion) -> str:
     return (
         "[LATE ANSWER] The user has answered a question that you asked before.\n"
         f"Question: {question.text}\nAnswer: {question.answer}"

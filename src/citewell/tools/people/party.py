@@ -1,4 +1,4 @@
-"""Whose desk a call is at."""
+"""The party of a call at the desk."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def party_of(call: Call) -> Party:
         user=caller.user,
         agent=caller.agent,
         key_hint=caller.key_hint,
-        # Hashed, because whoever knows a session's name can speak in it.
+        # Hashed, because the name of a session is enough to use it.
         asker=content_hash(f"{caller.session}\n{caller.agent}")[:32],
     )
 
 
 def show_moment(moment: datetime) -> str:
-    """Return a time as results and consoles write it."""
+    """Return a time in the format of results and consoles."""
     return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -38,7 +38,7 @@ SourceUrls = Annotated[
         description="Only these indexed URLs; https://site/docs/* takes all below.",
     ),
 ]
-"""The one filter for URLs of every tool that searches."""
+"""The URL filter of all tools that search."""
 
 
 def _current_name(detail: object) -> object:
@@ -47,7 +47,7 @@ def _current_name(detail: object) -> object:
 
 DetailArgument = Annotated[
     Detail,
-    # What `brief` was called first.
+    # An earlier name of `brief`.
     BeforeValidator(_current_name),
     Field(description="passages: the text around the quotes; brief: also images, trace."),
 ]

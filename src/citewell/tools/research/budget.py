@@ -1,4 +1,4 @@
-"""Cutting a research result so that both of its forms hold the same evidence and fit the budget."""
+"""Cut a research result so that both of its forms fit the budget with the same evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from citewell.core.results import OrchestrationResult
     from citewell.tools.tool import Call
 
-# Less would not be worth showing, however small the budget is.
+# Shorter evidence is not worth showing, however small the budget is.
 _LEAST_TOKENS = 40
 
 
@@ -41,7 +41,7 @@ def fit_budget(result: OrchestrationResult, call: Call) -> OrchestrationResult:
 
 
 def _first(result: OrchestrationResult, count: int) -> OrchestrationResult:
-    """Return the result with `count` pieces of evidence, and of the quotes those inside them."""
+    """Return the result with its first `count` pieces of evidence and the quotes inside them."""
     if not result.blocks:
         return replace(result, quotes=result.quotes[:count], omitted=len(result.quotes) - count)
     blocks = result.blocks[:count]
@@ -55,7 +55,7 @@ def _holds(block: Block, quote: Quote) -> bool:
 
 
 def _cut_text(result: OrchestrationResult, *, by_tokens: int) -> OrchestrationResult:
-    """Return the result with the text of its one piece shortened; it stays a slice of its page."""
+    """Return the result with its only piece shortened, still a slice of its page."""
     piece = (result.blocks or result.quotes)[0]
     text = truncate_to_tokens(piece.text, max(_LEAST_TOKENS, count_tokens(piece.text) - by_tokens))
     end = piece.start + len(text)
@@ -73,7 +73,7 @@ def _cut_text(result: OrchestrationResult, *, by_tokens: int) -> OrchestrationRe
 
 
 def _excess(result: OrchestrationResult, call: Call) -> int:
-    """Return by how many tokens the longer form is over the budget; not above 0 if it fits."""
+    """Return how many tokens the longer form exceeds the budget by; 0 or less if it fits."""
     budget = call.settings.mcp_response_token_budget
     structured = shape_result(result, call).model_dump(mode="json")
     forms = (render_brief(result, call), json.dumps(structured, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""`ingest`: index pages without asking anything of them."""
+"""`ingest`: add pages and sites to the library."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class IngestInput(ToolInput):
 
 
 class IngestedShape(ToolOutput):
-    """What became of one URL."""
+    """The outcome for one URL."""
 
     url: PageUrl
     status: Literal["indexed", "unchanged", "processing", "failed"]
@@ -61,13 +61,13 @@ class IngestedShape(ToolOutput):
 
 
 class IngestOutput(ToolOutput):
-    """What became of each URL, in the order given."""
+    """The outcome for each URL, in order."""
 
     indexed: int
     unchanged: int
     failed: int
     processing: int | None = None
-    """Whole sites that go on in the background."""
+    """Whole sites that are still being indexed."""
     pages: Annotated[list[IngestedShape], ROWS]
 
 
@@ -96,7 +96,7 @@ async def run(arguments: IngestInput, call: Call) -> IngestOutput:
 
 
 def shape_outcomes(outcomes: Sequence[IngestOutcome]) -> IngestOutput:
-    """Return what became of each URL, counted."""
+    """Return the outcome for each URL, with counts."""
     return _count([_shape(outcome) for outcome in outcomes])
 
 
@@ -114,7 +114,7 @@ def _count(shapes: list[IngestedShape]) -> IngestOutput:
 async def _add_site(
     url: str, arguments: IngestInput, tags: tuple[str, ...], call: Call
 ) -> IngestedShape:
-    """Index a site as far as a call can wait; the rest goes on in the background."""
+    """Start indexing a site, and wait for it as long as a call can."""
     options = CrawlOptions()
     if arguments.max_pages is not None:
         options = replace(options, max_pages=arguments.max_pages)

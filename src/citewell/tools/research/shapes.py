@@ -77,7 +77,7 @@ class CitationShape(ToolOutput):
 
 
 class ImageShape(ToolOutput):
-    """An image that stands in the evidence."""
+    """An image in the evidence."""
 
     source: int
     url: PageUrl
@@ -86,7 +86,7 @@ class ImageShape(ToolOutput):
 
 
 class FailureShape(ToolOutput):
-    """A given URL that could not be read."""
+    """A URL of the call that could not be read."""
 
     url: PageUrl
     reason: PageText
@@ -101,7 +101,7 @@ class PageLinkShape(ToolOutput):
 
 
 class StatementShape(ToolOutput):
-    """One of two quotes that do not agree."""
+    """One of two quotes that disagree."""
 
     id: OwnText
     source: int
@@ -113,7 +113,7 @@ class StatementShape(ToolOutput):
     end: int
     link: PageUrl | None = None
     newer_by: OwnText | None = None
-    """What shows that it is the newer one."""
+    """Why it is considered the newer one."""
     more_specific: bool | None = None
 
 

@@ -53,7 +53,7 @@ class PageShape(ToolOutput):
 
 
 class SiteShape(ToolOutput):
-    """A whole site, and how far the work on it is."""
+    """A whole site and its progress."""
 
     source_id: int
     url: PageUrl
@@ -63,7 +63,7 @@ class SiteShape(ToolOutput):
 
 
 class StatusOutput(ToolOutput):
-    """How much is indexed, and what."""
+    """What is indexed."""
 
     documents: int
     chunks: int
@@ -72,14 +72,14 @@ class StatusOutput(ToolOutput):
     pages: Annotated[list[PageShape] | None, ROWS] = None
     next_cursor: int | None = None
     sites: Annotated[list[SiteShape] | None, ROWS] = None
-    """Those being indexed; of one URL, the site that begins there."""
+    """Sites that are being indexed; for one URL, the site that starts there."""
     note: OwnText | None = None
     citations: dict[OwnText, int] | None = None
-    """How many quotes handed out to you still stand, by verdict."""
+    """Number of quotes handed out to the caller, by their current verdict."""
 
 
 async def run(arguments: StatusInput, call: Call) -> CorpusStatus:
-    """Return what the caller's project holds, a screen of pages at a time."""
+    """Return what the caller's project contains, one list of pages at a time."""
     project = call.caller.project
     if arguments.source_url is not None:
         return await page_status(call.parts, arguments.source_url, project=project)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 MAX_CONTEXTS = 20
 MAX_MATERIALS_BYTES = 400_000
-"""In one call."""
+"""Per call."""
 MAX_KEPT_BYTES = 20_000_000
-"""Of materials kept for one caller."""
+"""Per caller, of stored materials."""
 _MAX_QUERY_CHARACTERS = 10_000
 _DEFAULT_TASK = "default"
 
@@ -76,7 +76,7 @@ async def run(arguments: ExtractKeyInfoInput, call: Call) -> ExtractKeyInfoOutpu
 
 
 def check(arguments: ExtractKeyInfoInput) -> None:
-    """Refuse materials that are empty, or larger than the server takes."""
+    """Refuse materials that are empty or too large."""
     materials = arguments.materials
     if not materials.strip():
         raise InvalidArgument("materials cannot be empty", suggestion="Give the text to search.")
@@ -120,7 +120,7 @@ async def _find_or_keep(text: str, call: Call, embedder: Embedder | None) -> Mat
 async def _embed(
     query: str, material: Material, call: Call, embedder: Embedder | None
 ) -> tuple[Vector | None, dict[int, Vector]]:
-    """Return the vector of the query and those of the pieces, making what is missing."""
+    """Return the vectors of the query and of the pieces; missing ones are made and stored."""
     if embedder is None or not embedder.supports(query):
         return None, {}
     vectors = dict(material.vectors)
@@ -140,7 +140,7 @@ async def _embed(
 
 
 def _task_of(caller: Caller) -> str:
-    """Return what stood before the @ of the bearer token."""
+    """Return the identity that preceded the @ of the bearer token."""
     named = [name for name in dict.fromkeys((caller.user, caller.agent)) if name]
     return ":".join(named) or _DEFAULT_TASK
 

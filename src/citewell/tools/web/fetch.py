@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DEFAULT_TOKENS = 4_000
 MAX_TOKENS = 20_000
-# So many links and images are taken out of a text within a few milliseconds.
+# Removing more links and images than this is done in a thread.
 _AT_ONCE_MARKS = 2_000
 
 _INLINE_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]{0,500}\]){0,2000})\]\([^()\s]*\)")
@@ -63,14 +63,14 @@ class WebFetchOutput(ToolOutput):
 
 
 async def run(arguments: WebFetchInput, call: Call) -> WebFetchOutput:
-    """Read the page, or on from where the cursor stands.
+    """Read the page from its start, or from the cursor.
 
     Raises:
         InvalidArgument: the cursor is not one given for this page as it is.
         CitewellError: the page could not be read.
     """
     pages = call.parts.live_pages
-    # What the server is set to do is its `auto`.
+    # `auto` means the setting of the server.
     mode = None if arguments.render == "auto" else arguments.render
     read = pages.read_on if arguments.cursor else pages.read
     page = await read(arguments.url, render=mode, wait_for=arguments.wait_for)
@@ -121,7 +121,7 @@ def _place_of(cursor: str, reading: str, *, secret: bytes) -> int:
 
 
 async def _show(page: ExtractedPage, *, links: bool, images: bool) -> str:
-    """Return the text as it is shown; others do not wait while a page of many links is shown."""
+    """Return the text to show; a page with many links is prepared in a thread."""
     show = partial(_as_shown, page, links=links, images=images)
     if len(page.links) + len(page.images) <= _AT_ONCE_MARKS:
         return show()
@@ -129,7 +129,7 @@ async def _show(page: ExtractedPage, *, links: bool, images: bool) -> str:
 
 
 def _as_shown(page: ExtractedPage, *, links: bool, images: bool) -> str:
-    """Return the page's text; links and images that were not asked for are down to their words."""
+    """Return the page's text; unwanted links and images are reduced to their words."""
     marks: list[re.Match[str] | None] = []
     if not links:
         marks += [_INLINE_LINK.match(page.text, link.start) for link in page.links]
@@ -137,7 +137,7 @@ def _as_shown(page: ExtractedPage, *, links: bool, images: bool) -> str:
         marks += [_INLINE_IMAGE.match(page.text, image.start) for image in page.images]
     shown: list[str] = []
     end = 0
-    # Around its words a mark has an opening and a closing part; an image may stand inside a link.
+    # A link or image has markup before and after its words; an image can be inside a link.
     for start, stop in sorted(part for mark in marks if mark for part in _parts_around_words(mark)):
         shown.append(page.text[end:start])
         end = max(end, stop)
@@ -149,7 +149,7 @@ def _parts_around_words(mark: re.Match[str]) -> tuple[tuple[int, int], tuple[int
 
 
 def _further_links(page: ExtractedPage) -> Iterator[str]:
-    """Yield the links that stand outside the main text, which lie at its end."""
+    """Yield the links outside the main text, as a list."""
     further = [link for link in page.links if not _INLINE_LINK.match(page.text, link.start)]
     if further:
         yield "\nFurther links:\n\n"

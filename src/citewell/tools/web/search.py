@@ -1,4 +1,4 @@
-"""`web_search`: pages of the public web, found by a search engine."""
+"""`web_search`: search the public web with a search engine."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class WebSearchOutput(ToolOutput):
 
 
 def check(arguments: WebSearchInput) -> None:
-    """Refuse a phrase without words."""
+    """Refuse an empty phrase."""
     if not arguments.query.strip():
         raise InvalidArgument("query cannot be empty", suggestion="Give a search phrase.")
 
 
 async def run(arguments: WebSearchInput, call: Call) -> WebSearchOutput:
-    """Ask the engines in their order.
+    """Ask the configured engines, in order.
 
     Raises:
         SettingsError: no engine is configured.
@@ -81,7 +81,7 @@ async def run(arguments: WebSearchInput, call: Call) -> WebSearchOutput:
 
 
 def render(output: WebSearchOutput, call: Call) -> str:
-    """Return a numbered list; titles and snippets are strangers' words."""
+    """Return a numbered list of results."""
     if not output.results:
         return f"{output.engine} found nothing for {one_line(output.query)!r}."
     listed = [

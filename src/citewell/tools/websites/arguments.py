@@ -25,7 +25,7 @@ ContentTypeFilter = Annotated[ContentType | None, Field(description="Only this t
 
 
 class FieldShape(ToolOutput):
-    """A value of a field and where it was read; `quote` only where it differs from the value."""
+    """A value of a field and its source; `quote` only if it differs from the value."""
 
     value: PageText
     quote: PageText | None = None
@@ -60,7 +60,7 @@ def fetch_timestamp(website: Website) -> str | None:
 
 
 def shown_title(website: Website) -> str:
-    """Return the title; the URL where there is none yet."""
+    """Return the title, or the URL if there is none yet."""
     return website.title.strip() or website.url
 
 
@@ -94,5 +94,5 @@ class Stopwatch:
 
     @property
     def ms(self) -> int:
-        """Whole milliseconds so far."""
+        """Elapsed milliseconds."""
         return round((time.perf_counter() - self._started) * 1000)

@@ -1,4 +1,4 @@
-"""`rag_delete_website`: take a website out of the library."""
+"""`rag_delete_website`: delete a website from the library."""
 
 from __future__ import annotations
 

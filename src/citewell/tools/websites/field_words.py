@@ -1,4 +1,4 @@
-"""Which fields a query asks for, and which values of fields it names."""
+"""Find the fields that a query asks for, and the values of fields that it names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from citewell.core.content_fields import ContentField, FieldName
 
-# Fields that say which posting or page it is; a query names their values.
+# Fields that identify a posting or page; a query names their values.
 _NAMING: frozenset[FieldName] = frozenset(
     ("company", "role", "location", "employment_type", "author", "industry")
 )
-# The words by which people ask for a field.
+# The words that ask for a field.
 _ASKING: dict[FieldName, str] = {
     "nice_to_have": r"nice[- ]to[- ]have|preferred|a plus\b|歓迎|尚可",
     "requirements": r"requirement|qualification|must[- ]have|\bskills?\b|experience (?:do|is|does)"
@@ -42,7 +42,7 @@ def asked_fields(query: str) -> frozenset[FieldName]:
 def names_field(asked: Set[str], field: ContentField) -> bool:
     """Return whether a query of the words `asked` names the value of a field.
 
-    It does with half of the value's words, or with one place of a location.
+    Half of the words of a value are enough, or one place of a location.
     """
     if field.name not in _NAMING:
         return False

@@ -1,4 +1,4 @@
-"""`rag_list_websites`: what the library holds."""
+"""`rag_list_websites`: list the websites of the library."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class WebsiteShape(ToolOutput):
 
 
 class ListOutput(ToolOutput):
-    """One screen of websites."""
+    """One page of the list."""
 
     websites: list[WebsiteShape]
     total_count: int

@@ -1,4 +1,4 @@
-"""`rag_process_website`: take a page or a whole site into the library."""
+"""`rag_process_website`: add a page or a whole site to the library."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ProcessInput(ToolInput):
 
 
 class ProcessOutput(ToolOutput):
-    """What became of the website."""
+    """The outcome of processing."""
 
     source_id: int
     url: PageUrl
@@ -68,11 +68,11 @@ class ProcessOutput(ToolOutput):
 
 
 async def run(arguments: ProcessInput, call: Call) -> ProcessOutput:
-    """Process the URL; what takes longer than five seconds, as set, goes on in the background.
+    """Process the URL; work that takes longer than a few seconds goes on in the background.
 
     Raises:
-        NotAUrl: it is no HTTP/HTTPS URL.
-        FetchError: the page cannot be had.
+        NotAUrl: it is not an HTTP or HTTPS URL.
+        FetchError: the page cannot be fetched.
     """
     clock = Stopwatch()
     processed = await _process(arguments, call)

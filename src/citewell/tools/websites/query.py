@@ -105,7 +105,7 @@ class QueryOutput(ToolOutput):
 
 
 async def run(arguments: QueryInput, call: Call) -> QueryOutput:
-    """Search, and have a summary written when it is asked for."""
+    """Search, and synthesise a summary on request."""
     clock = Stopwatch()
     filters: dict[str, EventValue] = {
         "content_type": arguments.content_type_filter,
@@ -163,7 +163,7 @@ async def _query(arguments: QueryInput, call: Call, clock: Stopwatch) -> QueryOu
 
 
 async def _pages_of(chunks: tuple[ScoredChunk, ...], call: Call) -> dict[int, Page]:
-    """Return the pages of the chunks that are as they were when the chunks were cut."""
+    """Return the pages of the chunks that have not changed since."""
     pages: dict[int, Page] = {}
     for chunk in {result.chunk.source_id: result.chunk for result in chunks}.values():
         page = await call.parts.store.get_page(chunk.source_id)
@@ -184,7 +184,7 @@ def _shape(
     page = pages.get(chunk.source_id)
     return ResultShape(
         chunk_id=chunk.chunk_id,
-        # The page of a site is not listed; its site is.
+        # A page of a site is not listed, only its site is.
         source_id=entries.get(chunk.source_id, chunk.source_id),
         page_id=chunk.source_id,
         source_url=chunk.url,

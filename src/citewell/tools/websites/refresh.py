@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from citewell.jobs.library import Refreshed
 
 TOOL_NAME = "rag_refresh_website"
-# A page takes a second or two; a site goes on in the background after this.
+# Enough for a page; a site goes on in the background after this.
 WAIT_SECONDS = 15.0
 MAX_CHANGES = 20
 
@@ -27,7 +27,7 @@ class RefreshInput(ToolInput):
 
 
 class ChangeShape(ToolOutput):
-    """One section, or page, that is not what it was."""
+    """A section or page that changed."""
 
     kind: Literal["added", "removed", "edited", "failed"]
     url: PageUrl
@@ -36,7 +36,7 @@ class ChangeShape(ToolOutput):
 
 
 class RefreshOutput(ToolOutput):
-    """What the refresh found."""
+    """The outcome of the refresh."""
 
     source_id: int
     url: PageUrl
@@ -50,7 +50,7 @@ class RefreshOutput(ToolOutput):
 
 
 async def run(arguments: RefreshInput, call: Call) -> RefreshOutput:
-    """Fetch the website again; only what changed is written and embedded again.
+    """Fetch the website again; only what changed is written and embedded.
 
     Raises:
         NotFound: there is no such website.

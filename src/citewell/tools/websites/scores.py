@@ -1,4 +1,4 @@
-"""The scores of seed B: 0 is best, and the best of them says how sure the answer is."""
+"""The scores of results, of which 0 is best, and the confidence that they stand for."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Literal
 
 ConfidenceLevel = Literal["high", "medium", "low"]
 
-# Seed B's. A first result below .3 was right in 97 of 100 queries of the shared sets, and in about
-# 8 of 10 of the two glossaries, where several pages say the same (`bench.websites`).
+# By specification. A first result below .3 was right in 97 of 100 queries of the shared sets, and
+# in about 8 of 10 of the two glossaries, where several pages say the same (`bench.websites`).
 HIGH_BELOW = 0.3
 MEDIUM_UP_TO = 0.6
-# What a chunk gains, on the scale of log odds, for each field that speaks for it, and for how many.
-# Chosen, not measured: it decides between equals and not against the text.
+# The gain in log odds per field that supports a chunk, and the number of fields that count.
+# Chosen, not measured, so that fields decide between equals but not against the text.
 _FIELD_GAIN = 0.5
 _MOST_FIELDS = 4
 
 
 def vector_distance(cosine: float | None) -> float:
-    """Return 0 for the same meaning, 1 for none in common or for a chunk without a vector."""
+    """Return the distance of a cosine: 0 for the same meaning, 1 for none or without a vector."""
     return round(min(1.0, max(0.0, 1.0 - (cosine or 0.0))), 4)
 
 
 def word_distance(bm25: float) -> float | None:
-    """Return a number that falls towards 0 as words match better; None when none do."""
+    """Return a distance that falls towards 0 as words match better; None if none match."""
     return round(1.0 / (1.0 + bm25), 4) if bm25 > 0 else None
 
 
 def combined_distance(
     confidence: float | None, *, vector: float, words_score: float | None, fields: int = 0
 ) -> float:
-    """Return how far a result is from answering: below .3 surely does, above .6 hardly does.
+    """Return the combined score: a result below .3 almost surely answers, one above .6 hardly.
 
-    It comes from the reranker's probability where there is one, else from the two other scores.
+    It comes from the reranker's probability if there is one, otherwise from the other scores.
     """
     if confidence is None:
         plain = 0.7 * vector + 0.3 * (1.0 if words_score is None else words_score)
@@ -41,7 +41,7 @@ def combined_distance(
 
 
 def confidence_level(best: float | None) -> ConfidenceLevel:
-    """Return what the best combined score means; `low` when there is no result."""
+    """Return the confidence of the best combined score; `low` if there is no result."""
     if best is None or best > MEDIUM_UP_TO:
         return "low"
     return "high" if best < HIGH_BELOW else "medium"

@@ -1,4 +1,4 @@
-"""Searching the library: chunks, ranked and raised where fields of their page speak for them."""
+"""Search the library; chunks rank higher if typed fields of their page support them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from citewell.core.records import RankedChunk, StoredChunk
     from citewell.tools.tool import Call
 
-# Pages whose chunks are looked through for a field that the query asks for in other words.
+# Pages searched for a field that the query asks for in other words.
 _PAGES_LOOKED_THROUGH = 5
-# What holding a field that was asked for is worth, in fields that the query names.
+# The weight of containing a field that was asked for, in fields that the query names.
 _ASKED_WEIGHT = 2
 
 
@@ -42,15 +42,17 @@ class ScoredChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What a query found, best first, and how many chunks matched in all."""
+class LibraryResults:
+    """The results of a query, best first, and the total number of matching chunks."""
 
     chunks: tuple[ScoredChunk, ...]
     total: int
     notes: tuple[str, ...] = ()
 
 
-async def search_library(query: str, *, where: SearchFilter, limit: int, call: Call) -> Found:
+async def search_library(
+    query: str, *, where: SearchFilter, limit: int, call: Call
+) -> LibraryResults:
     """Return the `limit` chunks that best answer `query`, near-duplicates left out."""
     parts = call.parts
     fields = _PageFields(query)
@@ -69,7 +71,7 @@ async def search_library(query: str, *, where: SearchFilter, limit: int, call: C
         where=where,
         options=Options(limit=limit, further=further, weigh=weigh),
     )
-    return Found(
+    return LibraryResults(
         chunks=tuple(_score(chunk, fields) for chunk in retrieval.chunks),
         total=retrieval.chunks_matched
         + len(retrieval.ranked)
@@ -85,9 +87,9 @@ async def library_filter(
     source_ids: Sequence[int] | None,
     fields: Mapping[str, str] | None,
 ) -> SearchFilter:
-    """Return which pages a query may see: those of entries, and of those only that were asked for.
+    """Return the filter of a query: pages of entries that match all conditions.
 
-    The type is that of the entry: a page may be of several.
+    The content type is that of the entry; a page can belong to several.
     """
     library, project = call.parts.store.library, call.caller.project
     limits = [await library.member_pages(project=project, content_type=content_type)]
@@ -103,7 +105,7 @@ async def library_filter(
 
 
 class _PageFields:
-    """The typed fields of the candidates' pages, seen from one query."""
+    """The typed fields of the candidates' pages, as far as a query concerns them."""
 
     def __init__(self, query: str) -> None:
         self._by_page: dict[int, tuple[ContentField, ...]] = {}
@@ -122,14 +124,14 @@ class _PageFields:
             )
 
     def speaking_for(self, chunk: StoredChunk) -> int:
-        """Return how much the fields of its page speak for a chunk."""
+        """Return how many fields of its page support a chunk."""
         holds = self._asked and any(
             _holds(chunk, field) for field in self._asked_of(chunk.source_id)
         )
         return self._named.get(chunk.source_id, 0) + (_ASKED_WEIGHT if holds else 0)
 
     async def chunks_beside(self, candidates: Sequence[FoundChunk], call: Call) -> list[FoundChunk]:
-        """Return the chunks of the best pages that hold what is asked for in other words."""
+        """Return further chunks of the best pages that contain a field that was asked for."""
         known = {candidate.chunk.chunk_id for candidate in candidates}
         pages = dict.fromkeys(candidate.chunk.source_id for candidate in candidates)
         wanted = [source_id for source_id in pages if self._asked_of(source_id)]

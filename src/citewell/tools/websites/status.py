@@ -1,4 +1,4 @@
-"""`rag_get_website_status`: how far the processing of a website is, and what was read from it."""
+"""`rag_get_website_status`: the progress of a website, and the fields extracted from it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StatusInput(ToolInput):
 
 
 class ProgressShape(ToolOutput):
-    """How far a running job is."""
+    """The progress of a running job."""
 
     stage: OwnText
     pages_done: int
@@ -42,7 +42,7 @@ class ProgressShape(ToolOutput):
 
 
 class StatusOutput(ToolOutput):
-    """A website as it stands."""
+    """The state of a website."""
 
     source_id: int
     url: PageUrl
@@ -65,7 +65,7 @@ class StatusOutput(ToolOutput):
 
 
 async def run(arguments: StatusInput, call: Call) -> StatusOutput:
-    """Look the website up.
+    """Return the state of a website.
 
     Raises:
         NotFound: there is no such website.

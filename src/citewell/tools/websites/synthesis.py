@@ -1,4 +1,4 @@
-"""Who writes the synthesis: the client's model, a configured one, or the pages themselves."""
+"""Write a synthesis with the client's model or a configured one, or join quotes."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Synthesis:
 
 
 async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> Synthesis | None:
-    """Return a text about the best results in which every sentence cites one; None without any.
+    """Return a text about the best results that cites one in every sentence; None without results.
 
-    What a model writes is kept only where it cites; when nothing is left of it, the next in turn
-    writes: the client's own model, the configured one, at last the results' own sentences.
+    Sentences without a citation are dropped; if nothing is left, the next in order writes: the
+    client's own model, the configured one, at last the results' own sentences.
 
     Raises:
         ClientMustAnswer: the client's model has to be asked first.
@@ -66,7 +66,7 @@ async def synthesise(query: str, results: Sequence[ScoredChunk], call: Call) -> 
             if kept:
                 return Synthesis(text=kept, by=model.name)
             note = f"The synthesis is made of quotes: {model.name} cited no source."
-    # Weak matches would only pad it; the best is quoted in any case.
+    # Weak matches would only pad the text; the best one is always quoted.
     good = [result for result in results[:MAX_EXCERPTS] if result.combined_score <= MEDIUM_UP_TO]
     quoted = join_quotes(query, [result.ranked for result in good or results[:1]])
     return Synthesis(text=quoted, by="extractive", note=note) if quoted else None
