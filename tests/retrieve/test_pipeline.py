@@ -380,4 +380,5 @@ async def test_a_word_that_a_few_pages_lack_may_only_be_put_differently(store: S
 
     found = await ask("Where does the heron raise its chicks?", store)
 
-    assert found.unknown_words == ()
+    assert found.unknown_words == ("raise", "chicks")
+    assert not found.is_sizeable

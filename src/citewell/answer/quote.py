@@ -28,15 +28,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A span this far below the best, on the scale of log-odds, only costs the reader tokens: 4 brings 2
-# answers in 100 more on bench/questions.py, for a quarter more tokens.
-_FAR_BELOW = 3.0
+# A span this far below the best, on the scale of log-odds, mostly costs tokens: with 3, and as much
+# more below, bench/questions.py finds 2 to 4 answers in 100 more in a tenth more tokens, but the
+# evidence of tests/golden, where nothing is missed, is a third longer.
+_FAR_BELOW = 2.2
 # The first few may lie further below: the other half of an answer shares few of its words.
 _FEW_QUOTES = 3
-_FURTHER_BELOW = 4.0
+_FURTHER_BELOW = 3.2
 # Another section says something new sooner than the same one: its second quote must be close to the
 # best, and there is no third.
-_SECOND_BELOW = 1.5
+_SECOND_BELOW = 1.0
 _QUOTES_PER_SECTION = 2
 _FENCES = ("```", "~~~")
 # These say nothing without the unit that follows them.
