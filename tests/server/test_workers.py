@@ -145,6 +145,16 @@ def test_a_process_that_dies_is_started_again_and_none_is_left_behind(tmp_path: 
     assert not any(Path(f"/proc/{process}").exists() for process in after)
 
 
+def test_a_server_that_is_starting_a_process_again_stops_with_it(tmp_path: Path) -> None:
+    with served(tmp_path) as (_, parent):
+        before = processes_of(parent)
+        os.kill(before[0], signal.SIGKILL)
+        # The signal comes before the new process knows what to do with it.
+        until(lambda: len(set(processes_of(parent)) - set(before)) == 1)
+
+    assert "all 2 processes stopped" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
 def test_what_keeps_the_first_process_from_starting_is_reported(tmp_path: Path) -> None:
     ended = subprocess.run(
         command_in(tmp_path, "--host", "0.0.0.0"),

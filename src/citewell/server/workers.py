@@ -22,7 +22,7 @@ from citewell.core.errors import CitewellError, SettingsError
 from citewell.server.http_server import serve_http
 from citewell.server.listener import bind
 from citewell.server.shared_sessions import Worker
-from citewell.server.stop_signals import on_stop_signal
+from citewell.server.stop_signals import STOP_SIGNALS, on_stop_signal
 
 if TYPE_CHECKING:
     import socket
@@ -96,13 +96,21 @@ class _Team:
 
     def _start(self, number: int) -> None:
         incoming, report = os.pipe()
+        # Between fork and here a signal would find the process unknown, or with our handler.
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
         process = os.fork()
         if process == 0:
+            for expected in STOP_SIGNALS:
+                signal.signal(expected, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
             os.close(incoming)
             os.close(self._own_end)
             self._work(number, report)
         os.close(report)
         self._members[process] = _Member(number, time.monotonic())
+        if self._is_stopping:
+            os.kill(process, signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         with os.fdopen(incoming, encoding="utf-8") as lines:
             failure = json.loads(lines.readline() or "null")
         if failure and failure.get("kind"):

@@ -80,6 +80,8 @@ class _Nursery:
                 self._reap()
             if self._control.fileno() in ready:
                 is_open = self._take_request()
+        # The workers end after the sockets are closed, and Python would complain on stderr.
+        signal.set_wakeup_fd(-1)
         for pid in self._workers:
             os.kill(pid, signal.SIGKILL)
 
