@@ -1,4 +1,4 @@
-"""The codes that tell programs what kind of error they met."""
+"""The codes by which programs distinguish kinds of errors."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
 """Every error raised on purpose.
 
 CitewellError
-├── InvalidArgument            the call's own words are off
+├── InvalidArgument            an argument of the call is wrong
 │   ├── NotAUrl
 │   └── SuppliedTextRefused
 ├── SettingsError              a setting is wrong; the program does not start
-├── FetchError                 the URL could not be had
+├── FetchError                 the URL could not be fetched
 │   ├── AddressRefused
 │   ├── HostUnreachable
 │   ├── FetchTimeout
@@ -20,7 +20,7 @@ CitewellError
 │   ├── PageNeedsConsent
 │   ├── RenderFailed
 │   └── RenderingUnavailable
-├── ExtractionError            the page was had but could not be read or chunked
+├── ExtractionError            the page was fetched but could not be read or chunked
 ├── InferenceError             a model could not be loaded or did not answer
 ├── StoreError                 the database could not be opened, read or written
 │   └── StoreBusy
@@ -194,14 +194,14 @@ class PageNeedsLogin(FetchError):
     """The page shows its content only to those who have signed in."""
 
     code = "SCOPE_VIOLATION"
-    suggestion = "Citewell signs in nowhere; use a public page, or paste the text you can see."
+    suggestion = "Citewell cannot sign in; use a public page, or paste the text you can see."
 
 
 class PageNeedsConsent(FetchError):
     """The page shows its content only after a click on its consent dialog."""
 
     code = "SCOPE_VIOLATION"
-    suggestion = "Citewell clicks on nothing; use another source, or paste the text you can see."
+    suggestion = "Citewell does not click; use another source, or paste the text you can see."
 
 
 class RenderFailed(FetchError):
@@ -225,7 +225,7 @@ class ExtractionError(CitewellError):
 
 
 class InferenceError(CitewellError):
-    """A model could not be loaded, or a model endpoint did not answer rightly."""
+    """A model could not be loaded, or a model endpoint gave no valid answer."""
 
     code = "BACKEND_UNAVAILABLE"
     type = "EmbeddingError"
@@ -372,7 +372,7 @@ class ServerStopping(CitewellError):
 
     code = "BACKEND_UNAVAILABLE"
     type = "ServerStopping"
-    suggestion = "Call again with the same question: it is open still, and takes up its answer."
+    suggestion = "Call again with the same question: it is still open and keeps its answer."
 
 
 class BudgetExceeded(CitewellError):

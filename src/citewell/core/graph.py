@@ -97,7 +97,7 @@ class Edge:
     defines: bool = False
     """Whether the section of a mention is about the entity."""
     degree: int = 1
-    """How many nodes `target` is related to in such a way: many for a hub."""
+    """How many nodes `target` has edges of this kind to: many for a hub."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

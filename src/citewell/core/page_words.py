@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from citewell.core.text import Span
 
 FIRST_CJK = "\u2e80"
-# What CJK text, which has no spaces, is cut at: a browser takes any of these for the end of a word.
+# CJK text has no spaces: a browser takes any of these characters for the end of a word.
 _WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
-# Inside of such a run, words surely end where the script changes, but for the endings of verbs.
+# Within such a run, a word ends where the script changes, except before the ending of a verb.
 _ENDS_WORD = re.compile(
     "[\u3040-\u309f][^\u3040-\u309f]|[\u30a0-\u30ff][^\u30a0-\u30ff]|[\u4e00-\u9fff][\u30a0-\u30ff]"
 )

@@ -2,7 +2,7 @@
 
 question   what an agent asks its user; open (pending) until answered, expired or cancelled
 late answer  an answer to a question that nobody waits for any more; goes with the asker's next call
-directive  what a user tells an agent to do; delivered to one call, in the order of the list
+directive  an instruction for an agent; delivered to one call, in the order of the list
 template   a directive that is kept to be used again
 owner      whom both belong to: the hash of the caller's key
 """

@@ -273,7 +273,7 @@ def _term_sizes(words: PageWords, word: int) -> tuple[int, ...]:
 
 
 def _terms_back(words: PageWords, last: int, *, after: int) -> Iterator[Span]:
-    """Give the terms that end at word `last`, shortest first, beginning behind word `after`."""
+    """Yield the terms that end at word `last`, shortest first, each beginning after `after`."""
     # The range is short: of a cell, which may hold several blocks, one word is enough.
     sizes = (1, *_TERM_WORDS) if words.marks[last] == "|" else _TERM_WORDS
     for count in sizes:

@@ -33,7 +33,7 @@ _ASCII_TOKEN = re.compile(
     re.ASCII,
 )
 # ASCII with a space for each character that no token has: what then stands between spaces is a
-# token, or one with a full stop or the like around it.
+# token, perhaps with punctuation around it.
 _BETWEEN_TOKENS = "".join(
     chr(code) if chr(code).isalnum() or chr(code) in "._'" else " " for code in range(128)
 )

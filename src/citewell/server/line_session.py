@@ -39,7 +39,7 @@ async def serve_channel(
     on_answer: Callable[[], None] = lambda: None,
     early: EarlyAnswer | None = None,
 ) -> None:
-    """Let `server` speak over `channel` until the client closes it.
+    """Serve `channel` until the client closes it.
 
     The client can still cancel the call behind the `early` answer.
     """
@@ -59,7 +59,7 @@ async def _open_streams(
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Give the channel's messages in and out as the streams that the SDK works on."""
+    """Yield the channel's incoming and outgoing messages as the streams that the SDK uses."""
     to_server, incoming = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outgoing, from_server = anyio.create_memory_object_stream[SessionMessage]()
     faults = outgoing.clone()
@@ -115,7 +115,7 @@ async def _write_lines(
     on_answer: Callable[[], None],
     scope: anyio.CancelScope,
 ) -> None:
-    """Write what the server says, but for the answer that the front has given already."""
+    """Write the server's messages, except the answer that the front has already given."""
     answered = handover.answered_id
     async for item in from_server:
         message = item.message

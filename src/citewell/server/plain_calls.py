@@ -1,7 +1,7 @@
 """Tool calls that are answered without the SDK: those that only read the library.
 
-The SDK takes longer to load and to carry such a call than many of them take to run. A call out of
-the ordinary is left to the SDK: it alone reports progress over HTTP, asks clients, and explains
+Loading the SDK and passing a call through it takes longer than many of these calls take to run.
+Unusual calls are left to the SDK: it alone reports progress over HTTP, asks clients, and explains
 what is wrong with a request.
 """
 

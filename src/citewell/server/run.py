@@ -55,7 +55,7 @@ def _serve_stdio(settings: Settings) -> None:
 
 
 def _answer_while_loading(channel: LineChannel, prepared: Json) -> Handover:
-    # A client that calls at once is better served by a processor that loads nothing else.
+    # A client that calls immediately is served sooner while nothing else is loading.
     loading = threading.Timer(_QUIET_SECONDS, _load_server)
     loading.daemon = True
     loading.start()

@@ -106,7 +106,7 @@ class CitationStore:
         await self._database.execute("detach_citations", values)
 
     async def attach(self) -> None:
-        """Give pages that are back the citations of those that their sites had removed."""
+        """Return the citations of pages that their sites had removed to pages that are back."""
         await self._database.execute("attach_citations")
 
     async def take_changes(self) -> list[CitationChange]:

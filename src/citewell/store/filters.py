@@ -1,4 +1,4 @@
-"""Which pages a SearchFilter lets through."""
+"""Which pages pass a SearchFilter."""
 
 from __future__ import annotations
 

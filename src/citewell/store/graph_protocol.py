@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class GraphStore(Protocol):
     """Nodes and edges as they follow from the stored pages; nothing here is written directly.
 
-    Every method may raise StoreError. A node that the filter does not let through is as if it did
+    Every method may raise StoreError. A node that does not pass the filter is as if it did
     not exist: an entity passes when a page that passes names it. No edge leaves a project.
     """
 
@@ -41,4 +41,4 @@ class GraphStore(Protocol):
         """Return the first `limit` chunks of each of these sections, in the order asked."""
 
     async def graph_counts(self, where: SearchFilter) -> GraphCounts:
-        """Return how many nodes, links and mentions the filter lets through."""
+        """Return how many nodes, links and mentions pass the filter."""

@@ -85,7 +85,7 @@ class MaterialStore:
         *,
         model: str,
     ) -> None:
-        """Give pieces their vectors; those of a material that is gone are dropped."""
+        """Store the vectors of pieces; those of a deleted material are dropped."""
         rows = [
             {
                 "material_id": material_id,

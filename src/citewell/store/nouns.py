@@ -43,7 +43,7 @@ class Nouns:
 
     @cached_property
     def materials(self) -> MaterialStore:
-        """Texts that callers paste."""
+        """Texts that callers pasted."""
         from citewell.store.materials import MaterialStore
 
         return MaterialStore(self.__database)

@@ -106,7 +106,7 @@ class PeopleStore:
     async def close_question(
         self, question_id: str, *, owner: str, state: Literal["expired", "cancelled"]
     ) -> UserQuestion | None:
-        """Close the question if it is still open; return it as it is then."""
+        """Close the question if it is still open; return the updated question."""
         values = {"question_id": question_id, "owner": owner, "state": state}
         return await self._change_question("close_question", values)
 
@@ -247,7 +247,7 @@ class PeopleStore:
         return await self._database.transaction(work)
 
     async def _change_question(self, statement: str, values: Values) -> UserQuestion | None:
-        """Run a statement on one question; return the question as it is then."""
+        """Run a statement on one question; return the updated question."""
 
         async def work(session: Session) -> UserQuestion | None:
             if await session.execute(statement, values):

@@ -58,7 +58,7 @@ class Store(GraphStore, Protocol):
 
     @property
     def materials(self) -> MaterialStore:
-        """Texts that callers paste."""
+        """Texts that callers pasted."""
 
     @property
     def library(self) -> LibraryStore:
@@ -66,7 +66,7 @@ class Store(GraphStore, Protocol):
 
     @property
     def crawls(self) -> CrawlStore:
-        """How far each site of the library has been gone through."""
+        """How far each site of the library has been crawled."""
 
     @property
     def jobs(self) -> JobStore:
@@ -153,10 +153,10 @@ class Store(GraphStore, Protocol):
         """
 
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
-        """Return how many pages, chunks, tokens and vectors the filter lets through."""
+        """Return how many pages, chunks, tokens and vectors pass the filter."""
 
     async def count_pages(self, where: SearchFilter) -> int:
-        """Return how many pages the filter lets through."""
+        """Return how many pages pass the filter."""
 
     async def search_words(
         self, words: Sequence[str], *, where: SearchFilter, limit: int
@@ -174,7 +174,7 @@ class Store(GraphStore, Protocol):
     async def vectors_ready(self, *, model: str) -> bool:
         """Return whether a search by vectors need not wait for what it keeps in memory.
 
-        If it must, that is being loaded from now on.
+        If it must, loading starts now.
         """
 
     async def search_vectors(

@@ -127,7 +127,7 @@ class Database:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[AsyncConnection[dict[str, Any]]]:
-        """Give a connection, and take it back."""
+        """Lend a connection."""
         connection = await self._take()
         self._lent += 1
         try:
@@ -140,7 +140,7 @@ class Database:
                 await self._pool.putconn(connection)
 
     async def _take(self) -> AsyncConnection[dict[str, Any]]:
-        """Return a connection; only where others have them all is it waited for at length."""
+        """Return a connection; wait long only while others hold all of them."""
         patience = _PATIENCE_WHILE_AWAY_SECONDS if self._is_away else _PATIENCE_SECONDS
         try:
             connection = await self._pool.getconn(timeout=patience)
@@ -153,7 +153,7 @@ class Database:
         return connection
 
     async def _check(self, connection: AsyncConnection[dict[str, Any]]) -> None:
-        """Refuse a connection that has broken; asking costs a journey, so not each time."""
+        """Refuse a broken connection; checking costs a round trip, so recent use suffices."""
         if time.monotonic() - self._used_at.get(connection, 0.0) > _TRUSTED_SECONDS:
             await AsyncConnectionPool.check_connection(connection)
 
@@ -164,8 +164,8 @@ class Database:
     async def look(self, work: Work[Result]) -> Result:
         """Return the result of `work`, which only reads.
 
-        Each of its statements sees the database as it is then. Work that met a connection that had
-        broken unnoticed is run again.
+        Each statement sees the database as it is when it runs. Work on a connection that turns out
+        to be broken is run again.
         """
         with store_errors():
             try:
@@ -279,7 +279,7 @@ class Database:
                     async for notice in connection.notifies():
                         yield notice.payload
             except psycopg.Error as error:
-                logger.info("other processes are not heard for now: %s", type(error).__name__)
+                logger.info("listening for notices was interrupted: %s", type(error).__name__)
             await anyio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
 
