@@ -16,6 +16,7 @@ from tests.cli.terminal import run_in_terminal, text_of
 from tests.site import Response, wait_until
 
 from citewell.cli.main import main
+from citewell.cli.table import text_table
 from citewell.core.jobs import JobDraft
 from citewell.ingest.library_pages import utc_now
 from citewell.store.open import open_store
@@ -24,6 +25,7 @@ from citewell.store.open import open_store
 IN_THE_FOREGROUND = """
 import signal
 from citewell.cli.main import main
+from citewell.cli.table import text_table
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 raise SystemExit(main())
@@ -112,3 +114,14 @@ def test_the_vectors_of_many_pages_are_one_line(
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert "7 pages" in lines[1]
+
+
+def test_a_table_that_is_too_wide_first_loses_its_empty_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "20")
+
+    assert text_table(("job", "progress", "state"), [("1", "-", "cancelled")]) == (
+        "job  state\n1    cancelled"
+    )

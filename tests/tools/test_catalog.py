@@ -257,6 +257,8 @@ def test_toolsets_choose_and_an_unknown_one_is_refused() -> None:
     assert choose_tools(ALL_TOOLS, ["all"]) == list(ALL_TOOLS)
     with pytest.raises(SettingsError, match=r"'herons'; the toolsets are default, all, .*kb"):
         choose_tools(ALL_TOOLS, ["herons"])
+    with pytest.raises(SettingsError, match=r"'reserch'; did you mean research\?"):
+        choose_tools(ALL_TOOLS, ["reserch"])
 
 
 def test_the_default_tools_are_one_for_each_need() -> None:

@@ -82,7 +82,7 @@ def jobs_table(jobs: Sequence[Job], urls: Mapping[str, str]) -> str:
             urls.get(website, website)
             or (group[0].key if len(group) == 1 else f"{len(group)} pages"),
             progress_text(group[0]),
-            str(max(job.attempts for job in group)),
+            str(tries) if (tries := max(job.attempts for job in group)) > 1 else "-",
             f"{group[0].updated_at:%Y-%m-%d %H:%M:%S}",
             group[0].error or "",
         )

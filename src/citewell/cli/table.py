@@ -13,17 +13,22 @@ if TYPE_CHECKING:
 
 _WIDEST_CELL = 60
 _LEAST_CUT = 30
+_EMPTY = ("", "-")
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return the rows under their heads; a long cell is cut, and a wide character counts as two.
 
-    On a terminal that is too narrow, the widest column is cut to what is left for it; where that
-    is too little to read, each row becomes a few lines of its own.
+    On a terminal that is too narrow, empty columns are left out and the widest one is cut to what
+    is left for it; where that is too little to read, each row becomes a few lines of its own.
     """
     table = _aligned(heads, rows, widest=_WIDEST_CELL)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    if columns is None or (excess := _table_width(table) - columns) <= 0:
+    if columns is None or _table_width(table) <= columns:
+        return table
+    heads, rows = _without_empty_columns(heads, rows)
+    table = _aligned(heads, rows, widest=_WIDEST_CELL)
+    if (excess := _table_width(table) - columns) <= 0:
         return table
     longest = max(_width(cell) for row in rows for cell in row)
     room = min(longest, _WIDEST_CELL) - excess
@@ -33,10 +38,17 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n\n".join(_stacked(heads, row, columns) for row in rows)
 
 
+def _without_empty_columns(
+    heads: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    kept = [at for at in range(len(heads)) if any(row[at] not in _EMPTY for row in rows)]
+    return [heads[at] for at in kept], [[row[at] for at in kept] for row in rows]
+
+
 def _stacked(heads: Sequence[str], row: Sequence[str], columns: int) -> str:
     width = max(map(len, heads))
     room = max(10, columns - width - 2)
-    filled = [(head, cell) for head, cell in zip(heads, row, strict=True) if cell not in ("", "-")]
+    filled = [(head, cell) for head, cell in zip(heads, row, strict=True) if cell not in _EMPTY]
     return "\n".join(f"{head:<{width}}  {one_line(cell, limit=room)}" for head, cell in filled)
 
 

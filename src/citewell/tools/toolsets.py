@@ -105,11 +105,10 @@ def choose_tools(
     Raises:
         SettingsError: a toolset does not exist.
     """
-    known = {tool.toolset for tool in tools}
+    known = ["default", "all", *sorted({tool.toolset for tool in tools})]
     for name in toolsets:
-        if name not in known | {"default", "all"}:
-            listed = ", ".join(["default", "all", *sorted(known)])
-            raise SettingsError(f"CITEWELL_MCP_TOOLSETS names {name!r}; the toolsets are {listed}")
+        if name not in known:
+            raise _unknown_toolset(name, known)
     replacing = None if kb_v2 else "legacy"
     return [
         tool
@@ -121,6 +120,14 @@ def choose_tools(
             or ("default" in toolsets and (tool.in_default or tool.toolset == replacing))
         )
     ]
+
+
+def _unknown_toolset(name: str, known: Sequence[str]) -> SettingsError:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1, cutoff=0.75)
+    hint = f"did you mean {near[0]}?" if near else f"the toolsets are {', '.join(known)}"
+    return SettingsError(f"CITEWELL_MCP_TOOLSETS names {name!r}; {hint}")
 
 
 def find_unavailable(tools: Iterable[Listable], settings: Settings) -> dict[str, str]:
