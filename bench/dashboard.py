@@ -256,7 +256,8 @@ def main() -> int:
             results[group] = results.get(group, {}) | numbers
         else:
             results[group] = numbers
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        # After each: whoever stops a run keeps what was measured.
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
     PAGE.write_text(
         draw(results, before, {name: each.title for name, each in known.items()}), "utf-8"
     )

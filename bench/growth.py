@@ -246,8 +246,8 @@ def _measure_apart(address: str, queries: Path) -> dict[str, float]:
     return numbers
 
 
-def run(options: argparse.Namespace) -> dict[str, dict[str, float]]:
-    """Return the numbers of each size."""
+def run(options: argparse.Namespace) -> None:
+    """Print the numbers of each size, and write them as far as they are known."""
     material = Material(options.cache)
     found: dict[str, dict[str, float]] = {}
     with ExitStack() as stack:
@@ -268,7 +268,8 @@ def run(options: argparse.Namespace) -> dict[str, dict[str, float]]:
             print(f"{chunks:,} chunks", flush=True)
             for name, value in found[str(chunks)].items():
                 print(f"  {name:40} {value:10}", flush=True)
-    return found
+            if options.json is not None:
+                options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 def main() -> None:
@@ -286,9 +287,7 @@ def main() -> None:
         queries = [(terms, np.array(vector, np.float32)) for terms, vector in made]
         print(json.dumps(anyio.run(measure, options.measure, queries)))
         return
-    found = run(options)
-    if options.json is not None:
-        options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    run(options)
 
 
 if __name__ == "__main__":
