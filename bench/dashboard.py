@@ -32,7 +32,6 @@ _PYTHON_DOCS = "python3.11-doc/usr/share/doc/python3.11/html"
 _HIGHER_IS_BETTER = ("calls/s", "pages/s", "chunks/s", "nDCG")
 _WORSE = 0.1
 _ESTIMATED_SIZES = (1e7, 1e8)
-_MOST_OPEN_ROWS = 20
 _KEEP_OTHER_SIZES = ("growth",)
 _WORSE_QUALITY = 0.005
 
@@ -162,7 +161,10 @@ def draw(
         earlier = before.get(group, {})
         rows = "".join(_row(name, value, earlier.get(name)) for name, value in numbers.items())
         title = html.escape(titles.get(group, group))
-        parts.append(f"<h2>{title}</h2>{_picture(group, numbers)}{_table(rows, numbers)}")
+        picture, table = _picture(group, numbers), f"<table>{rows}</table>"
+        if picture:
+            table = f"<details><summary>{len(numbers)} numbers</summary>{table}</details>"
+        parts.append(f"<h2>{title}</h2>{picture}{table}")
     return _FRAME.replace("CONTENT", "".join(parts))
 
 
@@ -177,7 +179,7 @@ def _picture(group: str, numbers: Numbers) -> str:
         }
         return curves(searches, unit="ms", axis="chunks", estimated_to=_ESTIMATED_SIZES) + (
             "<p>Dotted: estimated for 10 and 100 million chunks by the power law of the last two "
-            "sizes; nobody measured them.</p>"
+            "sizes, not measured.</p>"
         )
     if group == "memory":
         curve = {"resident": _curves(numbers).get("MB", [])}
@@ -193,13 +195,6 @@ def _curves(numbers: Numbers) -> dict[str, list[tuple[float, float]]]:
         if size.isdecimal():
             found.setdefault(what, []).append((float(size), value))
     return {what: sorted(curve) for what, curve in found.items()}
-
-
-def _table(rows: str, numbers: Numbers) -> str:
-    table = f"<table>{rows}</table>"
-    if len(numbers) <= _MOST_OPEN_ROWS:
-        return table
-    return f"<details><summary>{len(numbers)} numbers</summary>{table}</details>"
 
 
 def _row(name: str, now: float, before: float | None) -> str:

@@ -22,3 +22,14 @@ def test_the_page_marks_what_got_worse_and_shows_what_is_new() -> None:
     assert "<h2>CPU</h2>" in page
     assert "+25 %" in page
     assert "&lt;answer&gt;" in page
+
+
+def test_curves_go_on_dotted_to_sizes_that_were_not_measured() -> None:
+    results = {"growth": {"1000: words": 2.0, "10000: words": 4.0, "1000: memory taken, MB": 9.0}}
+
+    page = draw(results, {}, {})
+
+    assert "words: 4 ms at 10k" in page
+    assert "memory taken, MB: " not in page
+    assert 'stroke-dasharray="2 5"' in page
+    assert ">100M</text>" in page

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
-from citewell.core.library import PageList
 from citewell.core.records import Page, PageText
 from citewell.store.filters import allowed_pages
 from citewell.store.nouns import Nouns
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
-    from citewell.core.library import PageQuery
+    from citewell.core.library import PageList, PageQuery
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
     from citewell.store.library import DeletePage
     from citewell.store.session import Database, Session
@@ -121,6 +120,9 @@ class StoredPages(Nouns, Store):
 
     @override
     async def browse_pages(self, where: SearchFilter, query: PageQuery) -> PageList:
+        # Its module makes fifteen records, of which a search needs none.
+        from citewell.core.library import PageList
+
         async def work(session: Session) -> PageList:
             allowed = await allowed_pages(session, where)
             values = {
