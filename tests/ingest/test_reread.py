@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.drafts import draft
+from tests.ingest.ingester import open_ingester
 from tests.site import Response, running_site
 from tests.store.backends import BACKENDS, empty_store
 
@@ -19,10 +19,8 @@ from citewell.core.storage import PageResponse
 from citewell.ingest.content_types.read import read_fields
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.local_files import read_local_page
-from citewell.ingest.pipeline import Ingester
 from citewell.ingest.reread import reread_pages
 from citewell.store.protocol import Store
-from citewell.web.fetcher import Fetcher
 
 pytestmark = pytest.mark.anyio
 
@@ -30,30 +28,12 @@ NOON = datetime(2026, 3, 14, 12, 0, tzinfo=UTC)
 URL = "https://birds.example/herons"
 OLD_TEXT = "Herons wade."
 BODY = b"<main><h1>Herons</h1><p>Herons wade.</p><p>They eat fish.</p></main>"
-LARGE = 1_000_000
 
 
 @pytest.fixture(params=BACKENDS)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     async with empty_store(request.param, tmp_path) as opened:
         yield opened
-
-
-@asynccontextmanager
-async def open_ingester(
-    store: Store, *, response_max_bytes: int = LARGE
-) -> AsyncIterator[Ingester]:
-    async with (
-        Fetcher(allowed_private_hosts=("127.0.0.1",), respect_robots=False) as fetcher,
-        Ingester(
-            store=store,
-            fetcher=fetcher,
-            embedder=None,
-            stale_after_days=30,
-            response_max_bytes=response_max_bytes,
-        ) as ingester,
-    ):
-        yield ingester
 
 
 def kept(body: bytes = BODY) -> PageResponse:
@@ -199,7 +179,7 @@ async def test_a_file_is_read_again_as_the_kind_that_its_name_said(
     path = tmp_path / "herons.md"
     path.write_text("# Herons\n\nHerons *wade*.\n", encoding="utf-8")
     async with open_ingester(store) as ingester:
-        fetched = read_local_page(path, max_bytes=LARGE)
+        fetched = read_local_page(path, max_bytes=1_000_000)
         first = await ingester.ingest_fetched(fetched, project="default")
         await reread_pages(store, ingester, now=NOON, everything=True)
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
 from tests.ingest.fetched import extracted
+from tests.ingest.ingester import open_ingester
 from tests.site import Site, running_site
 
 from citewell.core.records import ExtractedPage
 from citewell.ingest.chunk import chunk_page
-from citewell.ingest.pipeline import Ingester
 from citewell.ingest.site_lines import SiteLines, content_span
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
-from citewell.web.fetcher import Fetcher
 
 pytestmark = pytest.mark.anyio
 
@@ -25,21 +21,6 @@ PAGES = {
     f"<p>The {bird} wades through shallow water and eats fish.</p></body>"
     for bird in BIRDS
 }
-
-
-@asynccontextmanager
-async def ingesting(store: Store) -> AsyncIterator[Ingester]:
-    async with (
-        Fetcher(allowed_private_hosts=("127.0.0.1",), respect_robots=False) as fetcher,
-        Ingester(
-            store=store,
-            fetcher=fetcher,
-            embedder=None,
-            stale_after_days=30,
-            response_max_bytes=1_000_000,
-        ) as ingester,
-    ):
-        yield ingester
 
 
 async def chunks_with_slogan(store: Store, site: Site) -> list[str]:
@@ -55,7 +36,7 @@ async def chunks_with_slogan(store: Store, site: Site) -> list[str]:
 async def test_the_first_pages_of_a_site_are_read_again_once_it_is_known_what_repeats() -> None:
     store = await open_store("sqlite://")
     with running_site(PAGES) as site:
-        async with ingesting(store) as ingester:
+        async with open_ingester(store) as ingester:
             for path in PAGES:
                 await ingester.ingest(site.url(path), project="default")
 
@@ -67,10 +48,10 @@ async def test_a_restart_forgets_nothing_about_a_site() -> None:
     store = await open_store("sqlite://")
     *early, last = PAGES
     with running_site(PAGES) as site:
-        async with ingesting(store) as ingester:
+        async with open_ingester(store) as ingester:
             for path in early:
                 await ingester.ingest(site.url(path), project="default")
-        async with ingesting(store) as ingester:
+        async with open_ingester(store) as ingester:
             await ingester.ingest(site.url(last), project="default")
             await ingester.ingest(site.url(last), project="another")
 
