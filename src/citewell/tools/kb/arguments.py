@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
+from citewell.tools.research.arguments import question_field
 from citewell.tools.tool import ToolInput
 
 DEFAULT_TOP_K = 5
@@ -17,24 +18,8 @@ MAX_QUOTES = 12
 
 Mode = Literal["auto", "vector_only", "hybrid_local"]
 
-Query = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_QUESTION_CHARACTERS,
-        pattern=r"\S",
-        validation_alias=AliasChoices("query", "question"),
-    ),
-]
-Question = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=MAX_QUESTION_CHARACTERS,
-        pattern=r"\S",
-        validation_alias=AliasChoices("question", "query"),
-    ),
-]
+Query = Annotated[str, question_field("query", max_length=MAX_QUESTION_CHARACTERS)]
+Question = Annotated[str, question_field("question", max_length=MAX_QUESTION_CHARACTERS)]
 TopK = Annotated[int, Field(ge=1, le=MAX_TOP_K)]
 MaxQuotes = Annotated[int, Field(ge=1, le=MAX_QUOTES)]
 PassageId = Annotated[str, Field(min_length=1, max_length=200)]

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.app.citations import CitedQuote
 from citewell.core.errors import ScopeViolation
 from citewell.core.records import Intent, SearchFilter
 from citewell.core.results import OrchestrationResult, Question
@@ -18,7 +17,7 @@ from citewell.tools.research.arguments import (
     Url,
     Urls,
 )
-from citewell.tools.research.budget import fit_budget
+from citewell.tools.research.budget import hand_out
 from citewell.tools.research.shapes import render_brief, shape_result
 from citewell.tools.scope import ScopeInput, Version, check_scope
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput
@@ -75,14 +74,7 @@ async def run(arguments: AnswerInput, call: Call) -> OrchestrationResult:
     result = await call.parts.engine.answer(
         question, deadline=call.deadline, on_progress=call.on_progress
     )
-    fitting = fit_budget(result, call)
-    call.parts.citations.remember(
-        map(CitedQuote.of, fitting.quotes),
-        caller=call.caller,
-        tool="answer",
-        question=arguments.query,
-    )
-    return fitting
+    return hand_out(result, call, tool="answer", question=arguments.query)
 
 
 TOOL = Tool(

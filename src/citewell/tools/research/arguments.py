@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BeforeValidator, Field
 
@@ -11,14 +11,25 @@ from citewell.core.results import Detail
 MAX_QUERY_CHARACTERS = 10_000
 MAX_URLS = 20
 
+
+def question_field(
+    name: Literal["query", "question"], *, max_length: int, description: str | None = None
+) -> Any:  # noqa: ANN401 - what pydantic's Field returns
+    """Return the field of a question; callers can name it `query` or `question`."""
+    other = "question" if name == "query" else "query"
+    return Field(
+        min_length=1,
+        max_length=max_length,
+        pattern=r"\S",
+        validation_alias=AliasChoices(name, other),
+        description=description,
+    )
+
+
 Query = Annotated[
     str,
-    Field(
-        min_length=1,
-        max_length=MAX_QUERY_CHARACTERS,
-        pattern=r"\S",
-        validation_alias=AliasChoices("query", "question"),
-        description="Question or information need.",
+    question_field(
+        "query", max_length=MAX_QUERY_CHARACTERS, description="Question or information need."
     ),
 ]
 Url = Annotated[str, Field(min_length=1, max_length=4_096)]

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.app.citations import CitedQuote
 from citewell.core.ids import citation_id
 from citewell.core.tokens import count_tokens, truncate_to_tokens
 from citewell.tools.research.shapes import render_brief, shape_result
@@ -17,6 +18,17 @@ if TYPE_CHECKING:
 
 # Shorter evidence is not worth showing, however small the budget is.
 _LEAST_TOKENS = 40
+
+
+def hand_out(
+    result: OrchestrationResult, call: Call, *, tool: str, question: str
+) -> OrchestrationResult:
+    """Return the result within the budget, and remember its quotes as handed out."""
+    fitting = fit_budget(result, call)
+    call.parts.citations.remember(
+        map(CitedQuote.of, fitting.quotes), caller=call.caller, tool=tool, question=question
+    )
+    return fitting
 
 
 def fit_budget(result: OrchestrationResult, call: Call) -> OrchestrationResult:

@@ -6,11 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from citewell.app.citations import CitedQuote
 from citewell.core.records import Intent
 from citewell.core.results import OrchestrationResult, Question
 from citewell.tools.research.arguments import DetailArgument, Query, SourceUrls
-from citewell.tools.research.budget import fit_budget
+from citewell.tools.research.budget import hand_out
 from citewell.tools.research.shapes import render_brief, shape_for_connectors
 from citewell.tools.scope import ScopeInput, Version, check_scope, search_filter
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput
@@ -51,14 +50,7 @@ async def run(arguments: SearchInput, call: Call) -> OrchestrationResult:
     result = await call.parts.engine.search(
         question, limit=arguments.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
     )
-    fitting = fit_budget(result, call)
-    call.parts.citations.remember(
-        map(CitedQuote.of, fitting.quotes),
-        caller=call.caller,
-        tool="search",
-        question=arguments.query,
-    )
-    return fitting
+    return hand_out(result, call, tool="search", question=arguments.query)
 
 
 TOOL = Tool(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AliasChoices, Field, field_validator
+from pydantic import Field, field_validator
 
 from citewell.answer.links import link_to_span
 from citewell.answer.synthesis import citation_text
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED
 from citewell.core.content_fields import FIELD_NAMES
 from citewell.core.errors import CitewellError
+from citewell.tools.research.arguments import question_field
 from citewell.tools.supplied import Supplied, is_supplied
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -38,12 +39,8 @@ class QueryInput(ToolInput):
 
     query: Annotated[
         str,
-        Field(
-            min_length=1,
-            max_length=MAX_QUERY_CHARACTERS,
-            pattern=r"\S",
-            validation_alias=AliasChoices("query", "question"),
-            description="Natural language question.",
+        question_field(
+            "query", max_length=MAX_QUERY_CHARACTERS, description="Natural language question."
         ),
     ]
     max_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = DEFAULT_RESULTS
