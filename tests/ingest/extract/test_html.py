@@ -382,3 +382,15 @@ def test_code_that_a_glossary_defines_a_term_by_begins_on_its_own_line() -> None
     html = f'<dl class="glossary">{term}<dd><pre>( a | b )</pre></dd></dl>'
 
     assert body(html) == "**acl**\n\n```\n( a | b )\n```\n"
+
+
+def test_methods_that_a_table_lays_out_are_sections_of_their_own() -> None:
+    row = (
+        '<tr><td><dl class="py method"><dt class="sig sig-object py" id="Heron.{0}">'
+        "<span>{0}</span>()</dt><dd><p>Let it {0} in the pond.</p></dd></dl></td><td></td></tr>"
+    )
+    table = f"<table><thead><tr><th>Methods</th><th></th></tr></thead>{row}{row}</table>"
+
+    page = extracted(f"<body><h1>Heron</h1><p>{_LONG}</p>{table.format('wade')}</body>")
+
+    assert [section.anchor for section in page.sections].count("Heron.wade") == 2

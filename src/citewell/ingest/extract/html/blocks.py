@@ -202,7 +202,8 @@ class BlockRenderer:
         code = _code_of_numbered_table(element)
         if code is not None:
             return self._pre(code)
-        if not is_data_table(element) or _has_lines_of_code(element):
+        is_layout = not is_data_table(element) or _has_lines_of_code(element)
+        if is_layout or _documents_symbols(element):
             return self._layout(element)
         blocks = render_table(element, lambda cell: self.line(cell.children))
         return [self._continued(block) for block in blocks]
@@ -285,6 +286,11 @@ def _is_caption(element: Element) -> bool:
 
 def _is_block(element: Element) -> bool:
     return element.tag in BLOCK_TAGS or (element.has_block and element.tag not in ("math", "svg"))
+
+
+def _documents_symbols(table: Element) -> bool:
+    """Return whether the cells of a table hold entries of an API, each of which is a section."""
+    return any(below.tag == "dl" and is_symbol_list(below) for below in table.walk())
 
 
 def _has_lines_of_code(table: Element) -> bool:
