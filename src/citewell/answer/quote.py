@@ -32,9 +32,11 @@ logger = logging.getLogger(__name__)
 # more below, bench/questions.py finds 2 to 4 answers in 100 more in a tenth more tokens, but the
 # evidence of tests/golden, where nothing is missed, is a third longer.
 _FAR_BELOW = 2.2
-# The first few may lie further below: the other half of an answer shares few of its words.
+# The first few may lie further below, and the second most of all where it is of another page: the
+# other half of an answer shares few of its words.
 _FEW_QUOTES = 3
 _FURTHER_BELOW = 3.2
+_OTHER_PAGE_BELOW = 4.0
 # Another section says something new sooner than the same one: its second quote must be close to the
 # best, and there is no third.
 _SECOND_BELOW = 1.0
@@ -104,9 +106,15 @@ def choose_quotes(
     counts: Counter[tuple[int, int] | int] = Counter()
     for span in spans:
         below = spans[0].score - span.score
-        far = _FURTHER_BELOW if len(chosen) < _FEW_QUOTES else _FAR_BELOW
-        if len(chosen) == limits.max_quotes or below > far:
+        if len(chosen) == limits.max_quotes or below > _OTHER_PAGE_BELOW:
             break
+        far = _FURTHER_BELOW if len(chosen) < _FEW_QUOTES else _FAR_BELOW
+        if len(chosen) == 1 and _are_of_two_pages(
+            passages[chosen[0].passage], passages[span.passage]
+        ):
+            far = _OTHER_PAGE_BELOW
+        if below > far:
+            continue
         section = passages[span.passage].section or span.passage
         is_used_up = counts[section] >= (_QUOTES_PER_SECTION if below <= _SECOND_BELOW else 1)
         if (span.passage, span.unit) in taken or is_used_up:
@@ -122,6 +130,12 @@ def choose_quotes(
             texts.append(own)
             counts[section] += 1
     return chosen
+
+
+def _are_of_two_pages(one: PassageText, other: PassageText) -> bool:
+    return (
+        one.section is not None and other.section is not None and one.section[0] != other.section[0]
+    )
 
 
 def cut_preview(query: Query, passage: PassageText, *, max_characters: int) -> str:
