@@ -137,3 +137,19 @@ def test_the_bundle_holds_the_wheel_and_what_starts_it(tmp_path: Path) -> None:
         names = set(archive.namelist())
     assert project["tool"]["uv"]["sources"]["citewell"]["path"] in names
     assert manifest["server"]["entry_point"] in names
+
+
+def test_every_dependency_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    asked = [
+        entry
+        for entry in (*project["project"]["dependencies"], *project["dependency-groups"]["dev"])
+        if isinstance(entry, str)
+    ]
+    locked = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+
+    def name_of(line: str) -> str:
+        match = re.match(r"[\w.-]+", line)
+        return re.sub(r"[-_.]+", "-", match[0]).lower() if match else ""
+
+    assert {name_of(entry) for entry in asked} - {name_of(line) for line in locked} == set()
