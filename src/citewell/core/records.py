@@ -43,10 +43,6 @@ LinkKind = Literal["content", "contents", "navigation"]
 """Whether a link is part of the prose, of a table of contents, or of the site's navigation."""
 
 
-UNFINISHED = -1
-"""The extractor of a stored page that is still being written, or whose writing was cut off."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedPage:
     """What a site sent for one URL, after redirects and decompression."""
@@ -217,7 +213,6 @@ class PageInfo:
     """Who passed the text in; empty for a page of another origin, or where nobody noted it."""
     incomplete: str = ""  # as of the response it was made from
     extractor: int = 0
-    """Version of the extractor that made the text, 0 when it is unknown, or UNFINISHED."""
     text_bytes: int = 0  # of its canonical text in UTF-8
     release: Release = NO_RELEASE.release  # what it documents
 

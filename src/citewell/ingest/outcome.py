@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from citewell.core.records import UNFINISHED
 from citewell.web.urls import is_file_url
 
 if TYPE_CHECKING:
@@ -43,9 +42,7 @@ class IngestOutcome:
 
 
 def is_stale(page: PageInfo, *, after_days: float) -> bool:
-    """Return whether the page was fetched more than `after_days` ago, or stored in part only."""
-    if page.extractor == UNFINISHED:
-        return True
+    """Return whether the page was fetched more than `after_days` ago."""
     return datetime.now(UTC) - page.fetched_at > timedelta(days=after_days)
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from citewell.core.records import UNFINISHED, Image, Link, PageInfo, Section, StoredChunk
+from citewell.core.records import Image, Link, PageInfo, Section, StoredChunk
 from citewell.core.releases import Release, release_of_page
 from citewell.store.session import read_datetime, read_list
 
@@ -72,7 +72,7 @@ def read_page_info(row: Row) -> PageInfo:
         origin=row["origin"],
         supplied_by=row["supplied_by"],
         incomplete=row["incomplete"],
-        extractor=max(row["extractor"], UNFINISHED),
+        extractor=row["extractor"],
         release=Release(product=row["product"], version=row["version"]),
     )
 

@@ -62,7 +62,7 @@ def page_to_record(
         "origin": info.origin,
         "supplied_by": info.supplied_by,
         "incomplete": info.incomplete,
-        "extractor": max(info.extractor, 0),
+        "extractor": info.extractor,
         "canonical_url": page.canonical_url,
         "description": page.description,
         "structured_data": page.structured_data,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SuppliedTextRefused
@@ -15,54 +14,14 @@ from citewell.store.rows import page_values
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.session import SQL, adapt_values, timestamp
 from citewell.store.symbols import symbol_rows
+from citewell.store.word_index import check_slices
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from citewell.core.records import Chunk, PageDraft
     from citewell.store.word_index import WordIndex
-
-
-# A chunk takes up to 60 µs to write or to remove, a link 5: no other writer should wait for more.
-_MOST_CHUNKS = 1_500
-_MOST_LINKS = 15_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageHead:
-    """The page that was written, and what was there before it."""
-
-    source_id: int
-    is_new: bool
-    text_changed: bool
-    same_title: bool
-
-    def result(self, draft: PageDraft, *, kept: int) -> PutResult:
-        """Return what became of the page, `kept` of whose chunks were there before."""
-        return PutResult(
-            source_id=self.source_id,
-            created=self.is_new,
-            text_changed=self.text_changed,
-            chunks=len(draft.chunks),
-            chunks_kept=kept,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkChanges:
-    """How the chunks of a page differ from those that are stored."""
-
-    new: list[Chunk]
-    kept: list[tuple[Chunk, sqlite3.Row]]
-    """Those whose embedded text is stored; they keep their rows, and with them ids and vectors."""
-    gone: list[int]
-    """Ids of rows that no chunk of the draft takes over."""
-
-
-def is_large(draft: PageDraft) -> bool:
-    """Return whether writing the page at once would keep other writers waiting."""
-    return len(draft.chunks) > _MOST_CHUNKS or len(draft.extracted.links) > _MOST_LINKS
 
 
 def put_page(
@@ -71,77 +30,49 @@ def put_page(
     *,
     response: dict[str, object] | None,
     index: WordIndex,
-) -> PutResult | None:
+) -> PutResult:
     """Write the page, replacing what its URL held in its project; `response` is packed.
 
-    None: nothing was written, since removing what the URL holds would take too long.
-
     Raises:
+        ValueError: a chunk is not the slice of the page's text that it claims to be.
         SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
     """
-    before = page_before(connection, draft)
-    if before is not None and before["chunks"] > _MOST_CHUNKS:
-        return None
-    head = put_head(connection, draft, before)
-    source_id = head.source_id
-    for removal in ("remove_links", "remove_symbols"):
-        connection.execute(SQL[removal], {"source_id": source_id})
-    put_links(connection, draft, source_id=source_id)
-    put_response(connection, response, source_id=source_id)
-    connection.executemany(SQL["add_symbol"], symbol_rows(draft, source_id))
-    put_mentions(connection, draft, source_id=source_id)
-    changes = compare_chunks(connection, draft, source_id=source_id)
-    move_chunks(connection, changes.kept)
-    for chunk, old in changes.kept:
-        if not (head.same_title and has_same_words(chunk, old)):
-            reword_chunk(connection, chunk, chunk_id=old["chunk_id"], index=index)
-    add_chunks(connection, changes.new, source_id=source_id, index=index)
-    remove_chunks(connection, changes.gone)
-    return head.result(draft, kept=len(changes.kept))
-
-
-def page_before(connection: sqlite3.Connection, draft: PageDraft) -> sqlite3.Row | None:
-    """Return what is known of the page that the draft replaces."""
+    check_slices(draft)
     key = {"project": draft.project, "url": draft.url}
-    row: sqlite3.Row | None = connection.execute(SQL["page_before"], key).fetchone()
-    return row
-
-
-def put_head(
-    connection: sqlite3.Connection,
-    draft: PageDraft,
-    before: sqlite3.Row | None,
-    marks: Mapping[str, object] | None = None,
-) -> PageHead:
-    """Write the page's row, text, tags, sections and images; `marks` replace values of the row.
-
-    Raises:
-        SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
-    """
+    before = connection.execute(SQL["page_before"], key).fetchone()
     text_hash = content_hash(draft.extracted.text)
-    text_changed = before is None or before["text_hash"] != text_hash
-    if before is not None and text_changed:
+    if before is not None and before["text_hash"] != text_hash:
         limits = KEPT_TEXTS | {"source_id": before["source_id"]}
         connection.execute(SQL["keep_earlier_text"], limits)
         connection.execute(SQL["drop_earlier_texts"], limits)
-    values = page_values(draft, text_hash)
-    values["fetched_at"] = timestamp(draft.fetched.fetched_at)
-    values.update(marks or {})
-    row = connection.execute(SQL["put_page"], values).fetchone()
-    if row is None:
-        raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
-    source_id = int(row[0])
+    source_id = _put_page_row(connection, draft, text_hash=text_hash)
     _put_parts(connection, draft, source_id=source_id)
-    return PageHead(
+    _put_response(connection, response, source_id=source_id)
+    connection.execute(SQL["remove_symbols"], {"source_id": source_id})
+    connection.executemany(SQL["add_symbol"], symbol_rows(draft, source_id))
+    put_mentions(connection, draft, source_id=source_id)
+    same_title = before is not None and before["title"] == draft.extracted.title
+    kept = _put_chunks(connection, draft, source_id=source_id, index=index, same_title=same_title)
+    return PutResult(
         source_id=source_id,
-        is_new=before is None,
-        text_changed=text_changed,
-        same_title=before is not None and before["title"] == draft.extracted.title,
+        created=before is None,
+        text_changed=before is None or before["text_hash"] != text_hash,
+        chunks=len(draft.chunks),
+        chunks_kept=kept,
     )
 
 
+def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash: str) -> int:
+    values = page_values(draft, text_hash)
+    values["fetched_at"] = timestamp(draft.fetched.fetched_at)
+    row = connection.execute(SQL["put_page"], values).fetchone()
+    if row is None:
+        raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
+    return int(row[0])
+
+
 def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: int) -> None:
-    """Replace what belongs to the text of the page and has no identity of its own."""
+    """Replace what hangs on the page and has no identity of its own."""
     extracted = draft.extracted
     body = {
         "source_id": source_id,
@@ -150,7 +81,7 @@ def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: i
         "text": extracted.text,
     }
     connection.execute(SQL["put_page_body"], body)
-    for removal in ("remove_tags", "remove_sections", "remove_images"):
+    for removal in ("remove_tags", "remove_sections", "remove_links", "remove_images"):
         connection.execute(SQL[removal], {"source_id": source_id})
     connection.executemany(SQL["put_tag"], [(source_id, tag) for tag in draft.tags])
     connection.executemany(
@@ -170,24 +101,6 @@ def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: i
         ],
     )
     connection.executemany(
-        SQL["put_image"],
-        [
-            (source_id, ordinal, image.url, image.alt, image.caption, image.section, image.start)
-            for ordinal, image in enumerate(extracted.images)
-        ],
-    )
-
-
-def put_links(
-    connection: sqlite3.Connection,
-    draft: PageDraft,
-    *,
-    source_id: int,
-    first: int = 0,
-    end: int | None = None,
-) -> None:
-    """Write the links from number `first` up to `end`."""
-    connection.executemany(
         SQL["put_link"],
         [
             (
@@ -200,15 +113,21 @@ def put_links(
                 link.start,
                 link.kind,
             )
-            for ordinal, link in enumerate(draft.extracted.links[first:end], first)
+            for ordinal, link in enumerate(extracted.links)
+        ],
+    )
+    connection.executemany(
+        SQL["put_image"],
+        [
+            (source_id, ordinal, image.url, image.alt, image.caption, image.section, image.start)
+            for ordinal, image in enumerate(extracted.images)
         ],
     )
 
 
-def put_response(
+def _put_response(
     connection: sqlite3.Connection, response: dict[str, object] | None, *, source_id: int
 ) -> None:
-    """Write the response that the page was made from, or drop that of the page before."""
     key = {"source_id": source_id}
     if response is None:
         connection.execute(SQL["drop_response"], key)
@@ -216,10 +135,18 @@ def put_response(
     connection.execute(SQL["put_response"], adapt_values(response | key))
 
 
-def compare_chunks(
-    connection: sqlite3.Connection, draft: PageDraft, *, source_id: int
-) -> ChunkChanges:
-    """Return how the draft's chunks differ from those that the page has."""
+def _put_chunks(
+    connection: sqlite3.Connection,
+    draft: PageDraft,
+    *,
+    source_id: int,
+    index: WordIndex,
+    same_title: bool,
+) -> int:
+    """Write the chunks and return how many existed before.
+
+    A chunk whose embedded text was there before keeps its row, and with it its id and vector.
+    """
     before: defaultdict[str, list[sqlite3.Row]] = defaultdict(list)
     for row in connection.execute(SQL["chunks_before"], {"source_id": source_id}).fetchall():
         before[row["embedded_text"]].append(row)
@@ -231,30 +158,21 @@ def compare_chunks(
             kept.append((chunk, same.pop(0)))
         else:
             new.append(chunk)
+    for chunk, old in kept:
+        connection.execute(SQL["move_chunk"], _place(chunk) | {"chunk_id": old["chunk_id"]})
+        unchanged = old["text"] == chunk.text and old["heading_path"] == _path(chunk)
+        if not (same_title and unchanged):
+            _reword_chunk(connection, chunk, chunk_id=old["chunk_id"], index=index)
+    _add_chunks(connection, new, source_id=source_id, index=index)
     gone = [row["chunk_id"] for rows in before.values() for row in rows]
-    return ChunkChanges(new=new, kept=kept, gone=gone)
+    if gone:
+        connection.execute(SQL["remove_chunks"], {"chunk_ids": json.dumps(gone)})
+    return len(kept)
 
 
-def move_chunks(connection: sqlite3.Connection, kept: Sequence[tuple[Chunk, sqlite3.Row]]) -> None:
-    """Write where kept chunks lie in their page now, unless they lie where they did."""
-    moved = [
-        _place(chunk) | {"chunk_id": old["chunk_id"]}
-        for chunk, old in kept
-        if any(old[column] != value for column, value in _place(chunk).items())
-    ]
-    connection.executemany(SQL["move_chunk"], moved)
-
-
-def has_same_words(chunk: Chunk, old: sqlite3.Row) -> bool:
-    """Return whether a kept chunk has the text and headings that its row has."""
-    same: bool = old["text"] == chunk.text and old["heading_path"] == _path(chunk)
-    return same
-
-
-def add_chunks(
+def _add_chunks(
     connection: sqlite3.Connection, chunks: Sequence[Chunk], *, source_id: int, index: WordIndex
 ) -> None:
-    """Write chunks that are new, with their words."""
     first_id: int = connection.execute(SQL["next_chunk_id"]).fetchone()[0]
     numbered = [
         (chunk_id, chunk, index.words_of(chunk)) for chunk_id, chunk in enumerate(chunks, first_id)
@@ -280,13 +198,7 @@ def add_chunks(
     )
 
 
-def remove_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> None:
-    """Remove chunks with their words."""
-    if chunk_ids:
-        connection.execute(SQL["remove_chunks"], {"chunk_ids": json.dumps(chunk_ids)})
-
-
-def reword_chunk(
+def _reword_chunk(
     connection: sqlite3.Connection, chunk: Chunk, *, chunk_id: int, index: WordIndex
 ) -> None:
     """Reindex a chunk whose embedding input is unchanged but whose words may differ."""
@@ -303,12 +215,12 @@ def reword_chunk(
 
 
 def _place(chunk: Chunk) -> dict[str, object]:
-    """Return where the chunk lies in its page, by column."""
+    """Return where the chunk lies in its page."""
     return {
         "ordinal": chunk.ordinal,
         "section": chunk.section,
-        "start_offset": chunk.start,
-        "end_offset": chunk.end,
+        "start": chunk.start,
+        "end": chunk.end,
         "tokens": chunk.tokens,
         "has_code": int(chunk.has_code),
         "anchor": chunk.anchor,

@@ -146,27 +146,7 @@ WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
 -- name: page_before
-SELECT source_id, text_hash, title, chunks FROM page WHERE project = :project AND url = :url;
-
--- name: has_fetched_page
--- Whether `put_page` would refuse supplied text for the URL.
-SELECT EXISTS (
-    SELECT 1 FROM page
-    WHERE project = :project AND origin <> 'supplied' AND url = :url
-    UNION ALL
-    SELECT 1 FROM page
-    WHERE project = :project AND origin <> 'supplied' AND final_url = :url
-);
-
--- name: claim_page
-UPDATE page SET extractor = :claim WHERE source_id = :source_id;
-
--- name: is_claimed
-SELECT count(*) FROM page WHERE source_id = :source_id AND extractor = :claim;
-
--- name: finish_page
-UPDATE page SET extractor = :extractor, etag = :etag, last_modified = :last_modified
-WHERE source_id = :source_id;
+SELECT source_id, text_hash, title FROM page WHERE project = :project AND url = :url;
 
 -- name: put_page_body
 INSERT OR REPLACE INTO page_body (source_id, description, structured_data, text)
@@ -180,12 +160,6 @@ DELETE FROM section WHERE source_id = :source_id;
 
 -- name: remove_links
 DELETE FROM link WHERE source_id = :source_id;
-
--- name: remove_some_links
-DELETE FROM link WHERE source_id = :source_id AND ordinal < :before;
-
--- name: count_links
-SELECT coalesce(max(ordinal) + 1, 0) FROM link WHERE source_id = :source_id;
 
 -- name: remove_images
 DELETE FROM image WHERE source_id = :source_id;
@@ -273,15 +247,9 @@ WHERE model_id <> 0 AND (
 -- ── chunks ───────────────────────────────────────────────────────────────────
 
 -- name: chunks_before
-SELECT
-    chunk_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor, heading_path,
-    text, embedded_text
-FROM chunk
+SELECT chunk_id, heading_path, text, embedded_text FROM chunk
 WHERE source_id = :source_id
 ORDER BY ordinal;
-
--- name: chunk_ids_of_page
-SELECT chunk_id FROM chunk WHERE source_id = :source_id ORDER BY ordinal;
 
 -- name: next_chunk_id
 -- AUTOINCREMENT keeps the highest id there ever was, also of chunks that are gone.
@@ -292,15 +260,15 @@ INSERT INTO chunk (
     chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, words, has_code,
     anchor, heading_path, text, embedded_text
 ) VALUES (
-    :chunk_id, :source_id, :ordinal, :section, :start_offset, :end_offset, :tokens, :words,
-    :has_code, :anchor, :heading_path, :text, :embedded_text
+    :chunk_id, :source_id, :ordinal, :section, :start, :end, :tokens, :words, :has_code, :anchor,
+    :heading_path, :text, :embedded_text
 );
 
 -- name: move_chunk
 -- A chunk whose embedded text is unchanged; its vector stays.
 UPDATE chunk SET
-    ordinal = :ordinal, section = :section, start_offset = :start_offset,
-    end_offset = :end_offset, tokens = :tokens, has_code = :has_code, anchor = :anchor
+    ordinal = :ordinal, section = :section, start_offset = :start, end_offset = :end,
+    tokens = :tokens, has_code = :has_code, anchor = :anchor
 WHERE chunk_id = :chunk_id;
 
 -- name: reword_chunk

@@ -67,28 +67,14 @@ class SqliteStore(StoredPages):
     async def put_page(self, draft: PageDraft) -> PutResult:
         from citewell.store.responses import pack_response
         from citewell.store.sqlite import put
-        from citewell.store.sqlite.sliced_put import put_in_slices
-        from citewell.store.word_index import check_slices, index_words
+        from citewell.store.word_index import index_words
 
-        # Before the transaction: no other writer waits for it.
-        check_slices(draft)
         response = await pack_response(draft.response) if draft.response is not None else None
+        # Before the transaction: no other writer waits for it.
         index = await index_words(draft)
-        result = None
-        if not put.is_large(draft):
-            result = await self._database.write(
-                partial(put.put_page, draft=draft, response=response, index=index)
-            )
-        if result is None:
-            return await put_in_slices(self._database, draft, response=response, index=index)
-        return result
-
-    @override
-    async def delete_page(self, source_id: int) -> bool:
-        from citewell.store.sqlite.sliced_put import delete_in_slices
-
-        await delete_in_slices(self._database, source_id)
-        return await super().delete_page(source_id)
+        return await self._database.write(
+            partial(put.put_page, draft=draft, response=response, index=index)
+        )
 
     @override
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:
