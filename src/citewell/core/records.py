@@ -1,12 +1,4 @@
-"""The records that pass between layers, in the words every layer uses.
-
-page      one fetched URL, docs file or pasted material, with its canonical text
-canonical text  the page as Markdown; every offset of a page points into it
-section   a heading and the text under it, up to the next heading
-chunk     the unit that is embedded and searched; belongs to one section
-block     the unit that is shown: neighbouring chunks of one section
-quote     a verbatim span of canonical text with its page, section, offsets and page hash
-caller    who is calling: user, agent, key, session, project
+"""The records that pass between layers, in the words of ARCHITECTURE.md ("Vocabulary").
 
 All offsets count characters (code points), `start` inclusive, `end` exclusive.
 """
