@@ -14,7 +14,7 @@ from tests.postgres import empty_database
 from tests.site import running_site
 from tests.store.backends import BACKENDS, empty_store
 
-from citewell.app.duties import Duties, read_duties
+from citewell.app.duties import Duties, duties_of
 from citewell.core.errors import SettingsError
 from citewell.core.jobs import JobKind
 from citewell.core.settings import Settings
@@ -108,15 +108,15 @@ async def test_a_worker_makes_the_vectors_that_others_left(backend: str, tmp_pat
     ids=["unset", "none", "ingest", "one-kind", "embed", "render"],
 )
 def test_kinds_of_work_are_what_a_worker_does(named: tuple[str, ...], duties: Duties) -> None:
-    assert read_duties(Settings(jobs_kinds=named), is_worker=True) == duties
+    assert duties_of(Settings(jobs_kinds=named), is_worker=True) == duties
 
 
 def test_a_server_does_no_more_than_its_own_and_the_jobs() -> None:
-    duties = read_duties(Settings(), is_worker=False)
+    duties = duties_of(Settings(), is_worker=False)
 
     assert duties == Duties(jobs=INGESTING | {"embed_page"}, embeds=True)
 
 
 def test_a_kind_of_work_that_does_not_exist_is_refused() -> None:
     with pytest.raises(SettingsError, match="ingest, embed, render"):
-        read_duties(Settings(jobs_kinds=("embed", "paint")), is_worker=True)
+        duties_of(Settings(jobs_kinds=("embed", "paint")), is_worker=True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ADDRESS = "https://document.invalid/"
 
 
-async def read_document(data: bytes, *, name: str, sandbox: Sandbox) -> str:
+async def document_text(data: bytes, *, name: str, sandbox: Sandbox) -> str:
     """Return a document as text; HTML is extracted as a page would be.
 
     Raises:

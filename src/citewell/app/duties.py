@@ -39,7 +39,7 @@ class Duties:
     """Whether rendering was requested explicitly, so that a missing browser is an error."""
 
 
-def read_duties(settings: Settings, *, is_worker: bool) -> Duties:
+def duties_of(settings: Settings, *, is_worker: bool) -> Duties:
     """Return the duties that CITEWELL_JOBS_KINDS gives this process; a worker works for others.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.app.citation_watch import CitationWatch
-from citewell.app.duties import read_duties
+from citewell.app.duties import duties_of
 from citewell.app.live_pages import LivePages
 from citewell.app.rendering import check_rendering, open_rendering
 from citewell.ingest.pipeline import Ingester
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def open_ingester(assembly: Assembly) -> AsyncIterator[Ingester]:
     """Give the ingester; it renders pages if this process has a browser or can ask for one."""
     settings = assembly.settings
-    duties = read_duties(settings, is_worker=assembly.role == "worker")
+    duties = duties_of(settings, is_worker=assembly.role == "worker")
     no_rendering = check_rendering(settings, duties)
     parts = await assembly.open("store", "fetcher", "embedder", "events")
     watch = CitationWatch(parts.store, parts.events)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from citewell.app.duties import read_duties
+from citewell.app.duties import duties_of
 from citewell.ingest.content_types.read import read_fields
 from citewell.ingest.library_pages import LibraryParts
 from citewell.jobs.library import open_library
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 async def open_library_part(assembly: Assembly) -> AsyncIterator[Library]:
     """Give the library; a server and a worker also do the jobs that are due."""
     settings = assembly.settings
-    duties = read_duties(settings, is_worker=assembly.role == "worker")
+    duties = duties_of(settings, is_worker=assembly.role == "worker")
     parts = await assembly.open("store", "embedder", "events", "fetcher", "ingester")
     model = parts.embedder.name if parts.embedder is not None else None
     library = open_library(

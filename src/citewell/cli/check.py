@@ -68,7 +68,7 @@ async def _check(
     arguments: argparse.Namespace, settings: Settings, app: App, on_progress: OnProgress
 ) -> Outcome:
     from citewell.app.citation_check import FAILURES, CitationChecker
-    from citewell.app.documents import read_document
+    from citewell.app.documents import document_text
 
     parts = await app.open("store", "ingester", "fetcher")
     checker = CitationChecker(
@@ -77,7 +77,7 @@ async def _check(
     rows: list[tuple[str, CheckedReference]] = []
     for name in arguments.files:
         data = await to_thread.run_sync(read_file, name)
-        document = await read_document(data, name=name, sandbox=parts.fetcher.sandbox)
+        document = await document_text(data, name=name, sandbox=parts.fetcher.sandbox)
         rows += [(name, checked) for checked in await checker.check(document)]
     counts = Counter[str](checked.verdict for _, checked in rows)
     return Outcome(

@@ -49,13 +49,13 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _check(
     arguments: argparse.Namespace, settings: Settings, app: App, on_progress: OnProgress
 ) -> Outcome:
-    from citewell.app.documents import read_document
+    from citewell.app.documents import document_text
     from citewell.app.draft_check import MAX_CLAIMS, check_draft, remember_quotes
     from citewell.retrieve.pipeline import Models
 
     parts = await app.open("store", "embedder", "reranker", "fetcher", "citations")
     data = await to_thread.run_sync(read_file, arguments.file)
-    draft = await read_document(data, name=arguments.file, sandbox=parts.fetcher.sandbox)
+    draft = await document_text(data, name=arguments.file, sandbox=parts.fetcher.sandbox)
     checked = await check_draft(
         draft,
         store=parts.store,
