@@ -220,6 +220,7 @@ async def test_the_kind_of_a_page_is_told(
         ("application/octet-stream", bytes(range(256)) * 8),
         ("text/html", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01"),
         ("", gzip.compress(b"heron", mtime=0)),
+        ("text/html", b"\0\1"),
         ("text/plain", b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\0\x3e\0\x01\0\0\0"),
         ("text/plain", b"".join(n.to_bytes(2, "little") for n in range(400))),
         ("application/pdf", b"not a pdf"),

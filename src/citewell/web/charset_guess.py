@@ -79,6 +79,8 @@ _SCRIPTS = (
 
 # Enough to meet spaces or markup in.
 _UTF_16_LETTERS = 512
+# So few bytes can be anything.
+_LEAST_BYTES = 16
 
 
 def guess_encoding(body: bytes, decode: Callable[[bytes, str], str]) -> str:
@@ -110,7 +112,7 @@ def unmarked_utf_16(body: bytes) -> str | None:
     start = body[: 2 * _UTF_16_LETTERS]
     start = start[: len(start) // 2 * 2]
     zeros = (start[::2].count(0), start[1::2].count(0))
-    if min(zeros) or 20 * max(zeros) < len(start) // 2 or not start:
+    if len(start) < _LEAST_BYTES or min(zeros) or 20 * max(zeros) < len(start) // 2:
         return None
     encoding = "utf-16be" if zeros[0] else "utf-16le"
     # The last pair may be half of a letter.
