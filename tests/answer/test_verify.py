@@ -78,6 +78,55 @@ def test_typesetting_markdown_and_ellipses_do_not_hide_a_quote(quote: str, found
     assert MARKED_UP[result.start : result.end] == found
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "The server does … store passwords in plain text.",
+        "The server does [...] requests per minute.",
+        "Users must … share keys with others",
+        "requests per minute … share keys with others",
+        "The limit is …000 requests per minute.",
+        "Restart the daemon … the file is gone.",
+    ],
+)
+def test_an_ellipsis_that_changes_what_is_said_is_a_change(quote: str) -> None:
+    page = (
+        "The server does not store passwords in plain text. The limit is 1,000 requests per minute. "
+        "Users must not share keys with others. Restart the daemon unless the file is gone."
+    )
+
+    result = verify_quote(quote, page)
+
+    assert result.verdict == "changed"
+    assert "{+" in (result.difference or "")
+
+
+@pytest.mark.parametrize(
+    ("quote", "omitted"),
+    [
+        ("The limit is 1,000 requests … for each key.", "per minute"),
+        ("Passwords are hashed. … The limit is 1,000 requests", "They are not stored."),
+    ],
+)
+def test_a_fair_ellipsis_is_exact_and_shows_what_it_leaves_out(quote: str, omitted: str) -> None:
+    page = (
+        "Passwords are hashed. They are not stored. The limit is 1,000 requests per minute "
+        "for each key."
+    )
+
+    result = verify_quote(quote, page)
+
+    assert result.verdict == "exact"
+    assert omitted in (result.difference or "")
+
+
+def test_struck_out_words_are_not_quoted_as_if_they_stood() -> None:
+    assert (
+        verify_quote("Do this: disable the firewall.", "Do this: ~~disable~~ the firewall.").verdict
+        == "changed"
+    )
+
+
 def test_a_folded_quote_knows_its_place() -> None:
     start = MARKED_UP.index("**tool**")
 
@@ -151,6 +200,6 @@ def test_a_quote_copied_from_the_screen_is_exact(page: str, copied: str) -> None
 def test_three_dots_at_the_start_of_a_line_leave_something_out() -> None:
     page = "Herons wade in shallow water. They eat fish. They stand still for a long time.\n"
 
-    found = verify_quote("Herons wade in shallow\n... stand still for a long time.", page)
+    found = verify_quote("Herons wade in shallow\n... They stand still for a long time.", page)
 
     assert found.verdict == "exact"

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import fold
@@ -25,7 +25,18 @@ _COMPARED_WINDOWS = 12
 # Shorter parts around an ellipsis could stand anywhere.
 _LEAST_PART_CHARACTERS = 12
 _MOST_ELIDED_CHARACTERS = 1_500
+_ELIDED_LIKENESS = 0.9
 _MOST_MARKS = 40
+# Without these a sentence says something else, so an ellipsis must not stand for them.
+_LIMITING = re.compile(
+    r"(?<![-\w])(?:not|never|no|none|nor|neither|cannot|without|unless|except|only|if|until)(?![-\w])"
+    r"|n't\b",
+    re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*+\s")
+_ENDS_SENTENCE = re.compile(r"[.!?:][\"')\]]{0,5}+\s*+\Z")
+# Neither a word nor a number is cut in two.
+_BETWEEN_WORDS = re.compile(r"(?!\w|[.,]\w)(?:.*[\s(\[\"'])?", re.DOTALL)
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
@@ -40,14 +51,22 @@ class Verification:
     """What stands there now: the quote itself, or the nearest text."""
     likeness: float
     difference: str | None = None
-    """The edits from quote to page, as `[-removed-]` and `{+added+}`, when changed."""
+    """The edits from quote to page, as `[-removed-]` and `{+added+}`, when changed or elided."""
+
+
+class _Elided(NamedTuple):
+    """Where the parts of a quote stand, and whether what its ellipses leave out changes nothing."""
+
+    span: Span
+    is_fair: bool
 
 
 def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verification:
     """Return whether `text`, a page's canonical text, still holds `quote`.
 
     A quote may be copied with the brackets of the boundary around it, with other quotation marks,
-    dashes and spaces, with or without Markdown, and with ellipses for what was left out.
+    dashes and spaces, with or without Markdown, and with ellipses for what was left out. One that
+    leaves out a "not", or welds two sentences together, counts as changed.
 
     With `start`, where the quote stood, the quote found elsewhere counts as moved; without it,
     wherever it is found is exact.
@@ -69,8 +88,11 @@ def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | 
     if not wanted:
         return None
     spans = [page.span(at, at + len(wanted)) for at in _places(wanted, page.text)]
-    if not spans and (elided := _find_elided(wanted, page.text)) is not None:
-        spans = [page.span(*elided)]
+    elided = None if spans else _find_elided(wanted, page.text)
+    if elided is not None:
+        spans = [page.span(*elided.span)]
+        if not elided.is_fair:
+            return _compare(quote, text, spans[0], likeness=_ELIDED_LIKENESS)
     if not spans:
         return None
     kept = [span for span in spans if start is not None and _stands_at(span, start, text)]
@@ -81,6 +103,7 @@ def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | 
         end=found[1],
         found=text[found[0] : found[1]],
         likeness=0.99,
+        difference=None if elided is None else _difference(quote, text[found[0] : found[1]]),
     )
 
 
@@ -91,21 +114,39 @@ def _places(wanted: str, text: str) -> Iterator[int]:
         at = text.find(wanted, at + len(wanted))
 
 
-def _find_elided(wanted: str, text: str) -> Span | None:
+def _find_elided(wanted: str, text: str) -> _Elided | None:
     """Return the stretch that holds the parts of a quote between its ellipses, near each other."""
     parts = [part for piece in wanted.split("...") if (part := piece.strip())]
     if not parts or min(map(len, parts)) < _LEAST_PART_CHARACTERS:
         return None
     for at in _places(parts[0], text):
         end = at + len(parts[0])
+        is_fair = True
         for part in parts[1:]:
             next_at = text.find(part, end, end + _MOST_ELIDED_CHARACTERS)
             if next_at < 0:
                 break
+            is_fair &= _is_fair_omission(text[at:end], text[end:next_at])
             end = next_at + len(part)
         else:
-            return at, end
+            return _Elided((at, end), is_fair)
     return None
+
+
+def _is_fair_omission(before: str, omitted: str) -> bool:
+    """Return whether what stands `before` and after the omission means the same without it.
+
+    Whole sentences can be left out, and so can words of one sentence that do not limit it; then
+    the quote goes on in that sentence or at the beginning of another.
+    """
+    if _BETWEEN_WORDS.fullmatch(omitted) is None:
+        return False
+    if _ENDS_SENTENCE.search(before):
+        return not omitted.strip() or _ENDS_SENTENCE.search(omitted) is not None
+    sentence_end = _SENTENCE_END.search(omitted)
+    rest_of_sentence = omitted if sentence_end is None else omitted[: sentence_end.end()]
+    goes_on_whole = sentence_end is None or _ENDS_SENTENCE.search(omitted) is not None
+    return goes_on_whole and _LIMITING.search(rest_of_sentence) is None
 
 
 def _stands_at(span: Span, start: int, text: str) -> bool:

@@ -26,7 +26,7 @@ _CHANGING = re.compile(
         |\b(?P<title>Note|Warning|Tip|Important|Caution|Hint|Danger|Attention|See\ also):(?=\s))
     |(?P<goes_on>^[ \t]{0,20}+\.\.\.(?=[ \t]|$))
     |(?P<permalink>¶(?=\s{0,20}+$))
-    |(?P<dropped>(?<!\s)\*++|\*++(?!\s)|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|~~|`++|[\[\]]
+    |(?P<dropped>(?<!\s)\*++|\*++(?!\s)|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|`++|[\[\]]
         |\\(?=[\\`*_{}\[\]()\#+.!|<>~-]))""",
     re.MULTILINE | re.VERBOSE,
 )
