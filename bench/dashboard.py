@@ -177,6 +177,8 @@ def _picture(group: str, numbers: Numbers) -> str:
             for name, curve in _curves(numbers).items()
             if name not in ("storing a chunk with its vector", "memory taken, MB")
         }
+        if not searches:
+            return ""
         return curves(searches, unit="ms", axis="chunks", estimated_to=_ESTIMATED_SIZES) + (
             "<p>Dotted: estimated for 10 and 100 million chunks by the power law of the last two "
             "sizes, not measured.</p>"

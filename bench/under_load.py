@@ -31,7 +31,7 @@ from bench.research_engine import served_pages
 
 _QUESTIONS = Path(__file__).parent / "other_sites.jsonl"
 _ADDRESS = re.compile(r"MCP http://127\.0\.0\.1:(\d+)/mcp")
-_ROWS = 21_000
+_ROWS = 24_400
 _PROBE_SECONDS = 0.02
 
 

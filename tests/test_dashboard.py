@@ -33,3 +33,7 @@ def test_curves_go_on_dotted_to_sizes_that_were_not_measured() -> None:
     assert "memory taken, MB: " not in page
     assert 'stroke-dasharray="2 5"' in page
     assert ">100M</text>" in page
+
+
+def test_a_group_without_sizes_has_no_curves() -> None:
+    assert "<svg viewBox" not in draw({"growth": {"peak memory, MB": 9.0}}, {}, {})
