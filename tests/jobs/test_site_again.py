@@ -63,3 +63,58 @@ async def test_a_stored_site_is_read_again_when_its_options_change() -> None:
     assert before == ["/docs/", "/docs/a"]
     assert after == ["/docs/", "/docs/b"]
     assert third.is_cached
+
+
+async def test_a_second_crawl_goes_no_deeper_than_the_site_was_asked_for() -> None:
+    pages: dict[str, Answer] = {
+        "/docs/": html("Docs", "What there is to say is said below.", links=("a",)),
+        "/docs/a": html("A", "What there is to say of A is said here.", links=("b",)),
+        "/docs/b": html("B", "What there is to say of B is said here.", links=("c",)),
+        "/docs/c": html("C", "What there is to say of C is said here."),
+    }
+    with running_site(pages) as site:
+        async with open_shelf(site) as shelf:
+            url = site.url("/docs/")
+            with anyio.fail_after(60):
+                first = await shelf.library.process(site_draft(url, max_depth=1), wait_seconds=None)
+                shallow = await shelf.page_urls(first.website.source_id)
+                await shelf.library.process(site_draft(url, max_depth=2), wait_seconds=None)
+                deeper = await shelf.page_urls(first.website.source_id)
+                await shelf.library.process(
+                    site_draft(url, max_depth=2), force=True, wait_seconds=None
+                )
+                again = await shelf.page_urls(first.website.source_id)
+
+    assert shallow == ["/docs/", "/docs/a"]
+    assert deeper == again == ["/docs/", "/docs/a", "/docs/b"]
+
+
+async def test_pages_that_a_site_excludes_now_leave_it_without_being_requested() -> None:
+    requested: list[str] = []
+
+    def counted(page: str) -> Answer:
+        def answer(request: Request) -> Response:
+            requested.append(request.path)
+            return Response(body=page.encode(), headers={"Content-Type": "text/html"})
+
+        return answer
+
+    pages: dict[str, Answer] = {
+        "/docs/": html("Docs", "What there is to say is said below.", links=("a", "b")),
+        "/docs/a": html("A", "What there is to say of A is said here."),
+        "/docs/b": counted(html("B", "What there is to say of B is said here.")),
+    }
+    with running_site(pages) as site:
+        async with open_shelf(site) as shelf:
+            url = site.url("/docs/")
+            with anyio.fail_after(60):
+                first = await shelf.library.process(site_draft(url), wait_seconds=None)
+                before = await shelf.page_urls(first.website.source_id)
+                await shelf.library.process(
+                    site_draft(url, exclude=("/docs/b",)), force=True, wait_seconds=None
+                )
+                after = await shelf.page_urls(first.website.source_id)
+
+    assert before == ["/docs/", "/docs/a", "/docs/b"]
+    assert after == ["/docs/", "/docs/a"]
+    assert requested == ["/docs/b"]

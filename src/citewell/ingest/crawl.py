@@ -35,7 +35,7 @@ from citewell.ingest.site_scope import SiteScope
 from citewell.web.urls import canonical_url
 
 if TYPE_CHECKING:
-    from citewell.core.library import CrawlState, Member, Website
+    from citewell.core.library import CrawlState, Website
     from citewell.core.records import ExtractedPage, FetchedPage, Page, PageInfo
     from citewell.ingest.outcome import IngestOutcome
 
@@ -64,6 +64,7 @@ class SiteCrawler:
         """What waits for the last round, or for another attempt at the whole site."""
         self._failures_in_a_row = 0
         self._is_last_round = False
+        self._has_added_members = False
         self._fault: StoreError | NotFound | None = None
         """What stops the whole crawl, not one page of it."""
         self._texts: dict[str, str] = {}
@@ -83,11 +84,10 @@ class SiteCrawler:
             found = await discover_urls(
                 self._parts.fetcher, self._website.url, self._website.options
             )
-            urls = (*found.urls, *await self._member_urls())
             crawl = Crawl(
                 job_id=self._job_id, discovery=found.discovery, started_at=self._parts.clock()
             )
-            await self._store.crawls.start_crawl(self._site_id, crawl, urls)
+            await self._store.crawls.start_crawl(self._site_id, crawl, found.urls)
         assert crawl is not None, "a crawl that is not new was found"
         self._discovery, self._started_at = crawl.discovery, crawl.started_at
         return is_new
@@ -106,8 +106,10 @@ class SiteCrawler:
         found = await self._store.crawls.next_urls(self._site_id, limit=max(asked, 0))
         urls = [at for at in found if at.url not in self._unreachable][: max(room, 0)]
         if not urls:
-            return await self._begin_last_round(counts) or (
-                room > 0 and await self._store.crawls.retry_aliases(self._site_id) > 0
+            return (
+                (room > 0 and await self._add_members())
+                or await self._begin_last_round(counts)
+                or (room > 0 and await self._store.crawls.retry_aliases(self._site_id) > 0)
             )
         slots = anyio.Semaphore(PARALLEL_PAGES)
         async with anyio.create_task_group() as tasks:
@@ -163,6 +165,9 @@ class SiteCrawler:
 
     async def _read(self, at: CrawlUrl) -> CrawlOutcome:
         before = await self._stored(at.url)
+        if before is not None and not self._scope.holds(at.url):
+            refusal = _left_out(at, "it is outside of what the site includes", ())
+            return await self._leave_out(refusal, before.info)
         if before is not None and self._is_unchanged(at, before.info):
             await join_read_page(self._parts, self._website, before.info)
             return CrawlOutcome(url=at.url, state="read", source_id=before.info.source_id)
@@ -186,7 +191,7 @@ class SiteCrawler:
         if result.error is not None:
             return await self._keep(at, result)
         if refusals:
-            return await self._leave_out(refusals[0], result)
+            return await self._leave_out(refusals[0], result.page)
         return await self._store_outcome(at, result, before)
 
     @property
@@ -279,9 +284,8 @@ class SiteCrawler:
         )
         return CrawlOutcome(url=at.url, state="failed", error=error.message, change=change)
 
-    async def _leave_out(self, refusal: CrawlOutcome, result: IngestOutcome) -> CrawlOutcome:
+    async def _leave_out(self, refusal: CrawlOutcome, page: PageInfo | None) -> CrawlOutcome:
         """Take a page that was stored before, and is refused now, out of the site."""
-        page = result.page
         if page is None or not await self._store.library.leave_page(self._site_id, page.source_id):
             return refusal
         return CrawlOutcome(
@@ -337,18 +341,26 @@ class SiteCrawler:
             return tuple(link.url for link in stored.links)
         return crawler_view(kept, stored.links).links
 
-    async def _member_urls(self) -> list[CrawlUrl]:
-        """Return the pages that the site has, so that a refresh looks at each of them."""
-        members: list[Member] = []
-        while self._is_refresh:
-            last = members[-1].source_id if members else 0
-            more = await self._store.library.list_members(
+    async def _add_members(self) -> bool:
+        """Let a refresh look at pages of the site that nothing led to; return whether it did now.
+
+        How far away they were found is not known any more, so they come last, and as deep as can
+        be: their links must not lead further than `max_depth`.
+        """
+        if not self._is_refresh or self._has_added_members:
+            return False
+        self._has_added_members = True
+        depth = self._website.options.max_depth
+        last = 0
+        while True:
+            members = await self._store.library.list_members(
                 self._site_id, limit=_MEMBERS_AT_ONCE, after_source_id=last
             )
-            members.extend(more)
-            if len(more) < _MEMBERS_AT_ONCE:
-                break
-        return [CrawlUrl(url=member.url) for member in members]
+            urls = [CrawlUrl(url=member.url, depth=depth) for member in members]
+            await self._store.crawls.add_urls(self._site_id, urls)
+            if len(members) < _MEMBERS_AT_ONCE:
+                return True
+            last = members[-1].source_id
 
 
 def _left_out(at: CrawlUrl, reason: str, links: tuple[CrawlUrl, ...]) -> CrawlOutcome:

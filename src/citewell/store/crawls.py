@@ -41,6 +41,14 @@ class CrawlStore:
 
         return await self._database.transaction(work)
 
+    async def add_urls(self, website_id: int, urls: Sequence[CrawlUrl]) -> None:
+        """Let URLs wait that the crawl does not know yet."""
+
+        async def work(session: Session) -> None:
+            await _add_urls(session, website_id, urls)
+
+        await self._database.transaction(work)
+
     async def get_crawl(self, website_id: int) -> Crawl | None:
         """Return the site's last crawl."""
         row = await self._database.fetch_one("get_crawl", {"website_id": website_id})
