@@ -23,7 +23,7 @@ from bench.research_engine import default_reranker
 
 from citewell.answer.spans import FEATURES, WEIGHTS, span_features, split_units
 from citewell.core.records import SearchFilter
-from citewell.research.read_path import SPAN_CHUNKS, passage_of
+from citewell.research.read_path import SPAN_CHUNKS, compare_spans, passage_of
 from citewell.retrieve.pipeline import Models, Options, retrieve
 
 Matrix = npt.NDArray[np.float64]
@@ -56,7 +56,9 @@ async def read_lists(questions: list[AskedQuestion], cache: Path) -> list[SpanLi
                     options=Options(limit=SPAN_CHUNKS),
                 )
                 passages = [passage_of(each) for each in found.chunks]
-                rows = span_features(found.query, passages)
+                plain = span_features(found.query, passages)
+                cosines = await compare_spans(found.query, passages, embedder=embedder, rows=plain)
+                rows = span_features(found.query, passages, cosines=cosines)
                 texts = []
                 for passage, unit in rows:
                     place = split_units(passages[passage].text)[unit]

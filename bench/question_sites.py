@@ -79,6 +79,11 @@ SITES = {
             ("python-django-doc", "usr/share/doc/python-django-doc/html"),
             ("sqlite3-doc", "usr/share/doc/sqlite3"),
             ("debian-reference-en", "usr/share/debian-reference"),
+            # Those of unseen_sites.jsonl.
+            ("bacula-doc", "usr/share/doc/bacula-doc/html"),
+            ("ntpsec-doc", "usr/share/doc/ntpsec-doc/html"),
+            ("openvswitch-doc", "usr/share/doc/openvswitch-doc/html"),
+            ("python-scrapy-doc", "usr/share/doc/python-scrapy-doc/html"),
         ),
         start=1,
     )

@@ -1,4 +1,4 @@
-"""Written questions with what retrieval finds for them: what the reader is trained on.
+"""Written questions with the passages that retrieval finds for them: what the reader is trained on.
 
 `reader_questions.jsonl` has a line a question: the site (a Debian package) and page it was written
 from, how the passage opens, and how the units that answer begin (`also`: units that help but do not
@@ -9,7 +9,6 @@ questions have nothing in common with those of bench/questions.py.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,11 +22,10 @@ from bench.question_sites import (
     open_library,
 )
 
-from citewell.answer.spans import PassageText, rank_spans, split_units
+from citewell.answer.spans import split_units
 from citewell.core.records import SearchFilter, StoredChunk
 from citewell.inference.protocols import PassageUnits
-from citewell.research.read_path import READ_UNITS
-from citewell.retrieve.pipeline import Models, Options, Retrieval, retrieve
+from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.protocol import Store
 
 QUESTIONS = Path(__file__).with_name("reader_questions.jsonl")
@@ -73,8 +71,7 @@ SITES.update(
     (name, Site(name=name, root=root, address=f"127.0.{third}.1"))
     for third, (name, root) in enumerate(_ROOTS.items(), start=50)
 )
-_RETRIEVED = 12
-_FOREIGN_SHARE = 0.2
+_RETRIEVED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,14 +100,9 @@ class ReadList:
 
     site: str
     question: str
-    own: ReadPassage | None
-    """None where the question was written for another site."""
+    own: ReadPassage
     others: tuple[ReadPassage, ...]
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether a unit of its own passage answers it."""
-        return self.own is not None and 1 in self.own.labels
+    is_answered: bool
 
 
 def read_written(path: Path = QUESTIONS) -> list[Written]:
@@ -130,46 +122,25 @@ def read_written(path: Path = QUESTIONS) -> list[Written]:
     ]
 
 
-async def gather_lists(
-    names: Sequence[str], *, sites: Path, cache: Path, per_site: int
-) -> list[ReadList]:
+async def gather_lists(names: Sequence[str], *, sites: Path, cache: Path) -> list[ReadList]:
     """Return the lists of the sites' questions; sites that are not in the cache are ingested.
 
     Candidates are found by words: as negatives they are as good as those found by vectors, and
-    nothing has to be embedded. Some questions of other sites are asked of each site too.
+    nothing has to be embedded.
     """
     written = read_written()
     lists: list[ReadList] = []
     embedder = open_kept_embedder(cache)
-    chance = random.Random(1)
     for name in names:
         async with open_library(cache, name, model=embedder.name) as store:
             if not (cache / f"{name}.ingested").exists():
                 await ingest_site(sites, name, store)
                 (cache / f"{name}.ingested").touch()
-            own = [each for each in written if each.site == name]
-            own = chance.sample(own, min(per_site, len(own)))
-            strangers = [each for each in written if each.site != name and is_alike(each, name)]
-            strangers = chance.sample(strangers, int(_FOREIGN_SHARE * len(own)))
-            for question in own:
+            for question in [each for each in written if each.site == name]:
                 lists += await _list_of(question, store)
-            for question in strangers:
-                lists.append(
-                    ReadList(
-                        site=name,
-                        question=question.question,
-                        own=None,
-                        others=_others(question, await _find(question, store)),
-                    )
-                )
         print(f"{name}: {len(lists)} questions so far", flush=True)
     await embedder.aclose()
     return lists
-
-
-def is_alike(written: Written, site: str) -> bool:
-    """Return whether a question and a site are both held out, or both not."""
-    return (written.site in HELD_OUT) == (site in HELD_OUT)
 
 
 async def _list_of(written: Written, store: Store) -> list[ReadList]:
@@ -177,50 +148,28 @@ async def _list_of(written: Written, store: Store) -> list[ReadList]:
     own = await _own_chunk(written, store)
     if own is None:
         return []
-    found = await _find(written, store)
-    best = {span.unit for span in rank_spans(found.query, [_passage(own)])[:READ_UNITS]}
-    labels = _labels(own, written)
-    # In training the answer is always read, though its words may not be among the best.
-    best |= {at for at, label in enumerate(labels) if label == 1}
-    return [
-        ReadList(
-            site=written.site,
-            question=written.question,
-            own=_pick(own, labels, sorted(best)),
-            others=_others(written, found, but=own.chunk_id),
-        )
-    ]
-
-
-def _others(
-    written: Written, found: Retrieval, *, but: int | None = None
-) -> tuple[ReadPassage, ...]:
-    """Return the best units of the chunks that are found for a question, none of which answers."""
-    chunks = [each.chunk for each in found.chunks if each.chunk.chunk_id != but]
-    passages = [_passage(chunk) for chunk in chunks]
-    best: dict[int, list[int]] = {}
-    for span in rank_spans(found.query, passages):
-        own = best.setdefault(span.passage, [])
-        if len(own) < READ_UNITS:
-            own.append(span.unit)
-    nothing = replace(written, answers=(), also=())
-    return tuple(
-        _pick(chunks[at], _labels(chunks[at], nothing), sorted(best[at])) for at in sorted(best)
-    )
-
-
-async def _find(written: Written, store: Store) -> Retrieval:
-    return await retrieve(
+    found = await retrieve(
         written.question,
         store=store,
         models=Models(embedder=None, reranker=None),
         where=SearchFilter(project=PROJECT),
         options=Options(limit=_RETRIEVED),
     )
-
-
-def _passage(chunk: StoredChunk) -> PassageText:
-    return PassageText(text=chunk.text, path=(chunk.title, *chunk.heading_path))
+    labelled = _label(own, written)
+    nothing = replace(written, answers=(), also=())
+    return [
+        ReadList(
+            site=written.site,
+            question=written.question,
+            own=labelled,
+            others=tuple(
+                _label(each.chunk, nothing)
+                for each in found.chunks
+                if each.chunk.chunk_id != own.chunk_id
+            ),
+            is_answered=1 in labelled.labels,
+        )
+    ]
 
 
 async def _own_chunk(written: Written, store: Store) -> StoredChunk | None:
@@ -231,24 +180,15 @@ async def _own_chunk(written: Written, store: Store) -> StoredChunk | None:
     return next((each for each in chunks if _begins(each.text, written.opening)), None)
 
 
-def _labels(chunk: StoredChunk, written: Written) -> list[int]:
-    return [
-        _label_of(
-            chunk.text[unit.start : unit.end],
-            written,
-            is_quoted=unit.kind not in ("heading", "pointer"),
-        )
-        for unit in split_units(chunk.text)
-    ]
-
-
-def _pick(chunk: StoredChunk, labels: Sequence[int], places: Sequence[int]) -> ReadPassage:
-    """Return some units of a chunk with their labels."""
+def _label(chunk: StoredChunk, written: Written) -> ReadPassage:
     units = split_units(chunk.text)
-    texts = tuple(chunk.text[units[at].start : units[at].end] for at in places)
+    texts = tuple(chunk.text[unit.start : unit.end] for unit in units)
+    labels = tuple(
+        _label_of(text, written, is_quoted=unit.kind not in ("heading", "pointer"))
+        for unit, text in zip(units, texts, strict=True)
+    )
     return ReadPassage(
-        passage=PassageUnits(path=(chunk.title, *chunk.heading_path), units=texts),
-        labels=tuple(labels[at] for at in places),
+        passage=PassageUnits(path=(chunk.title, *chunk.heading_path), units=texts), labels=labels
     )
 
 

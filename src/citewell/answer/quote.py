@@ -28,18 +28,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A span this far below the best, on the scale of log-odds, mostly costs tokens: with 3, and as much
-# more below, bench/questions.py finds 2 to 4 answers in 100 more in a tenth more tokens, but the
-# evidence of tests/golden, where nothing is missed, is a third longer.
-_FAR_BELOW = 2.2
-# The first few may lie further below, and the second most of all where it is of another page: the
-# other half of an answer shares few of its words.
+# A span this far below the best, on the scale of log-odds, only costs the reader tokens: 4 brings 2
+# answers in 100 more on bench/questions.py, for a quarter more tokens.
+_FAR_BELOW = 3.0
+# The first few may lie further below: the other half of an answer shares few of its words.
 _FEW_QUOTES = 3
-_FURTHER_BELOW = 3.2
-_OTHER_PAGE_BELOW = 4.0
+_FURTHER_BELOW = 4.0
 # Another section says something new sooner than the same one: its second quote must be close to the
 # best, and there is no third.
-_SECOND_BELOW = 1.0
+_SECOND_BELOW = 1.5
 _QUOTES_PER_SECTION = 2
 _FENCES = ("```", "~~~")
 # These say nothing without the unit that follows them.
@@ -90,6 +87,7 @@ def choose_quotes(
     passages: Sequence[PassageText],
     *,
     limits: QuoteLimits,
+    cosines: Mapping[Place, float] | None = None,
     rows: SpanRows | None = None,
     quoted: Iterable[Place] = (),
 ) -> list[QuotedSpan]:
@@ -98,7 +96,7 @@ def choose_quotes(
     `rows` are the features of the units, where they are known; `quoted` are units that the caller
     has quoted already.
     """
-    spans = rank_spans(query, passages, rows=rows)
+    spans = rank_spans(query, passages, cosines=cosines, rows=rows)
     scores = {(span.passage, span.unit): span.score for span in spans}
     taken = set(quoted)
     chosen: list[QuotedSpan] = []
@@ -106,15 +104,9 @@ def choose_quotes(
     counts: Counter[tuple[int, int] | int] = Counter()
     for span in spans:
         below = spans[0].score - span.score
-        if len(chosen) == limits.max_quotes or below > _OTHER_PAGE_BELOW:
-            break
         far = _FURTHER_BELOW if len(chosen) < _FEW_QUOTES else _FAR_BELOW
-        if len(chosen) == 1 and _are_of_two_pages(
-            passages[chosen[0].passage], passages[span.passage]
-        ):
-            far = _OTHER_PAGE_BELOW
-        if below > far:
-            continue
+        if len(chosen) == limits.max_quotes or below > far:
+            break
         section = passages[span.passage].section or span.passage
         is_used_up = counts[section] >= (_QUOTES_PER_SECTION if below <= _SECOND_BELOW else 1)
         if (span.passage, span.unit) in taken or is_used_up:
@@ -130,12 +122,6 @@ def choose_quotes(
             texts.append(own)
             counts[section] += 1
     return chosen
-
-
-def _are_of_two_pages(one: PassageText, other: PassageText) -> bool:
-    return (
-        one.section is not None and other.section is not None and one.section[0] != other.section[0]
-    )
 
 
 def cut_preview(query: Query, passage: PassageText, *, max_characters: int) -> str:

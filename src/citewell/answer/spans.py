@@ -1,7 +1,7 @@
 """Ranking spans: which sentences, items, rows or code blocks of passages a reader would underline.
 
-Deterministic: the same question and texts give the same order, everywhere. No model takes part: by
-the vectors of eight sentences, or by the reader, no more quotes answered (bench/README.md).
+Deterministic: the same question and texts give the same order, everywhere. `cosines`, which the
+caller may have of some spans, only add to what the words say.
 """
 
 from __future__ import annotations
@@ -45,14 +45,18 @@ FEATURES = (
     "is_short",
     "is_incomplete",  # a name or a lead-in, which says nothing without what follows
     "opens_answer",  # coverage of the question by the heading that the unit stands first under
+    "below_best_cosine",
 )
 # Fitted by bench/fit_spans.py on bench/questions.py: with each site left out of its own fit, the
 # first quote answers .63 of the questions, against .60 with the weights of the even lines alone.
-WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17, -1.98, 1.0)
+WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17, -1.98, 1.0, 1.45)
 _COVERAGES = 4
 # The best span's coverage counts as 1, so that words no page holds do not shrink the differences
 # between spans; but the best of spans that hold next to nothing stays low.
 _LEAST_BEST_COVERAGE = 0.3
+_COSINE_SCALE = 5.0
+# What a span without a cosine lies below the least that is known.
+_COSINE_STEP = 0.02
 _SHORT_WORDS = 4
 _LEAST_PROBABILITY = 0.005
 
@@ -105,21 +109,24 @@ def rank_spans(
     query: Query,
     passages: Sequence[PassageText],
     *,
+    cosines: Mapping[Place, float] | None = None,
     rows: SpanRows | None = None,
 ) -> list[RankedSpan]:
     """Return every unit that can be quoted, best first; earlier ones win ties.
 
-    `rows` are those of `span_features`, where the caller has them already.
+    `rows` are those of `span_features` without cosines, where the caller has them already.
     """
     known = span_features(query, passages) if rows is None else rows
     spans = [
         RankedSpan(passage=passage, unit=unit, score=math.fsum(map(float.__mul__, WEIGHTS, row)))
-        for (passage, unit), row in known.items()
+        for (passage, unit), row in _with_cosines(known, cosines or {}).items()
     ]
     return sorted(spans, key=lambda span: -span.score)
 
 
-def span_features(query: Query, passages: Sequence[PassageText]) -> SpanRows:
+def span_features(
+    query: Query, passages: Sequence[PassageText], *, cosines: Mapping[Place, float] | None = None
+) -> SpanRows:
     """Return a number per name in FEATURES for every unit that can be quoted.
 
     A heading can be quoted only where all the text there is stands in headings.
@@ -159,11 +166,25 @@ def span_features(query: Query, passages: Sequence[PassageText]) -> SpanRows:
                 float(len(unit.held) < _SHORT_WORDS),
                 float(unit.kind in ("name", "lead_in")),
                 _coverage(weights, header) if _opens_section(passage.text, units, at) else 0.0,
+                0.0,
             )
     most = max((math.fsum(row[:_COVERAGES]) for row in rows.values()), default=0.0)
     scale = 1.0 / max(most, _LEAST_BEST_COVERAGE)
-    return {
+    scaled = {
         at: (*(scale * share for share in row[:_COVERAGES]), *row[_COVERAGES:])
+        for at, row in rows.items()
+    }
+    return _with_cosines(scaled, cosines or {})
+
+
+def _with_cosines(rows: SpanRows, cosines: Mapping[Place, float]) -> SpanRows:
+    """Return the rows with how far each span's cosine lies below the highest, the last column."""
+    if not cosines:
+        return rows
+    highest = max(cosines.values())
+    lowest = min(cosines.values()) - _COSINE_STEP
+    return {
+        at: (*row[:-1], _COSINE_SCALE * (cosines.get(at, lowest) - highest))
         for at, row in rows.items()
     }
 

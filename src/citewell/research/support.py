@@ -62,10 +62,10 @@ _LEAST_PROBABILITY = 0.01
 # What the words' support and the reader's odds add up to, chosen on the sites that fit_reader.py
 # holds out and the even lines of bench/questions.py. Words that hardly support anything count in
 # full: the reader never learned what questions about something else altogether look like.
-_WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.1, 0.55, 1.2
+_WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.15, 0.65, 0.61
 _HARDLY_SUPPORTED = 0.0
 # How many units were usually read: a short page has fewer chances to seem to answer.
-_USUAL_UNITS = 9
+_USUAL_UNITS = 30
 # How often the best quote answers, given the support: fitted on bench/questions.py. On questions
 # that took no part in any fit, 14 of 18 quotes of .7 and more are right.
 _QUOTE_SLOPE, _QUOTE_BIAS = 0.36, -0.78

@@ -70,6 +70,7 @@ async def run(arguments: ExtractEvidenceInput, call: Call) -> EvidenceOutput:
         read_query(arguments.question),
         [passage_text(passage) for passage in passages],
         limits=limits,
+        embedder=call.parts.embedder,
     )
     quoted = [
         PassageQuote(
@@ -102,7 +103,7 @@ TOOL = Tool(
         f"Max: {MAX_PASSAGES} passages, {MAX_QUOTES} quotes of {MAX_QUOTE_TOKENS} tokens."
     ),
     annotations=Annotations(read_only=True),
-    needs=("store", "scratch", "citations"),
+    needs=("store", "scratch", "embedder", "citations"),
     run=run,
     render=render,
     example={"question": "How do I cancel a task?", "passage_ids": ["482915073361"]},
