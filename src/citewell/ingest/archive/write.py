@@ -103,25 +103,31 @@ async def _whole_record(info: PageInfo, store: Store, model: str | None) -> dict
     """Return a page as a record, with the response that is kept beside it."""
     record = await page_record(info, store, model)
     response = await store.responses.get_response(info.source_id)
-    if record is not None and response is not None:
+    hashes = await store.text_hashes([info.source_id])
+    # The response of another text would be worse than none.
+    if (
+        record is not None
+        and response is not None
+        and hashes.get(info.source_id) == record["text_hash"]
+    ):
         record["response"] = await to_thread.run_sync(response_to_record, response)
     return record
 
 
 async def page_record(info: PageInfo, store: Store, model: str | None) -> dict[str, Any] | None:
     """Return a page as a record, with its vectors of `model`; None when it is gone."""
-    page = await store.get_page(info.source_id)
-    if page is None:
-        return None  # deleted since it was listed
-    chunks = await store.chunks_of_page(info.source_id)
-    ids = [chunk.chunk_id for chunk in chunks]
-    return page_to_record(
-        page,
-        chunks,
-        embedded_texts=await store.embedded_texts(ids),
-        vectors=await store.get_vectors(ids, model=model) if model is not None else {},
-        model=model,
-    )
+    while (page := await store.get_page(info.source_id)) is not None:
+        chunks = await store.chunks_of_page(info.source_id)
+        ids = [chunk.chunk_id for chunk in chunks]
+        embedded_texts = await store.embedded_texts(ids)
+        vectors = await store.get_vectors(ids, model=model) if model is not None else {}
+        hashes = await store.text_hashes([info.source_id])
+        # Another process may have replaced the page between these reads; then it is read again.
+        if hashes.get(info.source_id) == page.info.text_hash and embedded_texts.keys() >= set(ids):
+            return page_to_record(
+                page, chunks, embedded_texts=embedded_texts, vectors=vectors, model=model
+            )
+    return None  # deleted since it was listed
 
 
 async def website_records(store: Store, project: str) -> list[tuple[int, dict[str, Any]]]:
