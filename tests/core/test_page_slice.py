@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.page_slice import column_names, stops_inside
+from citewell.core.page_slice import column_names, stops_in_sentence, stops_inside
 
 PAGE = """# Relay
 
@@ -50,3 +50,18 @@ def test_a_slice_that_ends_before_a_further_row_or_line_of_code_is_cut(
     end = PAGE.index(last_words) + len(last_words)
 
     assert stops_inside(PAGE, end) is is_inside
+
+
+@pytest.mark.parametrize(
+    ("page", "quote", "is_cut"),
+    [
+        ("Herons eat fish, frogs and mice.", "Herons eat fish", True),
+        ("Herons eat fish. They wade.", "Herons eat fish.", False),
+        ("Herons eat **fish.** They wade.", "Herons eat **fish.**", False),
+        ("- Herons\n- Cranes", "- Herons", False),
+        ("Herons eat fish", "Herons eat fish", False),
+        ("鷺は魚を食べる。蛙も食べる。", "鷺は魚を食べる。", False),
+    ],
+)
+def test_a_quote_that_stops_in_a_sentence_is_noticed(page: str, quote: str, is_cut: bool) -> None:
+    assert stops_in_sentence(page, page.index(quote) + len(quote)) is is_cut

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 _DELIMITER_ROW = re.compile(r"\|[-:| ]*+")
+# What a sentence, a clause or a bracket ends with, as Markdown writes it.
+_ENDS_CLAUSE = re.compile(r"[.!?:;…。！？：；][\"'”’»」』)\]*_`]{0,6}+\s*+\Z")
 _FENCE_LINE = re.compile(r"^ *+(`{3,})([^`\n]*+)$", re.MULTILINE)
 
 
@@ -32,6 +34,13 @@ def stops_inside(text: str, end: int) -> bool:
     following = text[end : end + 2].lstrip("\n")[:1]
     is_row = following == "|" and text.rfind("\n|", 0, end) > text.rfind("\n\n", 0, end)
     return is_row or bool(open_fence(text[:end]))
+
+
+def stops_in_sentence(text: str, end: int) -> bool:
+    """Return whether the line that `end` lies in goes on with more of the same sentence."""
+    line_end = text.find("\n", end)
+    goes_on = bool(text[end : line_end if line_end >= 0 else None].strip())
+    return goes_on and _ENDS_CLAUSE.search(text, max(0, end - 20), end) is None
 
 
 def open_fence(text: str, fence: str = "") -> str:
