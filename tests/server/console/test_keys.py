@@ -80,3 +80,15 @@ async def test_a_name_of_an_earlier_version_stays_one_part_of_the_address(tmp_pa
     assert live == {"root", "rd"}
     assert refused.status_code == 400
     assert "letters, digits" in refused.text
+
+
+async def test_the_first_key_is_one_that_can_make_others(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        offered = (await http.get(KEYS)).text
+
+    assert '<option value="admin" selected>' in offered
+    assert '<option value="write">' in offered
