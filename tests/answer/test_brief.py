@@ -214,6 +214,15 @@ def test_each_quote_says_where_to_open_it_and_the_sources_keep_their_plain_addre
     assert f"— ⟦n Page 1, {link} § Herons n⟧" in full
 
 
+def test_a_quote_that_is_cut_on_both_sides_says_so_outside_its_text() -> None:
+    page = block("a heron eats fish, and")
+    [quote] = quotes_of("what do herons eat", page)
+    cut = replace(quote, is_cut=True, is_cut_before=True)
+    brief = format_brief(result(page, quotes=(cut,), blocks=()), token_budget=1_000, nonce="n")
+
+    assert "\n[cut before this]\na heron eats fish, and\nn⟧ [cut here]" in brief
+
+
 def test_further_quotes_do_not_repeat_the_address_of_their_source() -> None:
     pages = (block("Herons eat fish."), block("Egrets eat frogs.", source=2))
     quotes = tuple(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.core.page_slice import column_names, stops_in_sentence, stops_inside
+from citewell.core.page_slice import column_names, starts_inside, stops_in_sentence, stops_inside
 
 PAGE = """# Relay
 
@@ -65,3 +65,23 @@ def test_a_slice_that_ends_before_a_further_row_or_line_of_code_is_cut(
 )
 def test_a_quote_that_stops_in_a_sentence_is_noticed(page: str, quote: str, is_cut: bool) -> None:
     assert stops_in_sentence(page, page.index(quote) + len(quote)) is is_cut
+
+
+@pytest.mark.parametrize(
+    ("page", "quote", "is_cut"),
+    [
+        ("Herons eat fish, frogs and mice.", "frogs and mice.", True),
+        ("Herons eat fish. They wade.", "They wade.", False),
+        ("**Heron**: a bird that wades.", "a bird that wades.", False),
+        ("- Herons wade.", "Herons wade.", False),
+        ("> Herons wade.", "Herons wade.", False),
+        ("Rain fell\nHerons wade.", "Herons wade.", False),
+        ("| heron | It wades. It eats fish. |", "It eats fish. |", True),
+        ("| heron | wades |", "| heron | wades |", False),
+        ("鷺は魚を食べる。蛙も食べる。", "蛙も食べる。", False),
+    ],
+)
+def test_a_quote_that_begins_inside_a_sentence_is_noticed(
+    page: str, quote: str, is_cut: bool
+) -> None:
+    assert starts_inside(page, page.index(quote)) is is_cut

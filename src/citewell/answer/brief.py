@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _FRAME_TOKENS = 40
 _LEAST_BLOCK_TOKENS = 40
 _CUT = "[cut here]"
+_CUT_BEFORE = "[cut before this]"
 # Of the part of the question that a quote is for, which is repeated with every quote.
 _PART_CHARACTERS = 60
 
@@ -167,6 +168,8 @@ def _format_quote(
     section = f"§ {place}\n" if place else ""
     if quote.columns:
         section += f"columns: {label(quote.columns)}\n"
+    if quote.is_cut_before:
+        section += f"{_CUT_BEFORE}\n"
     head = f"Source [{number}] ({', '.join(marks)}):"
     return f"{head}\n{boundary.around(section + neutralise(quote.text))}{cut}"
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from citewell.answer.long_unit import part_to_quote
 from citewell.answer.spans import rank_spans, split_units
 from citewell.core.ids import citation_id
+from citewell.core.page_slice import starts_inside
 from citewell.core.records import Quote
-from citewell.core.tokens import count_tokens, truncate_to_tokens
+from citewell.core.tokens import count_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,7 +40,6 @@ _FURTHER_BELOW = 4.0
 # best, and there is no third.
 _SECOND_BELOW = 1.5
 _QUOTES_PER_SECTION = 2
-_FENCES = ("```", "~~~")
 # These say nothing without the unit that follows them.
 _INCOMPLETE = ("name", "lead_in")
 # A sentence that begins so is not understood without the one before it.
@@ -113,10 +114,12 @@ def choose_quotes(
             continue
         text = passages[span.passage].text
         room = limits.other_tokens if chosen else limits.first_tokens
-        quote, units = _grow(span, text, scores, taken, max_tokens=room, limits=limits)
+        first, last = _grow(span, text, scores, taken, max_tokens=room, limits=limits)
+        longest = max(room, limits.longest_tokens)
+        quote = _cut(span, text, (first, last), weights=query.weights, max_tokens=longest)
         quote = replace(quote, share=math.exp((span.score - spans[0].score) / _SCORE_SCALE))
         own = text[quote.start : quote.end]
-        taken |= {(span.passage, unit) for unit in units}
+        taken |= {(span.passage, unit) for unit in range(first, last + 1)}
         if not any(own in other or other in own for other in texts):
             chosen.append(quote)
             texts.append(own)
@@ -129,9 +132,11 @@ def cut_preview(query: Query, passage: PassageText, *, max_characters: int) -> s
     limits = QuoteLimits(max_quotes=1, first_tokens=max_characters // 4)
     spans = choose_quotes(query, [passage], limits=limits)
     start, end = (spans[0].start, spans[0].end) if spans else (0, len(passage.text))
-    is_cut = bool(spans) and spans[0].is_cut
-    preview = clip(passage.text[start:end].strip(), max_characters - is_cut)
-    return preview + "…" if is_cut and not preview.endswith("…") else preview
+    before = "…" if starts_inside(passage.text, start) else ""
+    after = "…" if spans and spans[0].is_cut else ""
+    room = max_characters - len(before + after)
+    preview = clip(passage.text[start:end].strip(), room).removesuffix(after)
+    return before + preview + after
 
 
 def clip(text: str, max_characters: int) -> str:
@@ -186,8 +191,8 @@ def _grow(
     *,
     max_tokens: int,
     limits: QuoteLimits,
-) -> tuple[QuotedSpan, range]:
-    """Return the span with what belongs to it, then with its better neighbours while they fit."""
+) -> tuple[int, int]:
+    """Return the first and last unit to quote: what belongs to the span, and better neighbours."""
     units = split_units(text)
     longest = max(max_tokens, limits.longest_tokens)
 
@@ -214,7 +219,7 @@ def _grow(
             and _tokens_of(units[first : last + 2], text) <= max_tokens
         ):
             last += 1
-        return _cut(span, text, (first, last), max_tokens=longest)
+        return first, last
     while (
         limits.with_context and _needs_before(units, first, text) and fits(first - 1, last, longest)
     ):
@@ -232,8 +237,9 @@ def _grow(
         if not grown:
             break
         first, last = max(grown)[1]
-    last = _complete(units, last, least=span.unit, fits=lambda end: fits(first, end, longest))
-    return _cut(span, text, (first, last), max_tokens=longest)
+    return first, _complete(
+        units, last, least=span.unit, fits=lambda end: fits(first, end, longest)
+    )
 
 
 def _complete(units: Sequence[Unit], last: int, *, least: int, fits: Callable[[int], bool]) -> int:
@@ -261,21 +267,24 @@ def _tokens_of(units: Iterable[Unit], text: str) -> int:
 
 
 def _cut(
-    span: RankedSpan, text: str, units: tuple[int, int], *, max_tokens: int
-) -> tuple[QuotedSpan, range]:
-    first, last = units
+    span: RankedSpan,
+    text: str,
+    units: tuple[int, int],
+    *,
+    weights: Mapping[str, float],
+    max_tokens: int,
+) -> QuotedSpan:
     every = split_units(text)
-    start, end = every[first].start, every[last].end
-    short = _shorten(text[start:end], max_tokens)
-    quoted = QuotedSpan(
+    start, end = every[units[0]].start, every[units[1]].end
+    part = part_to_quote(text[start:end], weights, max_tokens=max_tokens)
+    return QuotedSpan(
         passage=span.passage,
-        start=start,
-        end=start + len(short),
+        start=start + part[0],
+        end=start + part[1],
         score=span.score,
         share=1.0,
-        is_cut=len(short) < end - start,
+        is_cut=start + part[1] < end,
     )
-    return quoted, range(first, last + 1)
 
 
 def _head_of_table(units: Sequence[Unit], row: int, text: str) -> int:
@@ -309,12 +318,3 @@ def _needs_before(units: Sequence[Unit], at: int, text: str) -> bool:
 
 def _breaks(units: Sequence[Unit], at: int) -> bool:
     return at < len(units) and units[at].starts_paragraph
-
-
-def _shorten(text: str, max_tokens: int) -> str:
-    """Return the beginning of what is too long, code up to a line's end."""
-    short = truncate_to_tokens(text, max_tokens)
-    is_in_code = any(short.count(fence) % 2 for fence in _FENCES)
-    if len(short) < len(text) and is_in_code and "\n" in short:
-        short = short[: short.rindex("\n")]
-    return short.rstrip()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from citewell.answer.quote import QuoteLimits, choose_quotes
 from citewell.answer.spans import PassageText
 from citewell.core.boundary import Boundary, label
+from citewell.core.page_slice import starts_inside
 from citewell.core.question import read_query
 from citewell.core.text import sentence_spans
 
@@ -78,10 +79,10 @@ def join_quotes(query: str, excerpts: Sequence[RankedChunk]) -> str:
         chunk = excerpt.chunk
         passage = PassageText(text=chunk.text, path=(chunk.title, *chunk.heading_path))
         spans = choose_quotes(asked, [passage], limits=_ONE_QUOTE)
-        lines += [
-            f"“{chunk.text[span.start : span.end]}{'…' if span.is_cut else ''}” [{number}]"
-            for span in spans
-        ]
+        for span in spans:
+            before = "…" if starts_inside(chunk.text, span.start) else ""
+            after = "…" if span.is_cut else ""
+            lines.append(f"“{before}{chunk.text[span.start : span.end]}{after}” [{number}]")
     return "\n".join(lines)
 
 

@@ -77,7 +77,10 @@ class AnswerView:
 
     def _quote(self, number: int, quote: Shape, source: Shape, asked: frozenset[str]) -> Group:
         text, omitted = (quote["text"], 0) if self.is_full else _shorten(quote["text"])
-        body: list[RenderableType] = [_Emphasised(_as_markdown(text), asked)]
+        body: list[RenderableType] = []
+        if quote.get("is_cut_before"):
+            body.append(Text("cut before this …", style="dim"))
+        body.append(_Emphasised(_as_markdown(text), asked))
         if omitted:
             body.append(Text(f"… {_count(omitted, 'more line')}", style="dim"))
         elif quote.get("is_cut"):

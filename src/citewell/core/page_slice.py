@@ -7,6 +7,8 @@ import re
 _DELIMITER_ROW = re.compile(r"\|[-:| ]*+")
 # What a sentence, a clause or a bracket ends with, as Markdown writes it.
 _ENDS_CLAUSE = re.compile(r"[.!?:;…。！？：；][\"'”’»」』)\]*_`]{0,6}+\s*+\Z")
+# What can stand before the first sentence of a line: signs of items, quotations and headings.
+_LINE_MARKS = " \t>-*+#0123456789.)"
 _FENCE_LINE = re.compile(r"^ *+(`{3,})([^`\n]*+)$", re.MULTILINE)
 
 
@@ -41,6 +43,15 @@ def stops_in_sentence(text: str, end: int) -> bool:
     line_end = text.find("\n", end)
     goes_on = bool(text[end : line_end if line_end >= 0 else None].strip())
     return goes_on and _ENDS_CLAUSE.search(text, max(0, end - 20), end) is None
+
+
+def starts_inside(text: str, start: int) -> bool:
+    """Return whether `start` lies inside a sentence, after its beginning, or inside a table row."""
+    line = text.rfind("\n", 0, start) + 1
+    before = text[line:start]
+    if not before.strip(_LINE_MARKS):
+        return False
+    return before.startswith("|") or _ENDS_CLAUSE.search(before[-20:]) is None
 
 
 def open_fence(text: str, fence: str = "") -> str:

@@ -361,6 +361,8 @@ class Quote:
     sub_query: str = ""  # the part of the question that it is for
     is_cut: bool = False
     """Whether it stops inside a sentence or a program, for its length."""
+    is_cut_before: bool = False
+    """Whether it begins inside a sentence or a row."""
     origin: PageOrigin = "fetched"
     link: str = ""  # opens the page at the quote
     columns: str = ""

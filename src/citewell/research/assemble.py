@@ -11,7 +11,7 @@ from citewell.answer.quote import QuoteLimits, refuse_inexact
 from citewell.core.boundary import mark
 from citewell.core.ids import citation_id
 from citewell.core.off_loop import in_thread
-from citewell.core.page_slice import stops_in_sentence, stops_inside
+from citewell.core.page_slice import starts_inside, stops_in_sentence, stops_inside
 from citewell.core.progress import Progress
 from citewell.core.records import Quote
 from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
@@ -128,20 +128,21 @@ async def _checked_quotes(
 ) -> tuple[list[Quote], list[PageInfo]]:
     """Return the quotes that stand on their pages, linked, and those pages.
 
-    They are marked as cut where they stop inside a sentence, as a chunk may, and passages also
-    where they stop inside a table or code.
+    They are marked as cut where they begin or stop inside a sentence, as a chunk may, and passages
+    also where they stop inside a table or code.
     """
     pages = await run.parts.store.page_texts(list({quote.source_id for quote in quotes}))
     texts = {source_id: page.text for source_id, page in pages.items()}
     exact = await in_thread(link_quotes, refuse_inexact(quotes, texts), pages)
-    marked = [
-        replace(quote, is_cut=True)
-        if stops_in_sentence(texts[quote.source_id], quote.end)
-        or (are_passages and stops_inside(texts[quote.source_id], quote.end))
-        else quote
-        for quote in exact
-    ]
+    marked = [_mark_cuts(quote, texts[quote.source_id], is_passage=are_passages) for quote in exact]
     return marked, [page.info for page in pages.values()]
+
+
+def _mark_cuts(quote: Quote, text: str, *, is_passage: bool) -> Quote:
+    is_cut = stops_in_sentence(text, quote.end) or (is_passage and stops_inside(text, quote.end))
+    return replace(
+        quote, is_cut=quote.is_cut or is_cut, is_cut_before=starts_inside(text, quote.start)
+    )
 
 
 def _part_of(quote: ChosenQuote, parts: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from citewell.answer.links import link_to_span
 from citewell.answer.spans import PassageText
 from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
-from citewell.core.page_slice import column_names
+from citewell.core.page_slice import column_names, starts_inside
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
 from citewell.tools.release_label import ReleaseLabel, shape_release
@@ -50,6 +50,8 @@ class QuoteShape(ToolOutput):
     confidence: float
     is_cut: Annotated[bool | None, SkipJsonSchema()] = None
     """Whether the sentence, row or program goes on after the quote."""
+    is_cut_before: Annotated[bool | None, SkipJsonSchema()] = None
+    """Whether the sentence or row begins before the quote."""
     columns: Annotated[PageLabel | None, SkipJsonSchema()] = None
     """Of the table that the quote is rows of, without its header."""
     supplied: Supplied = None
@@ -149,6 +151,7 @@ def _shape(quote: PassageQuote, page: PageTextRecord | None) -> QuoteShape:
         version=shape_release(place.release),
         confidence=round(quote.confidence, 2),
         is_cut=True if quote.is_cut else None,
+        is_cut_before=True if starts_inside(quote.passage.text, quote.start) else None,
         columns=_columns(quote, page),
         supplied=is_supplied(place.origin),
     )
@@ -170,7 +173,9 @@ def render(output: EvidenceOutput, call: Call) -> str:
     for number, quote in enumerate(output.quotes, start=1):
         ids = f"passage {quote.passage_id}, section {quote.section_id}, {quote.confidence:.2f}"
         ids += f", {SUPPLIED}" if quote.supplied else ""
-        lines.append(f"[{number}] {quote.quote}" + (" [cut here]" if quote.is_cut else ""))
+        before = "[cut before this] " if quote.is_cut_before else ""
+        after = " [cut here]" if quote.is_cut else ""
+        lines.append(f"[{number}] {before}{quote.quote}{after}")
         version = f", {quote.version}" if quote.version else ""
         columns = f", columns: {quote.columns}" if quote.columns else ""
         where = enclose(f"{quote.title or 'Untitled'}{version}, {quote.link}{columns}")

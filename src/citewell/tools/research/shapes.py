@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, WithJsonSchema
+from pydantic.json_schema import SkipJsonSchema
 
 from citewell.answer.brief import format_brief
 from citewell.answer.numbering import number_sources, shown_of
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
     from citewell.core.records import Block, Quote
     from citewell.core.results import Disagreement
+
+CutBefore = Annotated[bool | None, SkipJsonSchema()]
+"""Whether a quote begins inside a sentence or a row; rare, so the listed schema leaves it out."""
 
 
 class SourceShape(ToolOutput):
@@ -55,6 +59,7 @@ class EvidenceShape(ToolOutput):
     start: int | None = None
     end: int | None = None
     is_cut: bool | None = None
+    is_cut_before: CutBefore = None
     columns: PageLabel | None = None
     link: PageUrl | None = None
     text: PageText
@@ -74,6 +79,7 @@ class CitationShape(ToolOutput):
     end: int
     link: PageUrl | None = None
     is_cut: bool | None = None
+    is_cut_before: CutBefore = None
 
 
 class ImageShape(ToolOutput):
@@ -218,6 +224,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
                 end=quote.end,
                 link=quote.link or None,
                 is_cut=True if quote.is_cut else None,
+                is_cut_before=True if quote.is_cut_before else None,
             )
             for quote in result.quotes
             if blocks
@@ -263,6 +270,7 @@ def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) ->
         start=quote.start,
         end=quote.end,
         is_cut=True if quote.is_cut else None,
+        is_cut_before=True if quote.is_cut_before else None,
         columns=quote.columns or None,
         link=quote.link or None,
         text=quote.text,
