@@ -71,6 +71,30 @@ def test_a_quote_is_marked_as_its_reader_sees_it(quote: str, shown: str) -> None
     assert len(tree.css("#q")) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("**create_task(coro, *, name)**", "<strong>create_task(coro, *, name)</strong>"),
+        ("**run(args, *, a, **others)**", "<strong>run(args, *, a, **others)</strong>"),
+        ("**__init__(self, *args)**", "<strong>__init__(self, *args)</strong>"),
+        ("*class* **Task(_loop, *, _x)**", "<em>class</em> <strong>Task(_loop, *, _x)</strong>"),
+        ("call _run_(x) of __all__", "call _run_(x) of __all__"),
+        ("**1) One** or **2) two**", "<strong>1) One</strong> or <strong>2) two</strong>"),
+        ("**a *b* c** ***d***", "<strong>a <em>b</em> c</strong> <em><strong>d</strong></em>"),
+        ("***a* b** **c *d***", "<strong><em>a</em> b</strong> <strong>c <em>d</em></strong>"),
+        ("*a _b* c_", "<em>a _b</em> c_"),
+    ],
+)
+def test_signs_that_a_page_did_not_mean_as_emphasis_stay(text: str, html: str) -> None:
+    assert render_stored_texts([StoredText(text=text)]) == [f"<p>{html}</p>\n"]
+
+
+def test_a_marked_signature_keeps_its_star() -> None:
+    tree = marked("**f(a, *, b)**", "**f(a, *, b)**\n\nText.")
+
+    assert marked_text(tree) == "f(a, *, b)"
+
+
 def test_a_quote_over_several_items_marks_each_and_nothing_between() -> None:
     tree = marked("For hours.\n- In the water")
 

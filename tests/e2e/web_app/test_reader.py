@@ -91,3 +91,59 @@ def test_a_page_lists_the_answers_that_cited_it(tab: Tab) -> None:
     cited.first.get_by_role("link").click()
 
     expect(page.locator(".document mark, .document .marked-code").first).to_be_visible()
+
+
+def read_long_page(tab: Tab) -> int:
+    """Let the server read a page that is shown in parts, and return its id."""
+    sections = "".join(
+        f"<h2 id='s{number}'>Section {number}</h2><p>{f'Marsh {number} has herons. ' * 90}</p>"
+        for number in range(16)
+    )
+    tab.scene.site.pages["/long"] = (
+        "<title>Long</title><main><h1>Long</h1><p>See <a href='/owls'><code>find_all_owls</code></a>"
+        f" first.</p>{sections}</main>"
+    )
+    ingested = tab.scene.call("ingest", url=[tab.scene.site.url("/long")])
+    return int(ingested["pages"][0]["source_id"])
+
+
+def test_a_long_page_says_at_its_top_that_it_has_parts(tab: Tab) -> None:
+    page = tab.open(f"/read/{read_long_page(tab)}")
+
+    parts = page.get_by_role("navigation", name="Parts of this page")
+    expect(parts).to_be_in_viewport()
+    expect(parts).to_contain_text("shown in 2 parts")
+    tab.check_looks()
+    parts.get_by_role("link", name="Part 2 of 2").click()
+    expect(parts.locator("[aria-current=page]")).to_have_text("2")
+    expect(page.locator(".document h2").last).to_have_text("Section 15")
+
+
+def test_the_outline_follows_the_reader_and_is_closed_on_a_phone(tab: Tab) -> None:
+    source_id = read_long_page(tab)
+    page = tab.open(f"/read/{source_id}")
+    current = page.locator(".outline [aria-current=location]")
+    expect(current).to_have_text("Section 0")
+
+    page.locator(".document h2", has_text="Section 3").evaluate(
+        "heading => heading.scrollIntoView()"
+    )
+    expect(current).to_have_text("Section 3")
+    expect(current).to_be_in_viewport()
+
+    page.set_viewport_size({"width": 320, "height": 640})
+    tab.open(f"/read/{source_id}")
+    expect(page.locator(".outline summary")).to_be_visible()
+    expect(page.locator(".outline ol")).to_be_hidden()
+    page.locator(".outline summary").click()
+    expect(page.locator(".outline ol")).to_be_visible()
+
+
+def test_the_line_below_linked_code_is_below_its_underscores(tab: Tab) -> None:
+    page = tab.open(f"/read/{read_long_page(tab)}")
+    link = page.locator(".document a", has_text="find_all_owls")
+
+    offset, size = link.evaluate(
+        "link => [getComputedStyle(link).textUnderlineOffset, getComputedStyle(link).fontSize]"
+    )
+    assert float(offset[:-2]) >= 0.3 * float(size[:-2])

@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from citewell.core.words import words
 from citewell.docsite.site.code_blocks import FenceInfo, code_block_html, parse_fence_info
+from citewell.docsite.site.emphasis import plain_emphasis_plugin
 from citewell.docsite.site.formulas import formula_html
 from citewell.docsite.site.tables import scrolling_tables_plugin
 
@@ -160,6 +161,7 @@ def _parser() -> MarkdownIt:
     parser = _Parser("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.use(scrolling_tables_plugin)
+    parser.use(plain_emphasis_plugin)
     # What looks like HTML is text, and entities were decoded when the page was read.
     parser.disable(["html_block", "html_inline", "entity"])
     parser.core.ruler.before("inline", "put_markers", _put_markers)

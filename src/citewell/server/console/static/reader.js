@@ -1,4 +1,5 @@
-// The reader: a quote named by the address is brought, marked and scrolled to; links are copied.
+// The reader: a quote named by the address is brought, marked and scrolled to; links are copied; the
+// outline marks the section that is being read.
 "use strict";
 
 (() => {
@@ -21,15 +22,61 @@
     htmx.ajax("GET", address, { target: "#content", swap: "innerHTML" });
   };
 
+  // Sections count from a little below the header on.
+  const TOP_PIXELS = 120;
+
+  const currentLink = (links) => {
+    const { scrollHeight, clientHeight, scrollTop } = document.documentElement;
+    const isAtEnd = scrollTop > 0 && scrollTop + clientHeight >= scrollHeight - 2;
+    const place = isAtEnd ? clientHeight : TOP_PIXELS;
+    const begun = links.filter((link) => document.getElementById(link.hash.slice(1))?.getBoundingClientRect().top <= place);
+    return begun.at(-1) ?? links[0];
+  };
+
+  const followSection = () => {
+    const outline = document.querySelector(".outline");
+    if (!outline) return;
+    const links = [...outline.querySelectorAll("a[href^='#']")];
+    const current = currentLink(links);
+    links.forEach((link) => {
+      if (link === current) link.setAttribute("aria-current", "location");
+      else link.removeAttribute("aria-current");
+    });
+    if (!current || outline.scrollHeight <= outline.clientHeight) return;
+    const { top, bottom } = current.getBoundingClientRect();
+    const frame = outline.getBoundingClientRect();
+    if (top < frame.top || bottom > frame.bottom) outline.scrollTop += top - frame.top - frame.height / 2;
+  };
+
+  let isDue = false;
+  const followSoon = () => {
+    if (isDue) return;
+    isDue = true;
+    requestAnimationFrame(() => {
+      isDue = false;
+      followSection();
+    });
+  };
+
+  // Beside the page the outline is open; above it, on a phone, it would hide the page.
+  const begin = () => {
+    const outline = document.querySelector("[data-open-wide]");
+    if (outline) outline.open = window.matchMedia("(min-width: 48.01rem)").matches;
+    followSection();
+    show();
+  };
+
+  window.addEventListener("scroll", followSoon, { passive: true });
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy-link]");
     if (!button) return;
     citewell.copy(new URL(button.dataset.copyLink, location.href).href);
   });
 
-  document.addEventListener("DOMContentLoaded", show);
+  document.addEventListener("DOMContentLoaded", begin);
   window.addEventListener("hashchange", show);
   document.addEventListener("htmx:afterSettle", (event) => {
-    if (event.detail.target.id === "content") show();
+    if (event.detail.target.id === "content") begin();
   });
 })();
