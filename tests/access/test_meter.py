@@ -191,7 +191,7 @@ async def test_a_failed_call_gives_its_units_back(store: AccessStore) -> None:
 async def test_a_call_that_is_being_settled_on_leaving_is_recorded(store: AccessStore) -> None:
     with billing_server() as service:
         service.quotas["sk-paid"], service.reserves = 10, True
-        billing = BillingService(service.url, timeout_seconds=5)
+        billing = BillingService(service.url, timeout_seconds=60)
         async with open_meter(store, prices=PRICES, billing=billing) as meter:
             await make_call(meter, caller(pays=True), "web_search")
             # So long that the settlement begins, and not so long that it ends.
@@ -208,7 +208,7 @@ async def test_a_call_that_fails_costs_nothing_where_the_service_can_give_back(
 ) -> None:
     with billing_server() as service:
         service.quotas["sk-paid"], service.reserves = 10, reserves
-        billing = BillingService(service.url, timeout_seconds=5)
+        billing = BillingService(service.url, timeout_seconds=60)
         async with open_meter(store, prices=PRICES, billing=billing) as meter:
             await make_call(meter, caller(pays=True), "web_search", outcome="TIMEOUT")
             await make_call(meter, caller(pays=True), "web_search")
@@ -226,7 +226,7 @@ async def test_a_call_that_fails_costs_nothing_where_the_service_can_give_back(
 async def test_a_paid_call_is_refused_before_it_runs(store: AccessStore, reserves: bool) -> None:
     with billing_server() as service:
         service.quotas["sk-paid"], service.reserves = 6, reserves
-        billing = BillingService(service.url, timeout_seconds=5)
+        billing = BillingService(service.url, timeout_seconds=60)
         async with open_meter(store, prices=PRICES, billing=billing) as meter:
             await make_call(meter, caller(pays=True), "web_search")
             await make_call(meter, caller(pays=True), "status")
@@ -246,7 +246,7 @@ async def test_what_happens_when_the_service_is_down_is_a_setting(
 ) -> None:
     with billing_server() as service:
         service.status = 500
-        billing = BillingService(service.url, timeout_seconds=5)
+        billing = BillingService(service.url, timeout_seconds=60)
         metering = open_meter(
             store, prices=PRICES, billing=billing, allow_when_billing_is_down=allow
         )

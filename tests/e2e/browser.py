@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PATIENCE_MILLISECONDS = 30_000
 """How long a tab waits for what it is to show, on a busy machine too."""
@@ -14,7 +14,8 @@ PATIENCE_MILLISECONDS = 30_000
 
 @contextmanager
 def running_browser() -> Iterator[Browser]:
-    """Start Chromium."""
+    """Start Chromium, whose pages may take their time to show what is expected."""
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]

@@ -69,7 +69,7 @@ def always(body: object, *, status: int = 200, headers: dict[str, str] | None = 
 @asynccontextmanager
 async def embedder_at(url: str) -> AsyncIterator[RemoteEmbedder]:
     embedder = RemoteEmbedder(
-        "small", endpoint=f"{url}/v1/", api_key=KEY, timeout_seconds=5, first_wait_seconds=0
+        "small", endpoint=f"{url}/v1/", api_key=KEY, timeout_seconds=60, first_wait_seconds=0
     )
     yield embedder
     await embedder.aclose()

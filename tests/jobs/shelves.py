@@ -73,10 +73,10 @@ async def open_shelf(
 
     embedder = HashingEmbedder()
     async with AsyncExitStack() as stack:
-        store = await open_store(address, model=embedder.name, busy_timeout_seconds=5)
+        store = await open_store(address, model=embedder.name, busy_timeout_seconds=60)
         stack.push_async_callback(store.aclose)
         fetcher = await stack.enter_async_context(
-            Fetcher(allowed_private_hosts=(site.host,), max_retries=max_retries, timeout_seconds=5)
+            Fetcher(allowed_private_hosts=(site.host,), max_retries=max_retries, timeout_seconds=60)
         )
         ingester = await stack.enter_async_context(
             Ingester(

@@ -103,6 +103,14 @@ async def test_a_second_answer_is_refused_and_strangers_find_nothing() -> None:
             await desk.answer(question.question_id, "No", owner="ann")
 
 
+async def test_the_same_answer_sent_twice_counts_once() -> None:
+    async with open_desk() as desk:
+        question = await desk.ask("Soup?", ANN)
+        first = await desk.answer(question.question_id, "Yes", owner="ann")
+
+        assert await desk.answer(question.question_id, "Yes", owner="ann") == first
+
+
 async def test_a_watcher_hears_of_every_change_of_its_owner() -> None:
     seen: list[int] = []
     async with open_desk() as desk:

@@ -162,7 +162,7 @@ async def test_a_page_that_changed_is_read_anew_and_one_that_fails_later_is_kept
 async def test_what_was_read_in_time_is_answered_from_and_marked_partial(tmp_path: Path) -> None:
     pages: dict[str, Answer] = {**SITE, "/slow": Response(body=b"late", wait_seconds=600)}
     with running_site(pages) as site:
-        async with open_research(tmp_path, timeout_seconds=20) as research:
+        async with open_research(tmp_path, timeout_seconds=60) as research:
             result = await research.answer(
                 site.url("/heron"),
                 site.url("/slow"),
@@ -183,7 +183,7 @@ async def test_a_slow_link_does_not_cost_the_evidence_found_before_it(tmp_path: 
     town = page("Town", 'The <a href="/slow">lighthouse of the town</a> has its own page.')
     pages: dict[str, Answer] = {"/": town, "/slow": Response(body=b"late", wait_seconds=600)}
     with running_site(pages) as site:
-        async with open_research(tmp_path, timeout_seconds=20) as research:
+        async with open_research(tmp_path, timeout_seconds=60) as research:
             result = await research.answer(
                 site.url(),
                 query="Does the lighthouse of the town have its own page?",
@@ -196,7 +196,7 @@ async def test_a_slow_link_does_not_cost_the_evidence_found_before_it(tmp_path: 
 
 async def test_without_any_page_in_time_the_answer_is_a_timeout(tmp_path: Path) -> None:
     with running_site({"/slow": Response(body=b"late", wait_seconds=600)}) as site:
-        async with open_research(tmp_path, timeout_seconds=20) as research:
+        async with open_research(tmp_path, timeout_seconds=60) as research:
             with pytest.raises(ToolTimeout):
                 await research.answer(
                     site.url("/slow"), query="What?", deadline=anyio.current_time() + 0.3
@@ -209,7 +209,7 @@ async def test_a_cancelled_answer_stops_at_once_and_leaves_nothing_half_written(
     asked = anyio.Event()
 
     with running_site({"/slow": Response(body=b"late", wait_seconds=600)}) as site:
-        async with open_research(tmp_path, timeout_seconds=20) as research:
+        async with open_research(tmp_path, timeout_seconds=60) as research:
 
             async def answer() -> None:
                 asked.set()

@@ -36,7 +36,7 @@ class Poet:
             example={},
             asks_client=True,
         )
-        return Registry([tool], timeout_seconds=20, max_response_bytes=100_000)
+        return Registry([tool], timeout_seconds=60, max_response_bytes=100_000)
 
     def open_app(self, settings: Settings) -> AbstractAsyncContextManager[App]:
         return open_app(in_memory(settings))

@@ -63,7 +63,7 @@ class Aviary:
             _tool("lose", self._lose, read_only=False),
             _tool("wait", self._wait, read_only=True),
         ]
-        return Registry(tools, timeout_seconds=20, max_response_bytes=100_000)
+        return Registry(tools, timeout_seconds=60, max_response_bytes=100_000)
 
     def open_app(self, settings: Settings) -> AbstractAsyncContextManager[App]:
         return open_app(in_memory(settings), replaced={"store": self._open_store, **self.replaced})

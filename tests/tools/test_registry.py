@@ -196,7 +196,7 @@ async def test_an_answer_that_is_too_large_is_not_sent() -> None:
 
 async def test_an_answer_of_too_many_tokens_is_not_sent() -> None:
     short = replace(ECHO, max_result_tokens=20)
-    registry = Registry([short], timeout_seconds=5, max_response_bytes=20_000)
+    registry = Registry([short], timeout_seconds=60, max_response_bytes=20_000)
     caller = Caller(session="s")
 
     fits = await registry.call("test.echo", {"text": "a b "}, app=APP, caller=caller)
@@ -238,7 +238,7 @@ async def test_the_log_names_the_call_but_neither_secrets_nor_long_text(
 async def test_a_tool_that_lacks_a_setting_names_it_when_called(name: str) -> None:
     missing = "echo is not configured: set ECHO_URL."
     registry = Registry(
-        [], timeout_seconds=1, max_response_bytes=20_000, unavailable={"test.echo": missing}
+        [], timeout_seconds=60, max_response_bytes=20_000, unavailable={"test.echo": missing}
     )
 
     result = await registry.call(name, {}, app=APP, caller=Caller(session="s"))
@@ -258,7 +258,7 @@ async def test_a_tool_that_lacks_a_setting_names_it_when_called(name: str) -> No
 async def test_a_caller_whose_key_is_not_for_the_tool_is_refused(
     caller: Caller, problem: str
 ) -> None:
-    registry = Registry([ECHO], timeout_seconds=1, max_response_bytes=20_000)
+    registry = Registry([ECHO], timeout_seconds=60, max_response_bytes=20_000)
 
     result = await registry.call("test.echo", {"text": "a"}, app=APP, caller=caller)
 
@@ -267,7 +267,7 @@ async def test_a_caller_whose_key_is_not_for_the_tool_is_refused(
 
 
 async def test_wrong_arguments_of_several_types_are_named_without_the_types() -> None:
-    registry = Registry([answer.TOOL], timeout_seconds=1, max_response_bytes=20_000)
+    registry = Registry([answer.TOOL], timeout_seconds=60, max_response_bytes=20_000)
 
     result = await registry.call(
         "answer", {"url": [], "query": " "}, app=APP, caller=Caller(session="s")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_a_refusal_never_shows_the_token() -> None:
     with billing_server() as service:
-        billing = BillingService(service.url + "/", timeout_seconds=5)
+        billing = BillingService(service.url + "/", timeout_seconds=60)
         with pytest.raises(BillingRefused) as caught:
             await billing.reserve("sk-secret", units=1, reason="web_search", seconds=60)
         await billing.aclose()
@@ -43,7 +43,7 @@ async def test_a_refusal_never_shows_the_token() -> None:
 async def test_an_answer_is_yes_no_or_none_at_all(status: int, body: bytes, is_down: bool) -> None:
     with billing_server() as service:
         service.status, service.body = status, body
-        billing = BillingService(service.url, timeout_seconds=5)
+        billing = BillingService(service.url, timeout_seconds=60)
         with pytest.raises(BillingRefused) as caught:
             await billing.reserve("sk-x", units=1, reason="web_search", seconds=60)
         await billing.aclose()
@@ -54,7 +54,7 @@ async def test_an_answer_is_yes_no_or_none_at_all(status: int, body: bytes, is_d
 async def test_a_service_that_is_not_there_is_down() -> None:
     with billing_server() as service:
         url = service.url
-    billing = BillingService(url, timeout_seconds=5)
+    billing = BillingService(url, timeout_seconds=60)
 
     with pytest.raises(BillingDown, match="cannot be reached"):
         await billing.accepts("sk-x")
@@ -82,7 +82,7 @@ async def test_a_service_that_never_ends_its_answer_is_down() -> None:
 async def test_a_service_that_answers_without_measure_is_down(body: bytes, encoding: str) -> None:
     headers = {"Content-Encoding": encoding} if encoding else {}
     with running_site({"/api/token/balance": Response(body=body, headers=headers)}) as site:
-        billing = BillingService(site.url(), timeout_seconds=5)
+        billing = BillingService(site.url(), timeout_seconds=60)
         tracemalloc.start()
         try:
             with pytest.raises(BillingDown, match="billing check failed"):
@@ -97,4 +97,4 @@ async def test_a_service_that_answers_without_measure_is_down(body: bytes, encod
 
 def test_an_address_of_another_kind_is_a_wrong_setting() -> None:
     with pytest.raises(SettingsError, match="CITEWELL_BILLING_URL"):
-        BillingService("ftp://billing.example", timeout_seconds=5)
+        BillingService("ftp://billing.example", timeout_seconds=60)

@@ -92,7 +92,7 @@ async def rendering(site: Site) -> AsyncIterator[RenderPool]:
         Fetcher(
             allowed_private_hosts=(site.host, f"pages.example:{site.port}"), resolve=resolve
         ) as fetcher,
-        open_renderer(fetcher, PoolLimits(timeout_seconds=15.0)) as renderer,
+        open_renderer(fetcher, PoolLimits(timeout_seconds=60.0)) as renderer,
     ):
         yield renderer
 
@@ -187,7 +187,7 @@ async def test_an_exception_for_a_private_host_is_not_for_what_another_page_call
         hosts = (site.host, inside.host)
         async with (
             Fetcher(allowed_private_hosts=hosts) as fetcher,
-            open_renderer(fetcher, PoolLimits(timeout_seconds=15.0)) as renderer,
+            open_renderer(fetcher, PoolLimits(timeout_seconds=60.0)) as renderer,
         ):
             calling = await renderer.render(site.url())
             asked_for = await renderer.render(inside.url())

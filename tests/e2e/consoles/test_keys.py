@@ -44,7 +44,7 @@ def test_a_key_that_is_revoked_while_a_page_is_open_is_asked_for_again(tab: Tab)
     expect(page.get_by_role("heading", name="Directives")).to_be_visible()
     headers = {"Authorization": f"Bearer {tab.served.guest}"}
 
-    run_apart(tab.served.revoke, "guest").result(10)
+    run_apart(tab.served.revoke, "guest").result(60)
     wait_until(
         lambda: httpx2.get(f"{tab.served.url}/mcp", headers=headers, timeout=60).status_code == 401
     )

@@ -62,7 +62,7 @@ def test_nothing_sticks_out_on_a_narrow_screen(tab: Tab) -> None:
     picture(page, "questions-narrow")
     card.get_by_label("Your answer").fill("ok")
     card.get_by_role("button", name="Send the answer").click()
-    waiting.result(10)
+    waiting.result(60)
     consoles = ("/mcp/console/usage", "/mcp/console/calls", "/mcp/debug?endpoint=/mcp")
     for path in ("/", "/library", DIRECTIVES, *consoles):
         tab.open(path)

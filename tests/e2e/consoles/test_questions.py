@@ -33,7 +33,7 @@ def test_an_answer_in_the_console_is_the_result_of_the_waiting_call(tab: Tab) ->
     card.get_by_label("Your answer").fill("Yes.\nAt 18:00 <b>UTC</b>.")
     card.get_by_label("Your answer").press("Control+Enter")
 
-    result = waiting.result(10)
+    result = waiting.result(60)
     assert result["answer"] == "Yes.\nAt 18:00 <b>UTC</b>."
     expect(card).to_have_count(0)
     history = page.locator("[data-list=history] > li").first
@@ -58,7 +58,7 @@ def test_a_half_written_answer_survives_the_next_question(tab: Tab) -> None:
         card.get_by_label("Your answer").fill(answer)
         card.get_by_role("button", name="Send the answer").click()
         expect(card.filter(has_text=answer)).to_have_count(0)
-    assert (first.result(10)["answer"], second.result(10)["answer"]) == ("one", "two")
+    assert (first.result(60)["answer"], second.result(10)["answer"]) == ("one", "two")
 
 
 def test_an_older_reading_of_the_list_does_not_hide_a_newer_question(tab: Tab) -> None:
@@ -89,7 +89,7 @@ def test_an_older_reading_of_the_list_does_not_hide_a_newer_question(tab: Tab) -
     expect(cards).to_have_count(1)
     cards.get_by_label("Your answer").fill("ok")
     cards.get_by_role("button", name="Send the answer").click()
-    assert waiting.result(10)["answer"] == "ok"
+    assert waiting.result(60)["answer"] == "ok"
 
 
 def test_a_late_answer_goes_with_the_next_call_and_is_shown_as_such(tab: Tab) -> None:
@@ -122,7 +122,7 @@ def test_a_question_whose_asker_is_gone_is_shown_as_expired_when_its_time_is_ove
 
     page = tab.open(QUESTIONS, key=tab.served.ben)
     expect(page.get_by_role("heading", name="Questions")).to_be_visible()
-    run_apart(ask_and_die).result(10)
+    run_apart(ask_and_die).result(60)
     expect(page.locator("[data-list=pending]")).to_contain_text("Is anyone there?")
 
     expect(page.locator("[data-list=history]")).to_contain_text("Is anyone there?")

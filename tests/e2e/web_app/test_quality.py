@@ -19,8 +19,10 @@ WATCH_SHIFTS = (
     "window.shift += entry.value; }).observe({ type: 'layout-shift', buffered: true });"
 )
 
+# What a server answers once the inspector is connected to it is not part of the page.
 COUNT_BYTES = (
     "[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]"
+    ".filter((entry) => entry.initiatorType !== 'fetch')"
     ".reduce((sum, entry) => sum + entry.decodedBodySize, 0)"
 )
 

@@ -76,7 +76,7 @@ async def test_nothing_is_charged_for_blank_words(tool: str, arguments: dict[str
     payer = Caller(session="", key_hash="a", token="sk-paid", pays_by_service=True)
     with running_search_apis() as apis, billing_server() as service:
         service.quotas["sk-paid"] = 5
-        billing = BillingService(service.url, timeout_seconds=5)
+        billing = BillingService(service.url, timeout_seconds=60)
         async with searching(apis) as library:
             store = (await library.app.open("store")).store
             prices = PriceList(("*=5",))

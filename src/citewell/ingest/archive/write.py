@@ -121,9 +121,9 @@ async def page_record(info: PageInfo, store: Store, model: str | None) -> dict[s
         ids = [chunk.chunk_id for chunk in chunks]
         embedded_texts = await store.embedded_texts(ids)
         vectors = await store.get_vectors(ids, model=model) if model is not None else {}
-        hashes = await store.text_hashes([info.source_id])
         # Another process may have replaced the page between these reads; then it is read again.
-        if hashes.get(info.source_id) == page.info.text_hash and embedded_texts.keys() >= set(ids):
+        is_complete = len(chunks) == page.info.chunks and embedded_texts.keys() >= set(ids)
+        if is_complete and all(chunk.page_hash == page.info.text_hash for chunk in chunks):
             return page_to_record(
                 page, chunks, embedded_texts=embedded_texts, vectors=vectors, model=model
             )
