@@ -54,6 +54,8 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     page.locator(".settings [name=schedule]").select_option(label="Every week")
     page.locator(".settings [name=tags]").fill("birds fen")
     page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/library/\d+$"))
     expect(page.locator(".settings [name=tags]")).to_have_value("birds fen")
     expect(page.locator(".settings [name=schedule]")).to_have_value("week")
     tab.check_looks()
@@ -97,14 +99,31 @@ def test_a_library_is_exported_and_imported(tab: Tab) -> None:
         {"name": "library.zip", "mimeType": "application/zip", "buffer": file.read_bytes()}
     )
     page.get_by_role("button", name="Import").click()
-    expect(page.locator("#message")).to_contain_text("Imported 0 pages")
-    # The list behind it is shown again, with the panel closed.
+    # The list behind it is shown again, with the panel closed; the message stays.
+    expect(page.locator("[data-import]")).to_be_hidden()
+    expect(page.locator("#message")).to_contain_text("library.zip is imported. Pages: 0 new")
     page.get_by_text("Import and export").click()
     page.get_by_label("A file that an export wrote").set_input_files(
-        {"name": "library.zip", "mimeType": "application/zip", "buffer": b"nonsense"}
+        {"name": "birds.zip", "mimeType": "application/zip", "buffer": b"nonsense"}
     )
     page.get_by_role("button", name="Import").click()
-    expect(page.locator("#message.error")).to_contain_text("damaged")
+    expect(page.locator("#message.error")).to_contain_text("birds.zip is damaged")
+    tab.problems.clear()
+
+
+def test_a_deletion_that_is_refused_says_so_at_once(tab: Tab) -> None:
+    page = tab.open("/library/1")
+    page.route(
+        "**/library/1/delete",
+        lambda route: route.fulfill(
+            status=403, content_type="text/html", body="<p class='error'>Only admins may.</p>"
+        ),
+    )
+    page.get_by_text("Delete…").click()
+    page.get_by_role("button", name="Delete it").click()
+
+    expect(page.locator("#message.error")).to_have_text("Only admins may.")
+    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
     tab.problems.clear()
 
 

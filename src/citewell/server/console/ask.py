@@ -15,6 +15,7 @@ from citewell.server.console.event_stream import EventStream
 from citewell.server.console.pages import html_of
 from citewell.tools.webapp import ask
 from citewell.tools.webapp.ask import Asked
+from citewell.tools.webapp.permissions import permissions_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,7 +82,13 @@ class AskPages:
         self, request: Request, call: Call, asked: Asked, view: AskView | None
     ) -> Response:
         stats = await ask.count_corpus(call)
-        values = {"asked": asked, "view": view, "stats": stats, "html_of": html_of}
+        values = {
+            "asked": asked,
+            "view": view,
+            "stats": stats,
+            "html_of": html_of,
+            "may": permissions_of(call.caller),
+        }
         return self._screen.show(request, "ask.html", values)
 
     def _stream(self, asked: Asked, call: Call) -> Response:
@@ -96,7 +103,7 @@ class AskPages:
                     "failed", {"message": error.message, "suggestion": error.suggestion}
                 )
                 return
-            values = {"view": view, "html_of": html_of}
+            values = {"view": view, "html_of": html_of, "may": permissions_of(call.caller)}
             await send_event("found", {"html": self._screen.render("ask_found.html", values)})
 
         return EventStream(work, self._draining)

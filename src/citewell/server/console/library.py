@@ -28,6 +28,7 @@ from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import read_number
 from citewell.tools.webapp import library
 from citewell.tools.webapp.ask import count_corpus
+from citewell.tools.webapp.permissions import permissions_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -44,6 +45,8 @@ IMPORT = f"{LIBRARY}/import"
 MAX_IMPORT_BYTES = 1_000_000_000
 
 _MOST_PAGES = 10_000
+# In UTF-8 no longer than a file system allows.
+_MOST_NAME_CHARACTERS = 60
 _DAY_SECONDS = 86_400.0
 _SCHEDULES: dict[str, float | None] = {
     "never": None,
@@ -99,6 +102,7 @@ class LibraryPages:
             "orders": get_args(WebsiteOrder),
             "address_of": _address_of,
             "draft": None,
+            "may": permissions_of(call.caller),
         }
         return self._screen.show(request, "library.html", values)
 
@@ -108,7 +112,8 @@ class LibraryPages:
         groups = await library.list_jobs(call)
         if website is not None:
             groups = [group for group in groups if group.source_id == website]
-        return self._screen.show(request, "work.html", {"groups": groups, "of": website})
+        values = {"groups": groups, "of": website, "may": permissions_of(call.caller)}
+        return self._screen.show(request, "work.html", values)
 
     async def show_pages(self, request: Request, call: Call) -> Response:
         """Show one screen of pages, filtered and sorted as the address says."""
@@ -140,6 +145,8 @@ class LibraryPages:
             "website": shown.view.website,
             "schedules": _SCHEDULES,
             "at_once": library.PAGES_AT_ONCE,
+            "may": permissions_of(call.caller),
+            "is_saved": "saved" in request.query_params,
         }
         return self._screen.show(request, "website.html", values)
 
@@ -169,11 +176,15 @@ class LibraryPages:
             await library.schedule_website(source_id, call, every_seconds=_SCHEDULES[schedule])
         tags = _words(form, "tags")
         await library.tag_website(source_id, call, tags=tags)
-        return _to(f"{LIBRARY}/{source_id}")
+        return _to(f"{LIBRARY}/{source_id}?saved=1")
 
     async def delete(self, request: Request, call: Call) -> Response:
-        """Delete a website with its pages."""
-        await library.delete_website(request.path_params["id"], call)
+        """Delete a website with its pages; with `check`, only say whether that would be refused."""
+        source_id = request.path_params["id"]
+        if "check" in await read_form(request):
+            await library.check_deletion(source_id, call)
+            return Response(status_code=204, headers=guard_headers())
+        await library.delete_website(source_id, call)
         return _to(LIBRARY)
 
     async def cancel(self, request: Request, call: Call) -> Response:
@@ -210,13 +221,25 @@ async def _export(request: Request, call: Call) -> Response:
 
 
 async def _import(request: Request, call: Call) -> Response:
-    with tempfile.NamedTemporaryFile(suffix=".zip") as file:
-        async for piece in request.stream():
-            await anyio.to_thread.run_sync(file.write, piece)
-        file.flush()
-        imported = await library.import_library(Path(file.name), call)
-    body = {"pages": imported.pages_written, "websites": imported.websites_added}
+    with tempfile.TemporaryDirectory() as folder:
+        # Errors name the file by the name that it has on the person's machine.
+        path = Path(folder, _file_name(request.query_params.get("name", "")))
+        async with await anyio.open_file(path, "wb") as file:
+            async for piece in request.stream():
+                await file.write(piece)
+        imported = await library.import_library(path, call)
+    body = {
+        "pages": imported.pages_written,
+        "kept": imported.pages_unchanged + imported.pages_newer,
+        "websites": imported.websites_added,
+    }
     return JSONResponse(body, headers=guard_headers())
+
+
+def _file_name(name: str) -> str:
+    """Return a name that stays in its folder; the name itself where it is harmless."""
+    shown = "".join(letter for letter in name if letter.isprintable() and letter not in "/\\")
+    return shown[:_MOST_NAME_CHARACTERS].strip(". ") or "library.zip"
 
 
 def _query(request: Request) -> WebsiteQuery:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from citewell.core.errors import AccessRefused
+from citewell.core.errors import AccessRefused, ScopeViolation
 from citewell.server.console.door import form_token, status_of
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class Screen:
         is_script = "hx-request" in request.headers
         values = {
             "locked": is_locked,
+            "forbidden": isinstance(error, ScopeViolation),
             "message": error.message,
             "suggestion": error.suggestion,
             "tried": "authorization" in request.headers,

@@ -25,6 +25,8 @@ class KeyState:
     is_live: bool
     last_used: datetime | None
     units_this_month: int
+    is_own: bool
+    """Whether the caller uses it."""
 
 
 async def list_keys(call: Call) -> Sequence[KeyState]:
@@ -43,6 +45,7 @@ async def list_keys(call: Call) -> Sequence[KeyState]:
             is_live=key.is_live(now),
             last_used=used.get(key.owner),
             units_this_month=await store.units_used(key.owner, month=f"{now:%Y-%m}"),
+            is_own=(key.owner, key.hint) == (call.caller.owner, call.caller.key_hint),
         )
         for key in overseen
     ]

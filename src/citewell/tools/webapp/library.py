@@ -227,6 +227,17 @@ async def tag_website(source_id: int, call: Call, *, tags: Sequence[str]) -> Non
     await library.update_website(source_id, now=datetime.now(UTC), tags=wanted)
 
 
+async def check_deletion(source_id: int, call: Call) -> None:
+    """Check that the caller can delete a website, without deleting it.
+
+    Raises:
+        ScopeViolation: the caller's key cannot delete.
+        NotFound: there is no such website.
+    """
+    delete.TOOL.refuse_others(call.caller)
+    await websites.view_website(call.parts, source_id, project=call.caller.project)
+
+
 async def delete_website(source_id: int, call: Call) -> RemovedWebsite:
     """Delete a website with its pages.
 

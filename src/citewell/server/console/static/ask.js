@@ -72,7 +72,7 @@
   // The address then searches again what is indexed by now; nothing is fetched for it.
   const remember = (fields) => {
     const query = new URLSearchParams({ q: fields.get("q").trim() });
-    for (const url of fields.get("urls").split(/\s+/).filter(Boolean)) query.append("url", url);
+    for (const url of (fields.get("urls") ?? "").split(/\s+/).filter(Boolean)) query.append("url", url);
     history.pushState(null, "", `/?${query}`);
   };
 

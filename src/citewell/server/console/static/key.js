@@ -29,12 +29,27 @@ const citewell = (() => {
     line.classList.toggle("error", isError);
   };
 
+  // A message with a button that takes back what it says.
+  const offerUndo = (words, undo) => {
+    say(words);
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: text("undo") });
+    button.addEventListener("click", undo, { once: true });
+    document.getElementById("message").append(" ", button);
+    return button;
+  };
+
   const text = (name) => JSON.parse(document.body.dataset.texts)[name];
 
-  // What an error page says went wrong.
+  // What an answer says went wrong, as a page or as JSON.
   const reasonOf = async (answer) => {
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return page.querySelector(".error")?.textContent ?? text("unreachable");
+    const body = await answer.text();
+    if (answer.status === 413) return text("too_large");
+    if (answer.headers.get("content-type")?.startsWith("application/json")) {
+      const { error, suggestion } = JSON.parse(body);
+      return [error, suggestion].filter(Boolean).join(" ");
+    }
+    const page = new DOMParser().parseFromString(body, "text/html");
+    return page.querySelector(".error")?.textContent ?? text("refused").replace("{status}", answer.status);
   };
 
   const copy = (words) =>
@@ -91,7 +106,7 @@ const citewell = (() => {
   // A link cannot carry the key, so the file is fetched here and then handed to the browser.
   const download = async (link) => {
     const answer = await fetch(link.href, { headers: headers(), cache: "no-store" });
-    if (!answer.ok) return say(text("file_unavailable"), true);
+    if (!answer.ok) return say(await reasonOf(answer), true);
     const address = URL.createObjectURL(await answer.blob());
     const copy = Object.assign(document.createElement("a"), { href: address, download: link.download });
     copy.click();
@@ -137,5 +152,5 @@ const citewell = (() => {
 
   document.addEventListener("citewell:shown", () => showHint());
 
-  return { headers, say, text, reasonOf, copy, hasKey: () => key !== "" };
+  return { headers, say, offerUndo, text, reasonOf, copy, hasKey: () => key !== "" };
 })();

@@ -6,40 +6,46 @@
   const { text } = citewell;
   let pending = null;
 
-  const send = (form, options = {}) =>
-    fetch(form.action, {
-      method: "POST",
-      headers: citewell.headers(),
-      body: new URLSearchParams(new FormData(form)),
-      redirect: "manual",
-      ...options,
-    });
+  const send = (form, { check = false, ...options } = {}) => {
+    const body = new URLSearchParams(new FormData(form));
+    if (check) body.set("check", "1");
+    return fetch(form.action, { method: "POST", headers: citewell.headers(), body, redirect: "manual", ...options });
+  };
+
+  // A redirect that is not followed has no status: the server did what was asked.
+  const isDone = (answer) => answer.ok || answer.type === "opaqueredirect";
+
+  const drop = () => {
+    const form = pending?.form;
+    clearTimeout(pending?.timer);
+    pending = null;
+    return form;
+  };
 
   const finish = async () => {
-    const { form, timer } = pending;
-    clearTimeout(timer);
-    pending = null;
+    const form = drop();
     const answer = await send(form);
-    // A redirect that is not followed has no status: the server did what was asked.
-    if (answer.type !== "opaqueredirect" && !answer.ok) {
-      return citewell.say(await citewell.reasonOf(answer), true);
-    }
+    if (!isDone(answer)) return citewell.say(await citewell.reasonOf(answer), true);
     location.assign(form.dataset.undoTo);
   };
 
-  const offerUndo = (form) => {
-    citewell.say(form.dataset.undo);
-    const undo = Object.assign(document.createElement("button"), { type: "button", className: "quiet", textContent: text("undo") });
-    undo.addEventListener("click", () => {
-      clearTimeout(pending?.timer);
-      pending = null;
+  const deleteSoon = async (form) => {
+    // What would be refused is refused now, not when the time to undo is over.
+    const answer = await send(form, { check: true });
+    if (!isDone(answer)) return citewell.say(await citewell.reasonOf(answer), true);
+    const undo = citewell.offerUndo(form.dataset.undo, () => {
+      drop();
       citewell.say(text("undone"));
     });
-    document.getElementById("message").append(" ", undo);
     form.closest("details")?.removeAttribute("open");
     undo.focus();
     const timer = setTimeout(() => finish().catch(() => citewell.say(text("unreachable"), true)), UNDO_MILLISECONDS);
     pending = { form, timer };
+  };
+
+  // Whoever leaves the page has not changed their mind.
+  const deleteNow = () => {
+    if (pending) send(drop(), { keepalive: true }).catch(() => {});
   };
 
   // Brings what has changed on this page, unless somebody is writing on it.
@@ -52,25 +58,26 @@
   const importFile = async (form) => {
     const [file] = form.querySelector("input[type=file]").files;
     citewell.say(text("importing"));
-    const answer = await fetch("/library/import", {
+    const answer = await fetch(`/library/import?${new URLSearchParams({ name: file.name })}`, {
       method: "POST",
       headers: { ...citewell.headers(), "Content-Type": "application/zip" },
       body: file,
     });
-    const body = await answer.json();
-    if (!answer.ok) return citewell.say(`${body.error} ${body.suggestion}`, true);
-    citewell.say(text("imported").replace("{pages}", body.pages).replace("{websites}", body.websites));
+    if (!answer.ok) return citewell.say(await citewell.reasonOf(answer), true);
+    const counts = { file: file.name, ...(await answer.json()) };
+    citewell.say(Object.entries(counts).reduce((words, [name, value]) => words.replace(`{${name}}`, value), text("imported")));
     showAgain();
   };
 
   document.addEventListener("submit", (event) => {
     const form = event.target;
+    const unreachable = () => citewell.say(text("unreachable"), true);
     if (form.matches("[data-undo]")) {
       event.preventDefault();
-      if (!pending) offerUndo(form);
+      if (!pending) deleteSoon(form).catch(unreachable);
     } else if (form.matches("[data-import]")) {
       event.preventDefault();
-      importFile(form).catch(() => citewell.say(text("unreachable"), true));
+      importFile(form).catch(unreachable);
     }
   });
 
@@ -81,8 +88,8 @@
     if (isPoll && event.detail.successful && work && !work.hasAttribute("hx-get")) showAgain();
   });
 
-  // Whoever leaves the page has not changed their mind.
-  window.addEventListener("pagehide", () => {
-    if (pending) send(pending.form, { keepalive: true }).catch(() => {});
+  window.addEventListener("pagehide", deleteNow);
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.requestConfig.triggeringEvent?.isTrusted) deleteNow();
   });
 })();

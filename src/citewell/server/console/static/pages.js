@@ -16,13 +16,15 @@
 
   document.addEventListener("htmx:responseError", (event) => {
     const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
-    citewell.say(page.querySelector(".error")?.textContent ?? citewell.text("refused"), true);
+    const reason = page.querySelector(".error")?.textContent;
+    citewell.say(reason ?? citewell.text("refused").replace("{status}", event.detail.xhr.status), true);
   });
   document.addEventListener("htmx:sendError", () => citewell.say(citewell.text("unreachable"), true));
 
   document.addEventListener("htmx:afterRequest", (event) => {
     if (!event.detail.successful) return;
-    citewell.say("");
+    // A message stays until the person does something else; polls leave it where it is.
+    if (event.detail.requestConfig.triggeringEvent?.isTrusted) citewell.say("");
     if (event.detail.elt.matches("form[data-reset]")) event.detail.elt.reset();
   });
 
@@ -35,6 +37,17 @@
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id === "content") window.scrollTo(0, 0);
   });
+
+  // What an address says once, such as that something was saved, is not said again by a reload.
+  const forgetOnce = () => {
+    const said = document.querySelector("[data-once]");
+    if (!said) return;
+    const address = new URL(location.href);
+    address.searchParams.delete(said.dataset.once);
+    history.replaceState(history.state, "", address);
+  };
+  document.addEventListener("DOMContentLoaded", forgetOnce);
+  document.addEventListener("htmx:afterSettle", forgetOnce);
 
   document.addEventListener("htmx:afterSettle", (event) => {
     const { target, requestConfig } = event.detail;

@@ -1,0 +1,35 @@
+"""What a caller's key may do in the web app, so that pages offer nothing that would be refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from citewell.tools.research import answer
+from citewell.tools.websites import delete, process, refresh
+
+if TYPE_CHECKING:
+    from citewell.core.records import Caller
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Permissions:
+    """Whether the caller can do each of these."""
+
+    ask_pages: bool
+    """Ask particular pages, which are fetched."""
+    add: bool
+    change: bool
+    """Refresh, schedule and tag websites, stop and repeat their work."""
+    delete: bool
+    """Delete websites, and import over those that are there."""
+
+
+def permissions_of(caller: Caller) -> Permissions:
+    """Return what the caller's key can do."""
+    return Permissions(
+        ask_pages=answer.TOOL.is_for(caller),
+        add=process.TOOL.is_for(caller),
+        change=refresh.TOOL.is_for(caller),
+        delete=delete.TOOL.is_for(caller),
+    )
