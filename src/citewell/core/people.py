@@ -21,6 +21,9 @@ DirectiveState = Literal["pending", "consumed"]
 
 DEFAULT_TASK = "default"
 
+DECLINED = "The user has read the question and will not answer it."
+"""The answer that is stored for a question that the user declined to answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserQuestion:
@@ -53,6 +56,11 @@ class UserQuestion:
     def is_late(self) -> bool:
         """Return whether the answer came after the agent had stopped waiting."""
         return self.answer is not None and self.state != "answered"
+
+    @property
+    def is_declined(self) -> bool:
+        """Return whether the user declined to answer."""
+        return self.answer == DECLINED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

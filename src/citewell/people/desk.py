@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -216,6 +216,17 @@ class Desk:
         await self._store.add_directive(directive)
         self._notify(party.owner)
         return directive
+
+    async def restore_directive(self, deleted: Directive, *, place: int) -> None:
+        """Put a deleted directive back; `place` others are delivered before it if it waits."""
+        restored = replace(
+            deleted,
+            directive_id=str(uuid.uuid4()),
+            content=plain_text(deleted.content),
+            task_id=plain_text(deleted.task_id),
+        )
+        await self._store.add_directive(restored, place=place)
+        self._notify(deleted.owner)
 
     async def take_directive(self, owner: str, *, task_id: str | None) -> Directive | None:
         """Return the next waiting directive, which no other call gets; None if there is none."""

@@ -135,9 +135,17 @@ class PeopleStore:
         rows = await self._change_returning("take_late_answers", values)
         return [_question(row) for row in sorted(rows, key=lambda row: int(row["number"]))]
 
-    async def add_directive(self, directive: Directive) -> None:
-        """Store a new directive; it is the next of its owner."""
-        await self._change("add_directive", record_values(directive))
+    async def add_directive(self, directive: Directive, *, place: int = 0) -> None:
+        """Store a new directive; `place` others of its owner are delivered before it."""
+
+        async def work(session: Session) -> None:
+            await session.execute("add_directive", record_values(directive))
+            await session.execute("bump_people_revision", {"owner": directive.owner})
+            if place:
+                rows = await _waiting_rows(session, directive.owner)
+                await _put_at(session, rows, directive.directive_id, place)
+
+        await self._database.transaction(work)
 
     async def edit_directive(
         self, directive_id: str, *, owner: str, content: str, task_id: str
@@ -155,20 +163,13 @@ class PeopleStore:
         """Let a waiting directive change places with its neighbour; return whether it was there."""
 
         async def work(session: Session) -> bool:
-            values = {"owner": owner, "limit": _MOST_ORDERED}
-            rows = await session.fetch_all("list_waiting_directives", values)
+            rows = await _waiting_rows(session, owner)
             order = [str(row["directive_id"]) for row in rows]
             if directive_id not in order:
                 return False
-            place = order.index(directive_id)
-            order.insert(max(0, place + (-1 if earlier else 1)), order.pop(place))
-            lowest = min(int(row["position"]) for row in rows)
-            places = [
-                {"directive_id": moved_id, "owner": owner, "position": lowest + below}
-                for below, moved_id in enumerate(reversed(order))
-            ]
-            await session.execute_many("place_directive", places)
-            await session.execute("bump_people_revision", values)
+            place = max(0, order.index(directive_id) + (-1 if earlier else 1))
+            await _put_at(session, rows, directive_id, place)
+            await session.execute("bump_people_revision", {"owner": owner})
             return True
 
         return await self._database.transaction(work)
@@ -260,6 +261,25 @@ class PeopleStore:
 
 def _question(row: Row) -> UserQuestion:
     return read_record(UserQuestion, row, user=row["user_name"])
+
+
+async def _waiting_rows(session: Session, owner: str) -> Sequence[Row]:
+    return await session.fetch_all(
+        "list_waiting_directives", {"owner": owner, "limit": _MOST_ORDERED}
+    )
+
+
+async def _put_at(session: Session, rows: Sequence[Row], directive_id: str, place: int) -> None:
+    """Give one of the waiting directives another place among them."""
+    order = [str(row["directive_id"]) for row in rows]
+    order.remove(directive_id)
+    order.insert(place, directive_id)
+    lowest = min(int(row["position"]) for row in rows)
+    places = [
+        {"directive_id": moved_id, "owner": rows[0]["owner"], "position": lowest + below}
+        for below, moved_id in enumerate(reversed(order))
+    ]
+    await session.execute_many("place_directive", places)
 
 
 def _directive(row: Row) -> Directive:

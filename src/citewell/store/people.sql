@@ -93,9 +93,10 @@ RETURNING *;
 -- name: add_directive
 -- It comes before all that wait.
 INSERT INTO directive (
-    directive_id, owner, content, task_id, state, user_name, key_hint, created_at, position
+    directive_id, owner, content, task_id, state, user_name, key_hint, created_at, consumed_at,
+    position
 ) VALUES (
-    :directive_id, :owner, :content, :task_id, :state, :user, :key_hint, :created_at,
+    :directive_id, :owner, :content, :task_id, :state, :user, :key_hint, :created_at, :consumed_at,
     (SELECT coalesce(max(position), 0) + 1 FROM directive WHERE owner = :owner)
 );
 

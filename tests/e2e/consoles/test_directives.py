@@ -95,3 +95,58 @@ def test_directives_are_ordered_edited_and_kept_as_templates(tab: Tab) -> None:
     assert taken == ["Check the links", "Third, but better", "Second", "First"]
     page.get_by_role("button", name="Delete: Check the links").first.click()
     expect(page.locator("[data-list=templates] > li")).to_have_count(0)
+
+
+def queue(tab: Tab, *contents: str) -> None:
+    """Queue directives; the last is delivered first."""
+    for content in contents:
+        tab.page.get_by_label("New directive").fill(content)
+        tab.page.get_by_role("button", name="Queue it").click()
+        expect(tab.page.locator("[data-list=pending] > li").first).to_contain_text(content)
+
+
+def test_a_directive_keeps_the_focus_where_it_moves(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ben)
+    pending = page.locator("[data-list=pending] > li")
+    queue(tab, "Third", "Second", "First")
+
+    page.get_by_role("button", name="Deliver earlier: Third").focus()
+    page.keyboard.press("Enter")
+    expect(pending.nth(1)).to_contain_text("Third")
+    expect(page.get_by_role("button", name="Deliver earlier: Third")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(pending.nth(0)).to_contain_text("Third")
+    # The first cannot move up any more, so the next control has the focus.
+    expect(page.get_by_role("button", name="Deliver later: Third")).to_be_focused()
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete all").click()
+    expect(pending).to_have_count(0)
+
+
+def test_a_deleted_directive_comes_back_where_it_was(tab: Tab) -> None:
+    page = tab.open(DIRECTIVES, key=tab.served.ben)
+    pending, consumed = (
+        page.locator(f"[data-list={name}] > li") for name in ("pending", "consumed")
+    )
+    queue(tab, "Third", "Second", "First")
+
+    page.get_by_role("button", name="Delete: Second").click()
+    expect(pending).to_have_count(2)
+    expect(page.locator("#message")).to_contain_text("Deleted: Second")
+    expect(page.get_by_role("button", name="Undo")).to_be_focused()
+    assert faults_of(page) == []
+    page.keyboard.press("Enter")
+    expect(page.locator("#message")).to_have_text("It is back.")
+    expect(pending.locator(".words")).to_have_text(["First", "Second", "Third"])
+
+    assert tab.served.call("get_user_request", {}, key=tab.served.ben)["content"] == "First"
+    page.get_by_role("button", name="Delete: First").click()
+    expect(consumed).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(consumed.locator(".words")).to_have_text(["First"])
+    expect(pending).to_have_count(2)
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Delete all").click()
+    expect(pending).to_have_count(0)

@@ -35,9 +35,12 @@ def test_a_question_is_markdown_with_safe_links_a_countdown_and_can_be_declined(
         assert box is not None
         assert box["height"] >= 44
         card.get_by_role("button", name="I will not answer").click()
-        assert "will not answer" in waiting.result(60)["answer"]
+        declined = waiting.result(60)
+        assert "will not answer" in declined["answer"]
+        assert declined["declined"] is True
 
     expect(page.locator("[data-list=history] > li")).to_have_count(1)
+    expect(page.locator("[data-list=history] .state").first).to_have_text("declined")
     page.get_by_label("Search the history").fill("nothing like it")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="No question matches")).to_be_visible()

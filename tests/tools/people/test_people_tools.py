@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from tests.tools.library import Library, open_library
 
+from citewell.core.people import DECLINED
 from citewell.core.progress import Progress
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
@@ -54,6 +55,16 @@ async def let_expire(library: Library) -> str:
     with anyio.fail_after(60):
         refused = await library.call("ask_user", caller=ANN, question="Soup?")
     return str(refused["error"]["details"]["request_id"])
+
+
+async def test_a_question_that_the_user_declines_is_said_to_be_so() -> None:
+    async with open_library() as library:
+        result = await ask(library, answer=DECLINED)
+
+    Draft202012Validator(ask_user.TOOL.output_schema()).validate(result.structured)
+    assert not result.is_error
+    assert result.structured["declined"] is True
+    assert result.text.startswith("The user declined to answer: there is no answer.")
 
 
 async def test_the_answer_comes_back_in_both_forms() -> None:

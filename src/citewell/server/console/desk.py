@@ -10,6 +10,7 @@ from starlette.routing import Route
 from citewell.server.console.change_stream import ChangeStream
 from citewell.server.console.door import read_form, read_json, refuse_json
 from citewell.server.console.pages import guard_headers, html_of
+from citewell.server.console.reader import read_number
 from citewell.tools.people import console
 from citewell.tools.webapp.desk import render_questions
 
@@ -57,6 +58,7 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
         page(f"{DIRECTIVES}/edited/{{id}}", pages.edit_directive, "POST"),
         page(f"{DIRECTIVES}/earlier/{{id}}", pages.deliver_earlier, "POST"),
         page(f"{DIRECTIVES}/later/{{id}}", pages.deliver_later, "POST"),
+        page(f"{DIRECTIVES}/restored", pages.restore_directive, "POST"),
         page(f"{DIRECTIVES}/templates", pages.keep_template, "POST"),
         page(f"{DIRECTIVES}/templates/deleted/{{id:int}}", pages.drop_template, "POST"),
         page(f"{DIRECTIVES}/deleted", pages.drop_all, "POST"),
@@ -109,7 +111,12 @@ class DeskPages:
     async def take_answer(self, request: Request, call: Call) -> Response:
         """Take the answer that a form sends."""
         form = await read_form(request)
-        await console.answer_question(call, request.path_params["id"], answer=form.get("answer"))
+        await console.answer_question(
+            call,
+            request.path_params["id"],
+            answer=form.get("answer"),
+            is_declined="declined" in form,
+        )
         return _back(request, QUESTIONS)
 
     async def show_directives(self, request: Request, call: Call) -> Response:
@@ -161,6 +168,14 @@ class DeskPages:
         await console.delete_directive(call, request.path_params["id"])
         return _back(request, DIRECTIVES)
 
+    async def restore_directive(self, request: Request, call: Call) -> Response:
+        """Put the directive of the form back where it was."""
+        form = await read_form(request)
+        deleted = {name: str(value) for name, value in form.items()}
+        place = read_number(deleted.get("place", "")) or 0
+        await console.restore_directive(call, deleted, place=place)
+        return _back(request, DIRECTIVES)
+
     async def drop_all(self, request: Request, call: Call) -> Response:
         """Delete every directive."""
         await console.delete_directives(call)
@@ -184,8 +199,13 @@ async def _list_questions(request: Request, call: Call) -> Response:
 
 async def _answer_question(request: Request, call: Call) -> Response:
     body = await read_json(request)
-    question_id = request.path_params["id"]
-    return _json(await console.answer_question(call, question_id, answer=body.get("answer")))
+    answered = await console.answer_question(
+        call,
+        request.path_params["id"],
+        answer=body.get("answer"),
+        is_declined=body.get("declined") is True,
+    )
+    return _json(answered)
 
 
 async def _list_directives(request: Request, call: Call) -> Response:

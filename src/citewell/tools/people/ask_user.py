@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import anyio
 from pydantic import Field
@@ -63,6 +63,8 @@ class AskUserOutput(ToolOutput):
     answer: OwnText
     asked_at: OwnText
     answered_at: OwnText
+    declined: Literal[True] | None = None
+    """The user has read the question and will not answer it; `answer` says so, too."""
 
 
 async def run(arguments: AskUserInput, call: Call) -> AskUserOutput:
@@ -88,6 +90,7 @@ async def run(arguments: AskUserInput, call: Call) -> AskUserOutput:
         answer=question.answer,
         asked_at=show_moment(question.asked_at),
         answered_at=show_moment(question.answered_at),
+        declined=question.is_declined or None,
     )
 
 
@@ -183,6 +186,12 @@ def seconds_to_answer(settings: Settings) -> float:
 
 def render(output: AskUserOutput, call: Call) -> str:
     """Return the answer as a model reads it."""
+    if output.declined:
+        return (
+            "The user declined to answer: there is no answer. Go on without it; do not ask again.\n"
+            f"(asked {output.asked_at}, declined {output.answered_at}, "
+            f"request {output.request_id}, declined: true)"
+        )
     return (
         f"The user answered: {output.answer}\n"
         f"(asked {output.asked_at}, answered {output.answered_at}, request {output.request_id})"
@@ -197,7 +206,8 @@ TOOL = Tool(
         "Ask the human and wait for the reply.\n"
         "Use when only the user can tell.\n"
         "Do not use when pages can: call answer.\n"
-        "Returns at most one answer; a late one comes with your next call, under late_answers.\n"
+        "Returns at most one answer, or declined; a late one comes with your next call, under "
+        "late_answers.\n"
         "If you need more, call again.\n"
         f"Defaults: waits 5 minutes. Max: {MAX_QUESTION_CHARACTERS:,} characters."
     ),

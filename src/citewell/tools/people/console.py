@@ -6,10 +6,11 @@ used at this end.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import InvalidArgument
-from citewell.core.people import DEFAULT_TASK
+from citewell.core.people import DECLINED, DEFAULT_TASK, Directive
 from citewell.people.desk import MOST_LISTED as MOST_LISTED
 from citewell.people.plain_text import plain_text
 from citewell.tools.people import ask_user, get_user_request
@@ -18,11 +19,10 @@ from citewell.tools.people.get_user_request import MAX_DIRECTIVE_CHARACTERS, MAX
 from citewell.tools.people.party import party_of, show_moment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from datetime import datetime
+    from collections.abc import AsyncGenerator, Mapping
 
     from citewell.app.parts import PartName
-    from citewell.core.people import Directive, DirectiveTemplate, UserQuestion
+    from citewell.core.people import DirectiveTemplate, UserQuestion
     from citewell.tools.tool import Call, Tool
 
 Json = dict[str, Any]
@@ -48,15 +48,17 @@ async def search_history(call: Call, *, matching: str, before: str | None) -> li
     return [shape_question(question) for question in questions]
 
 
-async def answer_question(call: Call, question_id: str, *, answer: object) -> Json:
-    """Store an answer and return the question.
+async def answer_question(
+    call: Call, question_id: str, *, answer: object, is_declined: bool = False
+) -> Json:
+    """Store an answer, or that there will be none, and return the question.
 
     Raises:
         InvalidArgument: the answer is empty or too long.
         NotFound, QuestionClosed: there is no such question, or it has been answered.
     """
     owner = _owner(call, ask_user.TOOL)
-    text = _text(answer, name="answer", most=MAX_ANSWER_CHARACTERS)
+    text = DECLINED if is_declined else _text(answer, name="answer", most=MAX_ANSWER_CHARACTERS)
     return shape_question(await call.parts.desk.answer(question_id, text, owner=owner))
 
 
@@ -80,6 +82,29 @@ async def add_directive(call: Call, *, content: object, task_id: object = None) 
         _content(content), party_of(call), task_id=_task(task_id)
     )
     return shape_directive(directive)
+
+
+async def restore_directive(call: Call, deleted: Mapping[str, str], *, place: int) -> None:
+    """Put a directive back that the caller has deleted, as `shape_directive` showed it.
+
+    Raises:
+        InvalidArgument: it is not a directive.
+    """
+    party = party_of(call)
+    get_user_request.TOOL.refuse_others(call.caller)
+    consumed_at = _moment(deleted.get("consumed_at") or None)
+    directive = Directive(
+        directive_id="",
+        owner=party.owner,
+        content=_content(deleted.get("content")),
+        task_id=_task(deleted.get("task_id")),
+        state="pending" if consumed_at is None else "consumed",
+        user=party.user,
+        key_hint=party.key_hint,
+        created_at=_moment(deleted.get("created_at")) or datetime.now(UTC),
+        consumed_at=consumed_at,
+    )
+    await call.parts.desk.restore_directive(directive, place=0 if consumed_at else place)
 
 
 async def edit_directive(
@@ -165,6 +190,7 @@ def shape_question(question: UserQuestion) -> Json:
         "answered_at": _shown(question.answered_at),
         "delivered_at": _shown(question.delivered_at),
         "late": question.is_late,
+        "declined": question.is_declined,
         "user_identity": question.user,
         "ai_identity": question.agent,
         "key_hint": question.key_hint,
@@ -193,6 +219,15 @@ def _owner(call: Call, tool: Tool[Any, Any]) -> str:
 
 def _shown(moment: datetime | None) -> str | None:
     return None if moment is None else show_moment(moment)
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except ValueError as error:
+        raise InvalidArgument("the time is not one") from error
 
 
 def _content(value: object) -> str:

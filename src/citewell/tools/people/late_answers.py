@@ -44,6 +44,11 @@ async def add_late_answers(result: ToolResult, call: Call) -> ToolResult:
 
 
 def _in_words(question: UserQuestion) -> str:
+    if question.is_declined:
+        return (
+            "[LATE ANSWER] The user declined to answer a question that you asked before.\n"
+            f"Question: {question.text}"
+        )
     return (
         "[LATE ANSWER] The user has answered a question that you asked before.\n"
         f"Question: {question.text}\nAnswer: {question.answer}"
@@ -58,6 +63,7 @@ def _shape(question: UserQuestion) -> dict[str, Any]:
         "answer": question.answer,
         "asked_at": show_moment(question.asked_at),
         "answered_at": show_moment(question.answered_at),
+        **({"declined": True} if question.is_declined else {}),
     }
 
 

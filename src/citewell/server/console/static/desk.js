@@ -1,4 +1,4 @@
-// The desk: time left, and notifications on request.
+// The desk: time left, notifications on request, and deleting that can be undone.
 "use strict";
 
 (() => {
@@ -69,6 +69,25 @@
     field.form.elements.task_id.value = fillTask;
     field.focus();
   };
+
+  // A directive is deleted at once, so that no agent takes it; undoing puts it back.
+  const restore = async ({ undoBy, undoWith }, place) => {
+    const body = new URLSearchParams({ ...JSON.parse(undoWith), place, form_token: document.body.dataset.formToken });
+    const headers = { ...citewell.headers(), "HX-Request": "true" };
+    const answer = await fetch(undoBy, { method: "POST", headers, body });
+    if (!answer.ok) return citewell.say(await citewell.reasonOf(answer), true);
+    citewell.say(text("restored"));
+    document.dispatchEvent(new Event("desk-changed"));
+  };
+
+  document.addEventListener("htmx:afterRequest", (event) => {
+    const form = event.target;
+    if (!event.detail.successful || !form.matches?.("[data-undo-by]")) return;
+    const card = form.closest("[data-list] > li");
+    const place = [...card.parentElement.children].indexOf(card);
+    const unreachable = () => citewell.say(text("unreachable"), true);
+    citewell.offerUndo(form.dataset.undoSays, () => restore(form.dataset, place).catch(unreachable)).focus();
+  });
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-notify]")) toggle();

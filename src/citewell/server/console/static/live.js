@@ -8,6 +8,7 @@
 
   // Cards that did not change stay as they are, so that no half-written answer is lost.
   const bring = (list, fresh) => {
+    const focusAgain = rememberFocus(list);
     const known = new Map([...list.children].map((card) => [card.id, card]));
     const cards = [...fresh.children].map((card) => {
       const old = known.get(card.id);
@@ -21,6 +22,25 @@
     added.forEach((card) => htmx.process(card));
     added.forEach(restoreDrafts);
     showTimes(list);
+    focusAgain();
+  };
+
+  const controlsOf = (card) => [...card.querySelectorAll("button, input:not([type=hidden]), textarea, summary, a")];
+
+  // A card that moves or is drawn again keeps the focus: on the same control, or the nearest that works.
+  const rememberFocus = (list) => {
+    const control = document.activeElement;
+    const card = [...list.children].find((item) => item.contains(control));
+    if (!card) return () => {};
+    const place = controlsOf(card).indexOf(control);
+    return () => {
+      if (document.activeElement === control) return;
+      const again = document.getElementById(card.id);
+      if (!again) return document.getElementById("content").focus({ preventScroll: true });
+      const controls = controlsOf(again);
+      const nearest = [controls[place], ...controls.slice(place), ...controls].find((one) => one && !one.disabled);
+      nearest?.focus();
+    };
   };
 
   // What was written and not sent outlives a reload, in this tab only.
