@@ -72,6 +72,11 @@ class SiteCrawler:
         self.bytes_read = 0
         """What the site has sent to this crawler."""
 
+    async def is_begun(self) -> bool:
+        """Return whether this job has found the URLs to begin with, in an earlier attempt."""
+        crawl = await self._store.crawls.get_crawl(self._site_id)
+        return crawl is not None and crawl.job_id == self._job_id
+
     async def start(self) -> bool:
         """Find the URLs to begin with, unless this job has done so; return whether it did now.
 

@@ -36,7 +36,8 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
     """
     is_refresh = work.job.kind == "refresh_website" or bool(work.job.payload.get("force"))
     crawler = SiteCrawler(parts, website, job_id=work.job.job_id, is_refresh=is_refresh)
-    await work.report(JobProgress(stage="discovering"))
+    if not await crawler.is_begun():
+        await work.report(JobProgress(stage="discovering"))
     await crawler.start()
     with nobody_waits():
         while True:
@@ -75,7 +76,7 @@ async def _reading(parts: LibraryParts, website: Website, *, bytes_read: int) ->
         chunks=0 if now is None else now.chunks,
         bytes_read=bytes_read,
         percent=None if not total else _READING_PERCENT * done // total,
-        message=f"Read {done} pages, {waiting} more known" if total is None else "",
+        message=f"URLs tried: {done}, {waiting} more known" if total is None else "",
     )
 
 

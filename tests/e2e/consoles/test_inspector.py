@@ -91,7 +91,21 @@ def test_a_call_of_the_history_is_sent_again(tab: Tab) -> None:
     page.get_by_role("button", name="Send again").click()
 
     expect(page.locator("#content-text")).to_contain_text("mice")
+    expect(page.locator("#list button")).to_have_count(2)
+    expect(page.locator("#list [aria-current]")).to_have_count(1)
+    expect(page.get_by_role("button", name="History 2")).to_be_visible()
     assert faults_of(page) == []
+
+
+def test_what_may_be_null_is_left_out_and_not_offered_as_a_word(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token={tab.served.root}")
+    expect(page.locator("#list button").first).to_be_visible()
+    offered = set()
+    for item in page.locator("#list button").all():
+        item.click()
+        offered |= set(page.locator("#fields option").all_text_contents())
+
+    assert "null" not in offered
 
 
 def test_the_endpoint_of_the_address_is_connected_to_without_the_kept_key(tab: Tab) -> None:

@@ -101,7 +101,7 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     first = page.locator("#new-token").inner_text()
     row = page.locator(".site-row").filter(has_text="carol@docs 2")
     expect(row).to_contain_text("0 of 500 units this month")
-    expect(row).to_contain_text("never used")
+    expect(row).to_contain_text("no calls yet")
     assert faults_of(page) == []
     picture(page, "keys")
     assert tab.served.call("status", {}, key=first)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from tests.e2e.web_app.conftest import Tab
-from tests.site import Response
+from tests.e2e.web_app.scene import running_scene
+from tests.site import Request, Response
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +89,60 @@ def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
     page.get_by_role("button", name="Try again").click()
     expect(page.locator("#work")).to_be_empty(timeout=60_000)
     expect(page.get_by_role("heading", level=1)).to_have_text("Found")
+
+
+def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: Path) -> None:
+    is_open = threading.Event()
+
+    def wait_to_answer(request: Request) -> Response:
+        is_open.wait(100)
+        return Response(body=b"<title>Last</title><main><h1>Last</h1><p>It is read.</p></main>")
+
+    paths = [f"/many/{number:02}" for number in range(12)]
+    with running_scene(tmp_path / "own", CITEWELL_WEB_TIMEOUT_SECONDS="100") as scene:
+        for path in paths[:-1]:
+            scene.site.pages[path] = (
+                f"<title>{path}</title><main><h1>{path}</h1><p>About {path}.</p></main>"
+            )
+        scene.site.pages[paths[-1]] = wait_to_answer
+        locations = "".join(f"<url><loc>{scene.site.url(path)}</loc></url>" for path in paths)
+        scene.site.pages["/sitemap.xml"] = Response(
+            body=f"<urlset>{locations}</urlset>".encode(),
+            headers={"Content-Type": "application/xml"},
+        )
+        page = tab.page
+        page.goto(f"{scene.url}/library")
+        page.get_by_label("URL").first.fill(scene.site.url("/many/"))
+        page.get_by_label("The whole site").check()
+        page.get_by_role("button", name="Add", exact=True).click()
+
+        facts, work = page.locator("#website-facts"), page.locator("#work")
+        expect(work).to_contain_text("8 of 12", timeout=60_000)
+        expect(facts).to_contain_text(re.compile(r"reading\s+(8|9|10|11) pages"))
+        expect(work).not_to_contain_text("?")
+        page.get_by_role("button", name="Cancel").click()
+        expect(work).to_contain_text("What was read is kept")
+        page.get_by_role("button", name="Go on").click()
+        expect(work).to_contain_text(re.compile(r"(8|9|10|11) of 12"))
+        is_open.set()
+        expect(work).to_be_empty(timeout=60_000)
+        expect(facts).to_contain_text(re.compile(r"ready\s+12 pages"))
+
+
+def test_an_address_without_a_scheme_shows_what_will_be_used(tab: Tab) -> None:
+    page = tab.open("/library")
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("URL").first.fill("docs.example/guide")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("URL").first).to_have_value("https://docs.example/guide")
+
+    tab.open("/")
+    page.get_by_text("Ask particular pages").click()
+    page.get_by_label("URLs, one per line").fill("docs.example\nhttp://birds.example")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("URLs, one per line")).to_have_value(
+        "https://docs.example\nhttp://birds.example"
+    )
 
 
 def test_a_library_is_exported_and_imported(tab: Tab) -> None:

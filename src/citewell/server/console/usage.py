@@ -15,7 +15,13 @@ from citewell.server.console.door import read_form, refuse_json
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import read_number
 from citewell.tools.webapp import keys
-from citewell.tools.webapp.usage import CALLS_AT_ONCE, list_calls, list_usage, view_usage
+from citewell.tools.webapp.usage import (
+    CALLS_AT_ONCE,
+    list_calls,
+    list_months,
+    list_usage,
+    view_usage,
+)
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -60,11 +66,12 @@ class UsagePages:
 
     async def show_usage(self, request: Request, call: Call) -> Response:
         """Show what keys have used in a month, by day, key, user and tool."""
-        month = request.query_params.get("month") or None
+        month = request.query_params.get("month") or f"{datetime.now(UTC):%Y-%m}"
         values = {
             "usage": await list_usage(call, month=month),
             "view": await view_usage(call, month=month),
-            "month": month or f"{datetime.now(UTC):%Y-%m}",
+            "month": month,
+            "months": await list_months(call, shown=month),
             "shown_key": shown_key,
             "is_admin": _is_admin(call),
         }

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Member,
         PageQuery,
         RemovedWebsite,
+        Website,
         WebsiteDraft,
         WebsiteQuery,
     )
@@ -51,11 +52,20 @@ _MAX_TAG_CHARACTERS = 60
 class JobGroup:
     """The work on one website, newest first."""
 
-    source_id: int | None
+    website: Website | None
+    """None for work on something else, or where it was deleted."""
     url: str
     jobs: Sequence[Job]
-    is_stopped: bool = False
-    """Whether a person stopped the first reading of the website."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a person stopped the first reading of the website."""
+        return self.website is not None and self.website.status == "stopped"
+
+    @property
+    def source_id(self) -> int | None:
+        """The id of the website."""
+        return None if self.website is None else self.website.source_id
 
     @property
     def last(self) -> Job:
@@ -146,10 +156,9 @@ async def list_jobs(call: Call) -> list[JobGroup]:
         )
         groups.append(
             JobGroup(
-                source_id=None if website is None else website.source_id,
+                website=website,
                 url=key if website is None else website.url,
                 jobs=jobs,
-                is_stopped=website is not None and website.status == "stopped",
             )
         )
     return groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from calendar import monthrange
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.access.authority import visible_calls
@@ -52,6 +53,12 @@ async def list_usage(call: Call, *, month: str | None = None) -> list[UsageTotal
     return await usage_summary(
         call.parts.store.access, month=month, owner=seen.owner, project=seen.project
     )
+
+
+async def list_months(call: Call, *, shown: str) -> list[str]:
+    """Return the months with calls, this one and the one `shown`, newest first."""
+    months = {total.month for total in await list_usage(call, month="all")}
+    return sorted({*months, f"{datetime.now(UTC):%Y-%m}", shown} - {"all"}, reverse=True)
 
 
 async def view_usage(call: Call, *, month: str | None = None) -> UsageView:

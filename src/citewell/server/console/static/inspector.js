@@ -142,6 +142,7 @@
   const call = async () => {
     const args = schemaForm.argumentsOf(at("call"), texts());
     if (args === null || calling) return;
+    const called = chosen;
     calling = new AbortController();
     ["progress", "content-text", "structured", "raw"].forEach((id) => show(id, ""));
     at("result").hidden = false;
@@ -151,7 +152,7 @@
     const seconds = () => ((performance.now() - started) / 1000).toFixed(3);
     let outcome = "done";
     try {
-      const result = await client.request(...requestOf(chosen, args), {
+      const result = await client.request(...requestOf(called, args), {
         signal: calling.signal,
         onProgress: (progress) => {
           at("progress").textContent += `${seconds()} s  ${progress.message ?? progress.progress}\n`;
@@ -167,7 +168,7 @@
       calling = null;
       at("cancel").hidden = true;
       at("progress-part").hidden = !at("progress").textContent;
-      keep({ kind: chosen.kind, key: keyOf(chosen), args, outcome, seconds: seconds(), at: new Date().toISOString() });
+      keep({ kind: called.kind, key: keyOf(called), args, outcome, seconds: seconds(), at: new Date().toISOString() });
     }
   };
 
@@ -198,7 +199,12 @@
     } catch {
       // Storage can be full or forbidden; there is no history then.
     }
-    at("tabs").querySelector("[data-tab=history] .count").textContent = pastCalls().length;
+    const tab = at("tabs").querySelector("[data-tab=history]");
+    tab.querySelector(".count").textContent = pastCalls().length;
+    if (tab.getAttribute("aria-pressed") !== "true") return;
+    at("list").replaceChildren(...pastCalls().map(pastItem));
+    markChosen(at("list").querySelector("button"));
+    filter();
   };
 
   const findOffered = ({ kind, key }) => offered[`${kind}s`].find((each) => keyOf(each) === key);

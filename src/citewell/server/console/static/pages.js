@@ -33,6 +33,13 @@
     if (sends && event.target.matches("[data-submit-on-enter]")) event.target.form.requestSubmit();
   });
 
+  // The server would add the scheme; whoever wrote the address sees what will be fetched.
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches("[data-urls]")) return;
+    const lines = event.target.value.split("\n").map((line) => line.trim());
+    event.target.value = lines.map((line) => (line && !line.includes("://") ? `https://${line}` : line)).join("\n");
+  });
+
   // A page that a script brings is read from its beginning, like one that the browser opens.
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id === "content") window.scrollTo(0, 0);

@@ -26,7 +26,8 @@ const schemaForm = (() => {
   };
 
   const selectOf = (property, { unset, standard }) => {
-    const values = property.enum ?? [true, false];
+    // To leave it out is to send null, which nobody has to choose.
+    const values = (property.enum ?? [true, false]).filter((value) => value !== null);
     const first = property.default === undefined || property.default === null ? unset : standard.replace("{value}", property.default);
     const select = document.createElement("select");
     select.append(new Option(first, ""), ...values.map((value) => new Option(String(value), JSON.stringify(value))));
