@@ -1,4 +1,4 @@
-"""Taking the marks of emphasis and code out of one line of Markdown."""
+"""Taking the marks of emphasis and code out of one line of Markdown, and setting one in bold."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from citewell.core.text import Span
 
+# What a Markdown reader could take for a mark: a star, or an underscore at the edge of a word.
+_OWN_MARK = re.compile(r"\*|(?<![^\W_])_|_(?![^\W_])")
+_TARGET_OR_MARK = re.compile(rf"(\]\([^()\s]*+\))|{_OWN_MARK.pattern}")
+# Links, code and the keys of records, which cannot stand inside code.
+_NOT_PLAIN = re.compile(r"`|\]\(|[\ufdd0-\ufdd1]")
 _BACKTICKS = re.compile(r"`+")
 _RUN = re.compile(r"\*+|~~")
 
@@ -33,6 +38,24 @@ def code_spans(text: str) -> list[Span]:
     return spans
 
 
+def in_bold(line: str) -> str:
+    """Return a line in bold; it holds links and code, but no emphasis.
+
+    Where its stars or underscores would be taken for marks, it becomes code as well, or they are
+    escaped if it holds links or code.
+    """
+    if not _OWN_MARK.search(line):
+        return f"**{line}**"
+    if not _NOT_PLAIN.search(line):
+        return f"**`{line}`**"
+    pieces: list[str] = []
+    position = 0
+    for start, end in (*code_spans(line), (len(line), len(line))):
+        pieces += [_escape_own_marks(line[position:start]), line[start:end]]
+        position = end
+    return f"**{''.join(pieces)}**"
+
+
 def without_emphasis(text: str) -> str:
     """Return the line without paired `*`, `~~` and backticks; marks without a partner stay.
 
@@ -44,6 +67,10 @@ def without_emphasis(text: str) -> str:
         pieces += [_without_stars(text[position:start]), text[start:end].strip("`")]
         position = end
     return "".join((*pieces, _without_stars(text[position:])))
+
+
+def _escape_own_marks(text: str) -> str:
+    return _TARGET_OR_MARK.sub(lambda match: match[1] or f"\\{match[0]}", text)
 
 
 def _without_stars(text: str) -> str:

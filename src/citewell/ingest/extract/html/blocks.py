@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.canonical import has_words, join_blocks, plain_text, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.emphasis import in_bold
 from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
 from citewell.ingest.extract.html.code import fence, is_code_box, render_code_block
 from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
@@ -97,8 +98,8 @@ class BlockRenderer:
         if admonition is not None:
             return self._admonition(element, admonition)
         if " rubric " in element.names and element.tag == "p":
-            words = self.line(element.children)
-            return [self._continued(f"**{words}**")] if words else []
+            words = self.plain_line(element.children)
+            return [self._continued(in_bold(words))] if words else []
         if " math" in element.names and is_tex_container(element) and not element.elements():
             return [self._continued(render_tex_container(element))]
         if "fragment" in element.names and is_code_box(element):
@@ -117,6 +118,10 @@ class BlockRenderer:
     def line(self, children: Sequence[Element | str]) -> str:
         """Return running text on one line."""
         return self._inline.line(children)
+
+    def plain_line(self, children: Sequence[Element | str]) -> str:
+        """Return running text on one line, without emphasis."""
+        return self._inline.plain_line(children)
 
     def open_section(self, heading: str, anchor: str) -> str:
         """Open a section one level below the heading in force and return its mark."""
@@ -173,7 +178,7 @@ class BlockRenderer:
             return [self._writer.mark_section(level, words, anchor) + "#" * level + " " + words]
         name = name_of_signature(words)
         mark = self._writer.mark_section(level, name, anchor)
-        return [mark + "#" * level + " " + name, f"**{words}**"]
+        return [mark + "#" * level + " " + name, in_bold(words)]
 
     def _signature(self, element: Element) -> list[str]:
         """Return a signature that stands before its description, as the heading of a section."""
@@ -186,7 +191,7 @@ class BlockRenderer:
             return [self._continued(fence(words))]
         self._needs_continuation = False
         level = self._open[-1][0] + 1
-        return [self._writer.mark_section(level, name_of_signature(words), anchor) + f"**{words}**"]
+        return [self._writer.mark_section(level, name_of_signature(words), anchor) + in_bold(words)]
 
     def _list(self, element: Element) -> list[str]:
         if element.has_heading:
@@ -254,8 +259,8 @@ class BlockRenderer:
         summary.remove()
         if summary.find(*_HEADING_LEVELS) is not None:
             return [*self.blocks(summary), *self.blocks(element)]
-        words = self.line(summary.children)
-        return [*([f"**{words}**"] if words else []), *self.blocks(element)]
+        words = self.plain_line(summary.children)
+        return [*([in_bold(words)] if words else []), *self.blocks(element)]
 
     def _admonition(self, element: Element, admonition: Admonition) -> list[str]:
         if admonition.title is not None:

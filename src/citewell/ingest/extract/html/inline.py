@@ -10,6 +10,12 @@ from citewell.ingest.extract.canonical import visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.code import code_text
 from citewell.ingest.extract.html.element import BLOCK_TAGS
+from citewell.ingest.extract.html.emphasis_marks import (
+    BREAK,
+    emphasised,
+    place_emphasis,
+    without_places,
+)
 from citewell.ingest.extract.html.images import image_reference
 from citewell.ingest.extract.html.math import (
     between_dollars,
@@ -30,9 +36,7 @@ if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
     from citewell.ingest.extract.links import LinkResolver
 
-# Stands for <br> until white space has been collapsed around it.
-_BREAK = "\ufdd2"
-_BREAKS = re.compile(f" ?{_BREAK}[ {_BREAK}]*")
+_BREAKS = re.compile(f" ?{BREAK}[ {BREAK}]*")
 _EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*", "dfn": "*", "var": "*", "cite": "*",
              "del": "~~", "s": "~~", "strike": "~~"}  # fmt: skip
 _CODE_TAGS = frozenset({"code", "tt", "samp", "kbd"})
@@ -65,7 +69,7 @@ class InlineRenderer:
             **dict.fromkeys(_CODE_TAGS, lambda code, pieces: pieces.append(_inline_code(code))),
             **dict.fromkeys(("rt", "svg", "wbr"), lambda _, __: None),
             "a": self._emit_link,
-            "br": lambda _, pieces: pieces.append(_BREAK),
+            "br": lambda _, pieces: pieces.append(BREAK),
             "img": lambda image, pieces: pieces.append(self.image(image)),
             "q": self._emit_quotation,
             "sup": self._emit_superscript,
@@ -74,14 +78,14 @@ class InlineRenderer:
     def paragraphs(self, children: Sequence[Element | str]) -> list[str]:
         """Return the content as paragraphs; two line breaks in a row part them."""
         marked = self._collapsed(children)
-        if _BREAK not in marked:
+        if BREAK not in marked:
             return [marked] if marked else []
         pieces: list[str] = [""]
         last = 0
         for gap in _BREAKS.finditer(marked):
             pieces[-1] += marked[last : gap.start()]
             last = gap.end()
-            if gap.group().count(_BREAK) > 1:
+            if gap.group().count(BREAK) > 1:
                 pieces.append("")
             else:
                 pieces[-1] += "\n"
@@ -91,7 +95,13 @@ class InlineRenderer:
     def line(self, children: Sequence[Element | str]) -> str:
         """Return the content on one line."""
         text = self._collapsed(children)
-        return _BREAKS.sub(" ", text).strip() if _BREAK in text else text
+        return _BREAKS.sub(" ", text).strip() if BREAK in text else text
+
+    def plain_line(self, children: Sequence[Element | str]) -> str:
+        """Return the content on one line, without emphasis."""
+        pieces: list[str] = []
+        self._emit(children, pieces)
+        return collapse_spaces(without_places("".join(pieces)).replace(BREAK, " "))
 
     def image(self, image: Element, *, caption: str = "", title: str = "") -> str:
         """Return an image as Markdown with its mark; one without words is the mark alone.
@@ -118,7 +128,7 @@ class InlineRenderer:
     def _collapsed(self, children: Sequence[Element | str]) -> str:
         pieces: list[str] = []
         self._emit(children, pieces)
-        text = collapse_spaces("".join(pieces))
+        text = place_emphasis(collapse_spaces("".join(pieces)))
         return _FENCE_AT_LINE_START.sub(r"\\\1", text) if text[:3] in ("```", "~~~") else text
 
     def _emit(self, children: Sequence[Element | str], pieces: list[str]) -> None:
@@ -160,15 +170,15 @@ class InlineRenderer:
         if is_permalink(element):
             return
         inner = self._inner(element)
-        text = collapse_spaces(inner.replace(_BREAK, " "))
+        text = collapse_spaces(inner.replace(BREAK, " "))
         href = element.attribute("href")
         url = None if is_anchor(href) else self._links.resolve(href)
-        shown = visible_text(text)
+        shown = visible_text(without_places(text))
         if url is None or not shown or not self._links.leads_elsewhere(url):
             pieces.append(inner)
             return
         kind: LinkKind = "contents" if element in self._listed else "content"
-        mark = self._writer.mark_link(without_anchor(url), text, kind)
+        mark = self._writer.mark_link(without_anchor(url), place_emphasis(text), kind)
         before = " " if inner[0] in " \n\t" else ""
         after = " " if inner[-1] in " \n\t" else ""
         if not before and pieces and pieces[-1].endswith("!"):
@@ -178,17 +188,15 @@ class InlineRenderer:
         pieces.append(f"{before}{mark}[{text}]({markdown_target(url)}){after}")
 
     def _emit_emphasis(self, element: Element, pieces: list[str]) -> None:
-        sign = _EMPHASIS[element.tag]
         inner = self._inner(element)
         text = inner.strip()
-        plain = visible_text(text)
-        # Nested or broken emphasis would show as stray signs.
-        if not plain or _BREAK in text or plain.startswith("*") or plain.endswith("*"):
+        # No mark can stand before a line break and close after it.
+        if BREAK in text or not visible_text(without_places(text)):
             pieces.append(inner)
             return
         before = " " if inner[0].isspace() else ""
         after = " " if inner[-1].isspace() else ""
-        pieces.append(f"{before}{sign}{text}{sign}{after}")
+        pieces.append(f"{before}{emphasised(text, _EMPHASIS[element.tag])}{after}")
 
     def _emit_superscript(self, element: Element, pieces: list[str]) -> None:
         inner = self._inner(element)

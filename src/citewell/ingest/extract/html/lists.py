@@ -12,6 +12,7 @@ from citewell.ingest.extract.canonical import (
     join_blocks,
     visible_text,
 )
+from citewell.ingest.extract.emphasis import in_bold
 from citewell.ingest.extract.html.element import BLOCK_TAGS
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ def render_definitions(element: Element, renderer: Renderer) -> list[str]:
             blocks.extend([*_defined(terms, []), *renderer.blocks(child)])
             terms = []
         elif child.tag == "dt":
-            term = renderer.line(child.children).rstrip(":")
+            term = renderer.plain_line(child.children).rstrip(":")
             if visible_text(term):
-                terms.append(_bold(term))
+                terms.append(in_bold(term))
         elif child.tag == "dd":
             blocks.extend(_defined(terms, renderer.blocks(child)))
             terms = []
@@ -149,10 +150,6 @@ def _defined(terms: list[str], definition: list[str]) -> list[str]:
     if is_paragraph(definition[0]) and not is_long:
         return [f"{heading}: {definition[0]}", *definition[1:]]
     return [f"{heading}:" if not is_long else heading, *definition]
-
-
-def _bold(term: str) -> str:
-    return term if visible_text(term).startswith("**") else f"**{term}**"
 
 
 def is_paragraph(block: str) -> bool:

@@ -25,6 +25,9 @@ class Renderer(Protocol):
     def line(self, children: Sequence[Element | str]) -> str:
         """Return running text on one line."""
 
+    def plain_line(self, children: Sequence[Element | str]) -> str:
+        """Return running text on one line, without emphasis."""
+
     def open_section(self, heading: str, anchor: str) -> str:
         """Open a section one level below the heading in force and return its mark."""
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, TypeGuard
 
 from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.emphasis import in_bold
 from citewell.ingest.extract.html.inline import is_permalink
 from citewell.ingest.extract.html.lists import definition_parts, is_paragraph
 
@@ -109,7 +110,7 @@ def _signature_lines(term: Element, renderer: Renderer) -> list[str]:
     if term.has_block:
         return [block for block in renderer.blocks(term) if block]
     words = signature_text(term)
-    return [f"**{words}**"] if words else []
+    return [in_bold(words)] if words else []
 
 
 def signature_text(term: Element) -> str:
