@@ -30,6 +30,8 @@ def test_a_permalink_scrolls_to_its_quote_and_marks_it(tab: Tab) -> None:
     expect(page.locator("mark").first).to_contain_text("default limit of a survey is 6 hours")
     page.get_by_role("button", name="Copy the link").click()
     expect(page.locator("#message")).to_have_text("Copied.")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator("#message")).to_be_in_viewport()
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     tab.check_looks()
 

@@ -102,6 +102,7 @@ class LibraryPages:
             "orders": get_args(WebsiteOrder),
             "address_of": _address_of,
             "draft": None,
+            "schedules": _SCHEDULES,
             "may": permissions_of(call.caller),
         }
         return self._screen.show(request, "library.html", values)
@@ -154,9 +155,8 @@ class LibraryPages:
         """Show what a crawl would read, with the form to go on."""
         draft = _draft(await read_form(request))
         preview = await library.preview(draft.url, draft.options, call)
-        return self._screen.show(
-            request, "library_preview.html", {"draft": draft, "preview": preview}
-        )
+        values = {"draft": draft, "preview": preview, "schedules": _SCHEDULES}
+        return self._screen.show(request, "library_preview.html", values)
 
     async def add(self, request: Request, call: Call) -> Response:
         """Add the page or site of the form."""

@@ -49,6 +49,14 @@ _MAX_TAG_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CrawledUrls:
+    """How far a crawl is at this moment; its job reports only every few pages."""
+
+    tried: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JobGroup:
     """The work on one website, newest first."""
 
@@ -56,6 +64,8 @@ class JobGroup:
     """None for work on something else, or where it was deleted."""
     url: str
     jobs: Sequence[Job]
+    urls: CrawledUrls | None = None
+    """Of a site that is being read."""
 
     @property
     def is_stopped(self) -> bool:
@@ -159,9 +169,20 @@ async def list_jobs(call: Call) -> list[JobGroup]:
                 website=website,
                 url=key if website is None else website.url,
                 jobs=jobs,
+                urls=await _crawled_urls(website, jobs[0], call),
             )
         )
     return groups
+
+
+async def _crawled_urls(website: Website | None, job: Job, call: Call) -> CrawledUrls | None:
+    if website is None or website.kind != "site" or job.progress.stage != "fetching":
+        return None
+    if job.is_finished:
+        return None
+    counts = await call.parts.store.crawls.count_urls(website.source_id)
+    waiting = counts.get("waiting", 0)
+    return CrawledUrls(tried=sum(counts.values()) - waiting, waiting=waiting)
 
 
 def advice_on(job: Job) -> str | None:

@@ -29,6 +29,15 @@ const citewell = (() => {
     line.classList.toggle("error", isError);
   };
 
+  // What was said is in the way of what comes next, unless it waits for an answer or is an error.
+  const dismiss = (event) => {
+    const line = document.getElementById("message");
+    const stays = line.matches(".error, :has(button)") || line.contains(event.target);
+    if (!line.hidden && !stays) say("");
+  };
+  document.addEventListener("pointerdown", dismiss);
+  document.addEventListener("keydown", dismiss);
+
   // A message with a button that takes back what it says.
   const offerUndo = (words, undo) => {
     say(words);
