@@ -79,6 +79,22 @@ def test_two_columns_are_read_one_after_the_other() -> None:
     assert JOURNEYS in text
 
 
+def test_a_column_may_hold_more_lines_of_code_than_of_prose() -> None:
+    paper = Paper()
+    top = paper.height
+    for text in (HABITS, HABITS.replace("Grey", "Purple"), HABITS.replace("Grey", "Night")):
+        paper.prose(text, left=60, width=48)
+    paper.height = top
+    paper.prose(JOURNEYS, left=320, width=48)
+    for number in range(8):
+        paper.line(f"wade({number})", left=320, font="Courier")
+
+    text = extracted(paper.bytes(), "pdf").text
+
+    assert HABITS in text
+    assert JOURNEYS in text
+
+
 def test_what_stands_below_columns_of_one_length_is_read_after_both() -> None:
     paper = Paper()
     top = paper.height

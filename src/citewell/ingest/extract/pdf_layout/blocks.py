@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.pdf_layout.lines import ITEM_MARK, LEADERS, is_contents, join_text
+from citewell.ingest.extract.pdf_layout.tables import table_end, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,13 +22,7 @@ _HEADING_RATIO = 1.12
 _MAX_HEADING_CHARACTERS = 160
 _MAX_LEVEL = 4
 _PARAGRAPH_GAP = 0.75
-_MIN_TABLE_ROWS = 2
-_ALIGNED_POINTS = 8.0
-# The dots between a title and its page in a table of contents.
-_LEADERS = re.compile(r" ?[.…·](?: ?[.…·]){3,} ?")
 _DIGITS = re.compile(r"\d+")
-_HYPHENATED = re.compile(r"[^\W\d_]-$")
-_ITEM = re.compile(r"(?:[•‣▪◦●–-]|\(?\d{1,2}[.)]|\(?[a-z][.)])$")
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 
@@ -53,8 +49,8 @@ def blocks_of(lines: Sequence[Line], outline: Mapping[tuple[int, str], int]) -> 
         line = lines[place]
         level = _heading_level(line, outline, levels)
         end = place + 1
-        if _is_contents(line):
-            text = f"- {_LEADERS.sub(' … ', line.text)}"
+        if is_contents(line):
+            text = f"- {LEADERS.sub(' … ', line.text)}"
             blocks.append(Block(kind="item", text=text, page=line.page))
         elif level:
             while end < len(lines) and _goes_on_as_heading(lines[end - 1], lines[end], body):
@@ -66,11 +62,11 @@ def blocks_of(lines: Sequence[Line], outline: Mapping[tuple[int, str], int]) -> 
                 end += 1
             text = _code(lines[place:end])
             blocks.append(Block(kind="code", text=text, page=line.page))
-        elif (end := _table_end(lines, place)) > place:
-            blocks.append(Block(kind="table", text=_table(lines[place:end]), page=line.page))
+        elif (end := table_end(lines, place)) > place:
+            blocks.append(Block(kind="table", text=table_text(lines[place:end]), page=line.page))
         else:
             end = _paragraph_end(lines, place, outline, levels)
-            kind: BlockKind = "item" if _ITEM.match(line.words[0].text) else "paragraph"
+            kind: BlockKind = "item" if ITEM_MARK.match(line.words[0].text) else "paragraph"
             text = _joined(lines[place:end])
             blocks.append(Block(kind=kind, text=text, page=line.page))
         place = end
@@ -139,10 +135,6 @@ def _offset(line: Line) -> int | None:
     return numbers[0] - line.page if numbers else None
 
 
-def _is_contents(line: Line) -> bool:
-    return line.text.count(".") >= 4 and bool(_LEADERS.search(line.text))
-
-
 def _body_size(lines: Sequence[Line]) -> float:
     sizes: Counter[float] = Counter()
     for line in lines:
@@ -163,7 +155,7 @@ def _levels_of_sizes(lines: Sequence[Line], body: float) -> dict[float, int]:
 def _heading_level(
     line: Line, outline: Mapping[tuple[int, str], int], levels: Mapping[float, int]
 ) -> int:
-    if len(line.text) > _MAX_HEADING_CHARACTERS or len(line.cells) > 2 or _is_contents(line):
+    if len(line.text) > _MAX_HEADING_CHARACTERS or len(line.cells) > 2 or is_contents(line):
         return 0
     key = title_key(line.text)
     if not key:
@@ -198,62 +190,6 @@ def _code(lines: Sequence[Line]) -> str:
     return "\n".join(text)
 
 
-def _table_end(lines: Sequence[Line], place: int) -> int:
-    """Return the line after a table that starts at a place; the place itself if none does."""
-    first = lines[place]
-    if len(first.cells) < 2:
-        return place
-    columns = _columns(lines[place : place + 2])
-    end = place + _has_centred_head(lines[place : place + 2])
-    while end < len(lines) and lines[end].page == first.page:
-        cells = lines[end].cells
-        starts = [
-            any(abs(cell.left - left) <= _ALIGNED_POINTS for left in columns) for cell in cells
-        ]
-        if len(cells) < 2 or not all(starts) or _is_contents(lines[end]):
-            break
-        end += 1
-    return end if end - place >= _MIN_TABLE_ROWS else place
-
-
-def _columns(rows: Sequence[Line]) -> list[float]:
-    """Return where the columns of a table begin, by its first two rows."""
-    row = rows[1] if _has_centred_head(rows) else rows[0]
-    return [cell.left for cell in row.cells]
-
-
-def _has_centred_head(rows: Sequence[Line]) -> bool:
-    """Return whether the first of two rows has a bold title within each column of the second."""
-    if len(rows) < 2 or not rows[0].is_bold or rows[0].page != rows[1].page:
-        return False
-    lefts = [cell.left for cell in rows[1].cells]
-    if len(lefts) < 2 or len(rows[0].cells) != len(lefts):
-        return False
-    ends = [*lefts[1:], float("inf")]
-    return all(
-        left - _ALIGNED_POINTS <= cell.left < end
-        for cell, left, end in zip(rows[0].cells, lefts, ends, strict=True)
-    )
-
-
-def _table(lines: Sequence[Line]) -> str:
-    columns = _columns(lines[:2])
-    rows: list[str] = []
-    body = lines
-    if _has_centred_head(lines[:2]):
-        titles = [cell.text.replace("|", "\\|") for cell in lines[0].cells]
-        rows.append(f"| {' | '.join(titles)} |")
-        body = lines[1:]
-    for line in body:
-        row = [""] * len(columns)
-        for cell in line.cells:
-            nearest = min(range(len(columns)), key=lambda i: abs(columns[i] - cell.left))
-            row[nearest] = f"{row[nearest]} {cell.text}".strip().replace("|", "\\|")
-        rows.append(f"| {' | '.join(row)} |")
-    rows.insert(1, f"|{' --- |' * len(columns)}")
-    return "\n".join(rows)
-
-
 def _paragraph_end(
     lines: Sequence[Line],
     place: int,
@@ -262,13 +198,17 @@ def _paragraph_end(
 ) -> int:
     end = place + 1
     width = max(line.right - line.left for line in lines[place : place + 8])
+    is_item = bool(ITEM_MARK.match(lines[place].words[0].text))
     while end < len(lines):
         before, line = lines[end - 1], lines[end]
-        if _heading_level(line, outline, levels) or line.is_mono or _is_contents(line):
+        if _heading_level(line, outline, levels) or line.is_mono or is_contents(line):
             break
-        if len(line.cells) > 1 and _table_end(lines, end) > end:
+        if (len(line.cells) > 1 or line.is_bold) and table_end(lines, end) > end:
             break
-        if _starts_paragraph(before, line, width):
+        is_outside = (
+            is_item and line.page == lines[place].page and line.left < lines[place].left - 2
+        )
+        if is_outside or _starts_paragraph(before, line, width):
             break
         end += 1
     return end
@@ -289,13 +229,12 @@ def _starts_paragraph(before: Line, line: Line, width: float) -> bool:
         return True
     if ends and (is_short or line.left - before.left > line.size):
         return True
-    return len(line.words) > 1 and bool(_ITEM.match(line.words[0].text))
+    return len(line.words) > 1 and bool(ITEM_MARK.match(line.words[0].text))
 
 
 def _joined(lines: Sequence[Line]) -> str:
     """Return lines as running text; a word that was cut at the end of a line is whole again."""
     text = ""
     for line in lines:
-        is_cut = bool(_HYPHENATED.search(text)) and line.text[:1].islower()
-        text = text[:-1] + line.text if is_cut else f"{text} {line.text}"
+        text = join_text(text, line.text)
     return collapse_spaces(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,19 @@ if TYPE_CHECKING:
 _CELL_GAP = 1.0
 _LEAST_CELL_GAP = 6.0
 # Two columns: between them nothing stands but a few lines that run over both, and this share of
-# the lines of each fills it.
+# the lines of each fills it, or lines with this share of its words do.
 _SPANNING_SHARE = 0.12
 _COLUMN_SHARE = 0.4
+_WORD_SHARE = 0.5
 _FULL_LINE = 0.75
 _MIN_COLUMN_LINES = 5
 _MIN_COLUMN_WORDS = 60
 _MIN_GUTTER_POINTS = 7
 _HEADING_RATIO = 1.12
+# The dots between a title and its page in a table of contents.
+LEADERS = re.compile(r" ?[.…·](?: ?[.…·]){3,} ?")
+ITEM_MARK = re.compile(r"(?:[•‣▪◦●–-]|\(?\d{1,2}[.)]|\(?[a-z][.)])$")
+_HYPHENATED = re.compile(r"[^\W\d_]-$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +106,18 @@ class Line:
     def is_bold(self) -> bool:
         """Whether all of it is bold."""
         return all(word.is_bold for word in self.words)
+
+
+def is_contents(line: Line) -> bool:
+    """Return whether a line of a table of contents leads to a page."""
+    return line.text.count(".") >= 4 and bool(LEADERS.search(line.text))
+
+
+def join_text(text: str, following: str) -> str:
+    """Return two pieces of text as one; a word that the end of a line cut is whole again."""
+    if _HYPHENATED.search(text) and following[:1].islower():
+        return text[:-1] + following
+    return f"{text} {following}".strip()
 
 
 def lines_in_order(words: Sequence[Word], *, page: int) -> list[Line]:
@@ -242,4 +260,6 @@ def _is_column(words: Sequence[Word]) -> bool:
         return False
     width = max(word.right for word in words) - min(word.left for word in words)
     full = [row for row in rows if row[-1].right - row[0].left >= _FULL_LINE * width]
-    return len(full) >= _COLUMN_SHARE * len(rows)
+    # Tables, code and formulas have many lines of few words.
+    words_in_full = sum(map(len, full))
+    return len(full) >= _COLUMN_SHARE * len(rows) or words_in_full >= _WORD_SHARE * len(words)
