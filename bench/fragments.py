@@ -71,17 +71,21 @@ _MOST_PAGE_BYTES = 1_500_000
 # Each word in view, or each character of CJK text, with its box.
 _WORDS_IN_VIEW = r"""() => {
   const words = [];
+  let place = 0;
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
+    const start = place;
+    place += node.data.length;
     if (box.bottom < 0 || box.top > innerHeight || box.width === 0) continue;
     for (const match of node.data.matchAll(/[\u2e80-\uffef]|[\p{L}\p{N}]+/gu)) {
       range.setStart(node, match.index);
       range.setEnd(node, match.index + match[0].length);
       const rect = range.getClientRects()[0];
-      if (rect) words.push([match[0], rect.x, rect.y, rect.width, rect.height]);
+      if (!rect) continue;
+      words.push([start + match.index, match[0], rect.x, rect.y, rect.width, rect.height]);
     }
   }
   return words;
@@ -163,12 +167,22 @@ def _highlighted(page: Page, link: str) -> str:
     page.goto("about:blank")
     page.goto(link, wait_until="load")
     page.add_style_tag(content=_STYLE)
+    # A menu can be what is highlighted, or it can hide that.
+    with_menus = _painted_words(page)
     page.evaluate(_HIDE_WHAT_STAYS)
+    painted = with_menus | _painted_words(page)
+    return " ".join(word for _, word in sorted(painted))
+
+
+def _painted_words(page: Page) -> set[tuple[int, str]]:
+    """Return the highlighted words in view, each with its place among all words of the page."""
     words = page.evaluate(_WORDS_IN_VIEW)
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    return " ".join(
-        word for word, x, y, width, height in words if _is_painted(picture, x, y, width, height)
-    )
+    return {
+        (place, word)
+        for place, word, x, y, width, height in words
+        if _is_painted(picture, x, y, width, height)
+    }
 
 
 def _is_painted(picture: Image.Image, x: float, y: float, width: float, height: float) -> bool:
@@ -227,11 +241,13 @@ def _cite(
     for file in files:
         if made == count:
             return
-        if file.stat().st_size > _MOST_PAGE_BYTES:
+        body = file.read_bytes()
+        # A page that only leads on to another is not what the browser would show.
+        if len(body) > _MOST_PAGE_BYTES or b'http-equiv="refresh"' in body.lower():
             continue
         url = base + quote(file.relative_to(root).as_posix())
         try:
-            page = extract_page(fetched_page(url, file.read_bytes()))
+            page = extract_page(fetched_page(url, body))
         except CitewellError:
             continue
         for citation in _quote_page(name, url, page, choice, limit=min(2, count - made)):

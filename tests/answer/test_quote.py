@@ -268,3 +268,15 @@ def test_what_was_quoted_before_is_left_to_that_quote() -> None:
 
     assert text[first.start : first.end] == "Herons eat fish at dawn."
     assert [text[span.start : span.end] for span in second] == ["Herons eat frogs at night."]
+
+
+def test_an_image_that_is_a_link_is_not_quoted_before_words() -> None:
+    text = (
+        "[![<-](https://example.org/left.gif)](https://example.org/up)\n\n"
+        "Herons nest in tall trees near the river, often with many others.\n"
+    )
+    passages = [PassageText(text=text, path=("Herons",))]
+
+    spans = choose_quotes(read_query("index of modules"), passages, limits=QuoteLimits())
+
+    assert all("![" not in text[span.start : span.end] for span in spans)

@@ -242,12 +242,49 @@ def test_what_a_menu_may_have_is_named_with_its_surroundings(
     assert fragment_of(quote, page) == fragment
 
 
-def test_an_end_that_the_quote_has_before_is_told_apart_by_the_next_line() -> None:
-    page = "# f\n\nfirst of two\nInput array.\n\nsecond\nInput array.\n\nReturns a number.\n"
+def test_an_end_that_the_quote_has_before_is_reached_from_a_term_in_between() -> None:
+    page = "# f\n\nfirst of two\nInput array.\n\nthe_second\nInput array.\n\nReturns a number.\n"
     quote = page[page.index("first") : page.rindex("\n\nReturns")]
 
+    assert fragment_of(quote, page) == "first%20of%20two,the_second&text=the_second,Input%20array"
+    # A menu may well have a common word alone.
+    assert fragment_of(quote.replace("the_", ""), page.replace("the_", "")) == (
+        "first%20of%20two,Input%20array&text=Input%20array,Input%20array"
+    )
+
+
+def test_the_end_of_a_row_is_reached_from_a_cell_that_no_other_row_has() -> None:
+    page = (
+        "Columns of a view.\n\n| Column Type |\n|---|\n| `first_kind` Not available |\n"
+        "| `other_kind` Not available |\n| `third_kind` Not available |\n"
+    )
+    quote = page[page.index("Columns") : page.index("\n| `third")]
+
+    assert fragment_of(quote, page) == "Columns%20of%20a,other_kind&text=other_kind,available"
+
+
+def test_a_signature_may_have_a_link_to_its_source_before_the_text() -> None:
+    page = "# bird.Heron.wade\n\n**Heron.wade()**\n\nWalk through shallow water with long legs.\n"
+    quote = page[page.index("**") :].strip()
+
     assert fragment_of(quote, page) == (
-        "first%20of%20two,Input%20array.,-Returns%20a&text=first%20of%20two,Input%20array"
+        "Heron.wade%28%29,-%5Bsource%5D&text=Heron.wade%28%29,-Walk%20through"
+        "&text=Walk%20through%20shallow,with%20long%20legs"
+    )
+
+
+def test_a_class_is_not_taken_for_a_title_that_menus_have() -> None:
+    page = "# Birds\n\n**class Heron**\n\nA bird that wades through shallow water.\n"
+    quote = page[page.index("**") :].strip()
+
+    assert fragment_of(quote, page) == "class%20Heron,through%20shallow%20water"
+
+
+def test_emphasis_at_the_end_of_a_bold_term_leaves_no_star() -> None:
+    page = "**`unit` *number***: Not used by this driver.\n"
+
+    assert fragment_of(page.strip(), page) == (
+        "unit%20number,-Not%20used&text=Not%20used%20by%20this%20driver"
     )
 
 
@@ -275,7 +312,7 @@ def test_the_title_of_a_call_out_is_in_no_context() -> None:
 
     assert (
         text_fragment(page, 0, page.rindex("weights") + 7)
-        == "First%2C%20take%20the,of%20the%20weights"
+        == "First%2C%20take%20the,the%20weights&text=the%20weights,of%20the%20weights"
     )
 
 
@@ -326,3 +363,20 @@ def test_a_row_below_the_same_header_as_before_is_told_apart_by_what_follows() -
 
     assert fragment is not None
     assert not fragment.startswith("legacy-,word")
+
+
+def test_code_that_opens_an_item_is_left_where_it_ends() -> None:
+    page = (
+        "- ```\n  wade(heron)\n  ```\n\n**Heron** wades slowly through *shallow* water and mud.\n"
+    )
+    quote = page[page.index("**") :].strip()
+
+    assert (
+        fragment_of(quote, page) == "Heron%20wades%20slowly%20through%20shallow,water%20and%20mud"
+    )
+
+
+def test_emphasis_at_the_start_of_a_bold_term_leaves_no_star() -> None:
+    page = "***z* = not (*x*)**: Return the logical NOT of *x* in all of its elements.\n"
+
+    assert fragment_of(page.strip(), page) == "z%20=%20not%20%28x,of%20its%20elements"

@@ -239,7 +239,7 @@ def _kind_of(text: str, following: str) -> UnitKind:
         return "code"
     if text.startswith("|"):
         return "row"
-    if text.startswith("!["):
+    if text.startswith(("![", "[![")):
         return "pointer"
     if _NAME.match(text):
         return "name"

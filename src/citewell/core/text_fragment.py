@@ -37,12 +37,18 @@ _AND = "&text="
 _WHOLE_CHARACTERS = 32
 _FEW_WORDS = 2
 _ITEM_MARKS = "-+*"
+# Terms and signatures that are defined below them are bold.
+_DEFINES = "*"
+_CELL = "|"
 _TERM_WORDS = (3, 5, 8, 12, 20)
 _CONTEXT_WORDS = (2, 4, 8)
 # Programs repeat whole lines: there, what stands before a term can be several of them.
 _CONTEXT_WORDS_OF_CODE = (2, 4, 8, 16, 32)
 # Sphinx begins a block inside of a program with this link.
 _BLOCK_OF_CODE = "\n[docs]"
+# What Sphinx shows after a signature, and canonical text leaves out.
+_SOURCE_LINK = "[source]"
+_OPENS_SIGNATURE = frozenset({"class", "exception", "function", "method", "property", "attribute"})
 _TELLING_CHARACTERS = 5
 _WHITE_SPACE = re.compile(r"\s")
 # Others than these could end a link, or mean something in Markdown or in the directive.
@@ -126,8 +132,7 @@ def _name_ends(words: PageWords, first: int, last: int) -> str | None:
     if reached == last:
         directives.append(_write(words, prefix, start, None, None))
     else:
-        endings = _choose_ends(words, start, last, after=reached)
-        directives += [_write(words, prefix, start, end, suffix) for end, suffix in endings]
+        directives += _name_to_end(words, prefix, start, last, after=reached)
     # A browser highlights what any of the directives names.
     return _AND.join(filter(None, directives))
 
@@ -135,7 +140,7 @@ def _name_ends(words: PageWords, first: int, last: int) -> str | None:
 def _is_title(words: PageWords, first: int, last: int) -> bool:
     """Return whether a quote begins with a line that a menu of the page may well have: `Notes`."""
     below = bisect_right(words.lines, words.lines[first])
-    if below > last or words.fenced[first] or words.marks[first] == "|":
+    if below > last or words.fenced[first] or words.marks[first] == _CELL:
         return False
     is_link = words.marks[first] not in _ITEM_MARKS and lies_in(
         words.links, words.sources[first][0], words.sources[below - 1][1]
@@ -143,9 +148,17 @@ def _is_title(words: PageWords, first: int, last: int) -> bool:
     weight = sum(
         weight_of(words, word) for word in range(first, min(below, first + _FEW_WORDS + 1))
     )
-    line = words.text[slice(*from_line_start(words, term_of(words, first, below - 1)))]
-    is_common = weight <= _FEW_WORDS and line.replace(" ", "").isalpha()
+    line = from_line_start(words, term_of(words, first, below - 1))
+    is_plain = words.text[slice(*line)].replace(" ", "").isalpha()
+    is_common = weight <= _FEW_WORDS and is_plain and not _is_signature(words, first, line)
     return (is_link or is_common) and _touch(words, below)
+
+
+def _is_signature(words: PageWords, first: int, line: Span) -> bool:
+    """Return whether a bold line reads like code: `class Heron`, `Heron.wade()`."""
+    text = words.text[slice(*line)]
+    is_plain = text.replace(" ", "").isalpha()
+    return words.marks[first] == _DEFINES and (not is_plain or text.split()[0] in _OPENS_SIGNATURE)
 
 
 def _touch(words: PageWords, word: int) -> bool:
@@ -171,38 +184,80 @@ def _name_above(words: PageWords, first: int, below: int, last: int, end: Span) 
             next_words = term_of(words, below, last_word_of_term(words, below, last, count))
             suffix = from_line_start(words, next_words)
             if fits_first(words, term, suffix=suffix):
-                return _write(words, None, term, None, suffix)
+                directive = _write(words, None, term, None, suffix)
+                if not _is_signature(words, first, term):
+                    return directive
+                signature = _encode(words.text[slice(*term)])
+                return f"{signature},-{_encode(_SOURCE_LINK)}{_AND}{directive}"
     opening = _choose_start(words, first, last, over_heading=True)
     if opening is None or opening[0] is None or opening[2] >= below:
         return None
     return _write(words, opening[0], opening[1], end, None)
 
 
-def _choose_ends(
-    words: PageWords, start: Span, last: int, *, after: int
-) -> list[tuple[Span, Span | None]]:
-    """Return the term that a quote ends with, and its suffix; behind one that may not fit, another.
+def _name_to_end(
+    words: PageWords, prefix: Span | None, start: Span, last: int, *, after: int
+) -> list[str]:
+    """Return directives that lead from a start, whose last word is `after`, to word `last`.
 
-    Without any that comes first, the browser ends the highlight at an earlier place of the quote
-    that reads the same.
+    Without an end that comes first, the browser ends the highlight at an earlier place of the quote
+    that reads the same; so a second directive begins at a term in between.
     """
     terms = list(_terms_back(words, last, after=after))
+    sure = terms[:1] if words.marks[last] == _CELL else terms
+    for end in sure:
+        if fits_first(words, end, after=start[1]):
+            return [_write(words, prefix, start, end, None)]
+    early = _write(words, prefix, start, terms[0], None)
+    if end_in_code := _choose_end_in_code(words, start, last, after=after):
+        return [_write(words, prefix, start, end_in_code, None), early]
+    if middle := _choose_middle(words, last, after=after):
+        return [
+            _write(words, prefix, start, middle[0], None),
+            _write(words, None, *middle, None),
+        ]
     whole_line = to_line_end(words, from_line_start(words, terms[-1]))
     for end in *terms, whole_line:
         if fits_first(words, end, after=start[1]):
-            return [(end, None)]
-    early: list[tuple[Span, Span | None]] = [(terms[0], None)]
-    for count in _TERM_WORDS:
-        first = max(after + 1, last - count)
-        end = to_line_end(words, term_of(words, first, last))
-        if _is_one_program(words, first, last) and fits_first(words, end, after=start[1]):
-            return [(end, None), *early]
+            return [_write(words, prefix, start, end, None)]
     end = to_line_end(words, terms[0])
     for count in _CONTEXT_WORDS:
         suffix = words_after(words, end, last, count)
         if suffix and fits_first(words, end, suffix=suffix, after=start[1]):
-            return [(end, suffix), *early]
-    return early
+            return [_write(words, prefix, start, end, suffix), early]
+    return [early]
+
+
+def _choose_end_in_code(words: PageWords, start: Span, last: int, *, after: int) -> Span | None:
+    """Return an end that crosses the lines of a program."""
+    for count in _TERM_WORDS:
+        first = max(after + 1, last - count)
+        end = to_line_end(words, term_of(words, first, last))
+        if _is_one_program(words, first, last) and fits_first(words, end, after=start[1]):
+            return end
+    return None
+
+
+def _choose_middle(words: PageWords, last: int, *, after: int) -> tuple[Span, Span] | None:
+    """Return a term that the page has within the quote first, and the end that follows it first."""
+    for word in range(last - 1, after, -1):
+        if words.unsure[word]:
+            continue
+        size = 1 if words.marks[word] == _CELL else _TERM_WORDS[0]
+        middle_last = last_word_of_term(words, word, last - 1, size)
+        middle = term_of(words, word, middle_last)
+        # A menu, which canonical text leaves out, may well have a common word.
+        is_common = middle_last - word < _FEW_WORDS and words.text[slice(*middle)].isalpha()
+        if is_common or middle[1] - middle[0] < _TELLING_CHARACTERS:
+            continue
+        if not fits_first(words, middle):
+            continue
+        for end in _terms_back(words, last, after=middle_last):
+            if fits_first(words, end, after=middle[1]):
+                return middle, end
+            if words.marks[last] == _CELL:
+                break
+    return None
 
 
 def _choose_start(
@@ -218,7 +273,8 @@ def _choose_start(
     ends = [last_word_of_term(words, first, last, count) for count in sizes]
     # Menus, which canonical text leaves out, have links and headers of tables before the quote.
     line = to_line_end(words, from_line_start(words, words.spans[first]))
-    is_cell = words.marks[first] == "|" and words.text[slice(*line)].isalpha() and ends[-1] == first
+    is_word = words.text[slice(*line)].isalpha() and ends[-1] == first
+    is_cell = words.marks[first] == _CELL and is_word
     for end in ends:
         source = words.sources[first][0], words.sources[end][1]
         is_link = lies_in(words.links, *source) and end < ends[-1]
@@ -265,7 +321,7 @@ def _term_sizes(words: PageWords, word: int) -> tuple[int, ...]:
     A short cell, as of a header, is one block; a menu may well have its first word.
     """
     start, end = words.spans[word]
-    is_telling = words.marks[word] == "|" and end - start >= _TELLING_CHARACTERS
+    is_telling = words.marks[word] == _CELL and end - start >= _TELLING_CHARACTERS
     is_short = (
         last_word_of_term(words, word, len(words.spans) - 1, _TERM_WORDS[0]) - word < _FEW_WORDS
     )
@@ -275,7 +331,7 @@ def _term_sizes(words: PageWords, word: int) -> tuple[int, ...]:
 def _terms_back(words: PageWords, last: int, *, after: int) -> Iterator[Span]:
     """Yield the terms that end at word `last`, shortest first, each beginning after `after`."""
     # The range is short: of a cell, which may hold several blocks, one word is enough.
-    sizes = (1, *_TERM_WORDS) if words.marks[last] == "|" else _TERM_WORDS
+    sizes = (1, *_TERM_WORDS) if words.marks[last] == _CELL else _TERM_WORDS
     for count in sizes:
         first, weight = last, weight_of(words, last)
         while (

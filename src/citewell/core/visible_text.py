@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from citewell.core.folding import FoldedText
 
-_FENCE = re.compile(r"[ \t>]{0,20}+(`{3,}+|~{3,}+)")
+# An item of a list can open with code; no item closes it.
+_FENCE = re.compile(r"[ \t>]{0,20}+((?:[-+*]|\d{1,3}+[.)])[ \t]{1,4}+)?+(`{3,}+|~{3,}+)")
 # Code inside of a block quote has the quote's mark on every line.
 _QUOTED = ">"
 _QUOTE_MARK = re.compile(r"[ \t]{0,20}+>[ ]?")
@@ -21,6 +22,7 @@ _LINE_MARK = re.compile(
 )
 # How the extractor begins a call-out, whose own title is a block by itself.
 _LABEL = re.compile(r"[ℹ⚠]\ufe0f [A-Z ]{2,30}+:(?: |$)")
+_STARS = re.compile(r"\*+")
 _RULE = re.compile(r"[ \t|:*_=-]*+")
 # An image or a formula breaks the text around it for a browser, and so may the title of a call-out.
 OBJECT = "\n\ufffc\n"
@@ -29,10 +31,10 @@ _MARKUP = re.compile(
     r"""(?P<code>(?<!`)(?P<ticks>`{1,3}+)(?P<inside>[^`\n]{1,2000}+)(?P=ticks)(?!`))
     |(?P<image>!\[[^\[\]\n]{0,1000}+\]\([^()\s]{0,2000}+(?:\ "[^"\n]{0,500}+")?\))
     |(?P<cell>(?<!\\)\|)
-    |(?P<term>:(?:\ |$)|(?<=\*\*),\ (?=\*\*))
+    |(?P<term>(?<!:):(?:\ |$)|(?<=\*\*),\ (?=\*\*))
     |(?P<math>\${1,2}+(?=[^\s$])[^$\n]{1,1000}+(?<=\S)\${1,2}+(?!\d))
     |(?P<strong>\*{2,3}+)
-    |(?P<star>(?P<opening>(?<![a-zA-Z0-9_*])\*(?=[^\s*,)][^*\n]{0,500}+\*(?![a-zA-Z0-9_*])))
+    |(?P<star>(?P<opening>(?<![a-zA-Z0-9_*])\*(?=[^\s*,)][^*\n]{0,500}+\*(?:\*\*)?+(?![a-zA-Z0-9_*])))
         |(?<=[^\s*])\*(?![a-zA-Z0-9_*]))
     |(?P<dropped>\]\([^()\s]{0,20000}+\)|\\(?=[\\`*_{}\[\]()\#+.!|<>~-])|~~
         |\[(?=(?:[^\[\]\n]{1,2000}+|\[[^\[\]\n]{1,200}+\])\]\())""",
@@ -80,11 +82,11 @@ def _lines(text: str) -> list[str]:
 
 def _next_fence(fence: str, line: str) -> str:
     mark = _FENCE.match(line)
-    if mark is None:
+    if mark is None or (fence and mark.group(1)):
         return fence
     if not fence:
-        return (_QUOTED if _QUOTED in mark.group() else "") + mark.group(1)
-    return "" if mark.group(1).startswith(fence.lstrip(_QUOTED)) else fence
+        return (_QUOTED if _QUOTED in mark.group() else "") + mark.group(2)
+    return "" if mark.group(2).startswith(fence.lstrip(_QUOTED)) else fence
 
 
 def _read_line(line: str, offset: int, writer: FoldedTextWriter) -> None:
@@ -118,6 +120,10 @@ def _read_line(line: str, offset: int, writer: FoldedTextWriter) -> None:
             opens = not is_strong and "**" in line[end:] and line[end : end + 1].strip() != ""
             written = "" if closes or opens else written
             is_strong = opens or (is_strong and not closes)
+            if len(match["strong"]) > len("**"):
+                # Three stars open or close emphasis as well, which one star may end or begin.
+                following = _STARS.search(line, end)
+                is_open = opens and following is not None and following.group() == "*"
         elif match["dropped"]:
             written = ""
         writer.add(written, offset + start, offset + end)

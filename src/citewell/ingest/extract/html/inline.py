@@ -47,6 +47,8 @@ _PERMALINK_CLASS = re.compile(
     r"|permalink-icon|icon_permalink)(?= )"
 )
 _PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]"})
+# Square ones would end the Markdown of an image.
+_ROUND_BRACKETS = str.maketrans("[]", "()")
 _POWER = re.compile(r"[-+−]?[\dn.]+")
 _FENCE_AT_LINE_START = re.compile(r"^(```|~~~)", re.MULTILINE)
 
@@ -117,6 +119,7 @@ class InlineRenderer:
             return ""
         if alt and reference.endswith(alt.rpartition("/")[2]):
             alt = ""  # a file name describes nothing
+        alt = alt.translate(_ROUND_BRACKETS)
         mark = self._writer.mark_image(url, alt=alt, caption=caption)
         if not alt and not title:
             return mark
@@ -212,6 +215,8 @@ def is_permalink(element: Element) -> bool:
     if element.names and _has_permalink_name(element.names):
         words = element.text().strip()
         return len(words) <= 8 or element.has_class("viewcode-link", "mw-editsection")
+    if element.tag == "a" and element.has_class("link") and element.text() == "Source":
+        return True  # as Haddock puts it beside every signature
     if element.tag != "a" or not (element.attributes.get("href") or "").startswith("#"):
         return False
     return element.text().strip().lower() in _PERMALINK_TEXT and element.find("img") is None

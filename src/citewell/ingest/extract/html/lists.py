@@ -78,7 +78,7 @@ def render_definitions(element: Element, renderer: Renderer) -> list[str]:
             blocks.extend([*_defined(terms, []), *renderer.blocks(child)])
             terms = []
         elif child.tag == "dt":
-            term = renderer.plain_line(child.children).rstrip(":")
+            term = renderer.plain_line(child.children).removeprefix(": ").rstrip(":")
             if visible_text(term):
                 terms.append(in_bold(term))
         elif child.tag == "dd":

@@ -1,0 +1,29 @@
+"""Terms and signatures of Texinfo and Haddock are readable Markdown."""
+
+from __future__ import annotations
+
+from tests.ingest.fetched import body
+
+
+def test_a_term_with_strong_and_nested_emphasis_has_no_stray_stars() -> None:
+    html = (
+        "<dl><dt><span>: </span><em><var>z</var> =</em> <strong>isnull</strong> <em>(<var>x</var>)</em></dt>"
+        "<dd>Return true if <var>x</var> is null.</dd></dl>"
+    )
+
+    assert body(html) == "***z* = isnull (*x*)**: Return true if *x* is null.\n"
+
+
+def test_the_link_to_the_source_beside_a_signature_is_no_part_of_it() -> None:
+    html = (
+        '<p class="src"><a class="def" id="v:f">f</a> :: <b>Int</b> '
+        '<a class="link" href="src/F.html#f">Source</a> <a class="selflink" href="#v:f">#</a></p>'
+    )
+
+    assert body(html) == "**f :: Int**\n"
+
+
+def test_brackets_around_the_words_of_an_image_do_not_end_its_markdown() -> None:
+    html = '<p>Notes: <img src="notes.png" alt="[image of music]"></p>'
+
+    assert body(html) == "Notes: ![(image of music)](https://example.org/docs/notes.png)\n"
