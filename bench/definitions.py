@@ -68,13 +68,24 @@ async def ask(app: App, symbols: Sequence[str], *, seed: int) -> tuple[int, int]
         question = wordings(name)[number % 4]
         evidence, _ = await search(app, question)
         heading = str(evidence[0].get("section", "")) if evidence else ""
-        last = re.split(r"\.|::", name)[-1].lower()
-        own = re.split(r"[(<]", heading.lower().rpartition("›")[2])[0].strip()
-        is_right = bool(re.search(rf"(?<!\w){re.escape(last)}$", own))
+        quote = str(evidence[0].get("text", "")) if evidence else ""
+        is_right = defines(heading, quote, re.split(r"\.|::", name)[-1])
         right += is_right
         if not is_right:
             print(f"  missed: {question} (first: {heading or 'nothing'})")
     return right, len(chosen)
+
+
+def defines(heading: str, quote: str, name: str) -> bool:
+    """Return whether a section is of a name, or its quote opens with signatures and one is of it.
+
+    Sections of several names have the first ones in their headings.
+    """
+    names = heading.lower().rpartition("›")[2].split(", ")
+    signatures = re.match(r"(?:\*\*[^\n]+\*\*(?:\n+|$))*", quote)
+    names += re.sub("[*`]", "", signatures.group().lower()).split("\n") if signatures else []
+    own = [re.split(r"[(<:=]", each)[0].strip() for each in names]
+    return any(re.search(rf"(?<!\w){re.escape(name.lower())}$", each) for each in own)
 
 
 async def print_entities(app: App, *, count: int, seed: int) -> None:

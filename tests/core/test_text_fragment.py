@@ -380,3 +380,23 @@ def test_emphasis_at_the_start_of_a_bold_term_leaves_no_star() -> None:
     page = "***z* = not (*x*)**: Return the logical NOT of *x* in all of its elements.\n"
 
     assert fragment_of(page.strip(), page) == "z%20=%20not%20%28x,of%20its%20elements"
+
+
+def test_a_signature_of_javadoc_is_named_in_two_parts() -> None:
+    page = "public void wade(int)\n\nWades.\n\npublic void wade(long ms)\n\nWades for a while.\n"
+    quote = page[page.index("public void wade(long") :].strip()
+
+    assert fragment_of(quote, page) == (
+        "public%20void%20wade,-%28long&text=public%20void%20wade-,%28long,for%20a%20while"
+    )
+
+
+def test_a_definition_that_stands_above_is_not_taken_for_another() -> None:
+    page = (
+        "# init\n\n**uint id**: algorithm ID\n\n"
+        + "Words.\n\n" * 12
+        + "# fill\n\n**uint id**: algorithm ID\n\n**byte mac**: place to fill it\n"
+    )
+    quote = page[page.rindex("**uint id") :].strip()
+
+    assert "algorithm" not in (fragment_of(quote, page) or "")

@@ -123,3 +123,19 @@ def test_a_method_of_rustdoc_is_a_section_however_long_its_signature() -> None:
         "birds.Heron",
         "birds.Heron.wade",
     ]
+
+
+def test_every_name_of_a_shared_description_is_a_symbol() -> None:
+    terms = "".join(
+        f'<dt class="sig sig-object py" id="birds.{name}"><span class="sig-prename descclassname">'
+        f'birds.</span><span class="sig-name descname">{name}</span></dt>'
+        for name in ("HERON", "EGRET", "BITTERN", "STORK", "IBIS")
+    )
+    html = (
+        '<html><body><main><h1 id="birds">Birds</h1><p>Constants for birds that wade.</p>'
+        f'<dl class="py data">{terms}<dd><p>Kinds of birds.</p></dd></dl></main></body></html>'
+    )
+
+    assert symbols(html) == [
+        "birds.HERON", "birds.EGRET", "birds.BITTERN", "birds.STORK", "birds.IBIS",
+    ]  # fmt: skip

@@ -32,3 +32,8 @@ def test_names_and_words_without_likeness_stay() -> None:
 
     assert suspects == ["zstd", "elephant"]
     assert correct_words(suspects, [TEXT]) == {}
+
+
+def test_the_parts_of_a_name_are_not_slips() -> None:
+    assert find_suspects("ssl.op_no_sslv2 or pond::herron", held=HELD) == []
+    assert apply_corrections("ssl.op_no_sslv2", {"sslv": "ssl"}) == "ssl.op_no_sslv2"

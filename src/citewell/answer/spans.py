@@ -146,7 +146,8 @@ def span_features(
         odds = _log_odds(passage.relevance)
         held = [asked & unit.held for unit in units]
         for at, unit in enumerate(units):
-            if unit.kind in unquoted:
+            is_bare = not unit.words and unit.kind != "code"
+            if unit.kind in unquoted or is_bare:
                 continue
             text = passage.text[unit.start : unit.end]
             own, header = held[at], asked & unit.header

@@ -31,6 +31,8 @@ _MARKS = re.compile(
     r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
     # The bars of tables are spaces here: what is left of the line below a header.
     r"|^[ \t:]{0,200}+-[ \t:-]{2,5000}+$"
+    # The colon after a term is Markdown's.
+    r"|(?<=\*\*):(?=[ \n])"
     r"|\]\([^()\s]{0,20000}+\)|[`*\[\\]|~~",
     re.MULTILINE,
 )

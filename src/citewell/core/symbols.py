@@ -23,6 +23,11 @@ _JOINT = re.compile(r"::|#|->")
 _CALL = re.compile(r"[(\[<{].*", re.DOTALL)
 _BOLD_SIGNATURE = re.compile(r"(?:> ?)*\*\*[^*\n]|(?:> ?)*```")
 _CODE_HEADING = re.compile(r"#{1,6} `[^`\n]+`(?: \{#[^}\n]*\})?\s*+(?<=\n)(?:```|\*\*)")
+# Signatures one below the other.
+_SIGNATURES = re.compile(r"(?:\*\*[^\n]{1,400}+(?<=\*\*)(?:\n|$)){2,200}+")
+_OPENS_SIGNATURE = re.compile(
+    r"^(?:(?:async|class|classmethod|exception|property|staticmethod|abstractmethod) )++"
+)
 # The anchors of rustdoc for what belongs to the item of the page.
 _RUST_MEMBER = re.compile(
     r"(?:method|tymethod|variant|structfield|associatedconstant|associatedtype)\.(\w+)"
@@ -99,6 +104,7 @@ def _names_of(section: Section, text: str, item: str) -> Iterator[str]:
     is_entry = bool(_BOLD_SIGNATURE.match(text) or _CODE_HEADING.match(text))
     if is_entry:
         yield from _entry_names(heading, anchor)
+        yield from _more_names(text, anchor)
         return
     declared = _DECLARATION.match(heading)
     if declared is not None:
@@ -114,6 +120,19 @@ def _entry_names(heading: str, anchor: str) -> Iterator[str]:
         name = _CALL.sub("", part).strip().rstrip(":=")
         if _NAME.fullmatch(name):
             yield _more_qualified(name, anchor)
+
+
+def _more_names(text: str, anchor: str) -> Iterator[str]:
+    """Return the names of the signatures that share a description; the heading has only a few."""
+    signatures = _SIGNATURES.match(text)
+    lines = signatures.group().splitlines() if signatures else []
+    names = [_CALL.sub("", _OPENS_SIGNATURE.sub("", line.strip("*`"))) for line in lines]
+    names = [name.partition(" ")[0].rstrip(":=") for name in names]
+    # What stands before the first name on the page stands before the others, too.
+    before = anchor.removesuffix(names[0]) if names and anchor.endswith(names[0]) else ""
+    for name in names[1:]:
+        if _NAME.fullmatch(name):
+            yield before + name
 
 
 def _more_qualified(name: str, anchor: str) -> str:

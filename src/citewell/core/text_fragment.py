@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
-from citewell.core.page_words import lies_in, words_around
+from citewell.core.page_words import joins_words, lies_in, words_around
 from citewell.core.text_fragment_terms import (
     fits_first,
     from_line_start,
@@ -49,6 +49,7 @@ _BLOCK_OF_CODE = "\n[docs]"
 # What Sphinx shows after a signature, and canonical text leaves out.
 _SOURCE_LINK = "[source]"
 _OPENS_SIGNATURE = frozenset({"class", "exception", "function", "method", "property", "attribute"})
+_JAVA_MODIFIERS = frozenset({"public", "protected", "private", "static", "default", "abstract"})
 _TELLING_CHARACTERS = 5
 _WHITE_SPACE = re.compile(r"\s")
 # Others than these could end a link, or mean something in Markdown or in the directive.
@@ -129,12 +130,23 @@ def _name_ends(words: PageWords, first: int, last: int) -> str | None:
         return None
     prefix, start, reached = opening
     directives = [_name_above(words, first, below, last, start)] if below > first else []
+    bracket = _opening_bracket(words, start)
+    if prefix is None and bracket > 0:
+        prefix, start = (start[0], bracket), (bracket, start[1])
+        directives.append(_write(words, None, prefix, None, start))
     if reached == last:
         directives.append(_write(words, prefix, start, None, None))
     else:
         directives += _name_to_end(words, prefix, start, last, after=reached)
     # A browser highlights what any of the directives names.
     return _AND.join(filter(None, directives))
+
+
+def _opening_bracket(words: PageWords, start: Span) -> int:
+    """Return where the arguments begin in a signature of Javadoc, which shows them as a block."""
+    bracket = words.text.find("(", *start)
+    is_signature = words.text[slice(*start)].split(maxsplit=1)[0] in _JAVA_MODIFIERS
+    return bracket if is_signature and joins_words(words.text[bracket - 1]) else -1
 
 
 def _is_title(words: PageWords, first: int, last: int) -> bool:

@@ -17,7 +17,8 @@ _LEAST_CHARACTERS = 4
 _LEAST_LIKENESS = 0.8
 _MOST_LENGTH_DIFFERENCE = 2
 _MOST_CORRECTED = 6
-_WORD = re.compile(r"[^\W\d_]+")
+# Not the parts of a name: in `ssl.op_no_sslv2` no word is misspelt.
+_WORD = re.compile(r"(?<![\w.:])[^\W\d_]++(?!\w|[.:]+\w)")
 
 
 def find_suspects(question: str, *, held: Collection[str]) -> list[str]:

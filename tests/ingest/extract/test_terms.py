@@ -11,7 +11,7 @@ def test_a_term_with_strong_and_nested_emphasis_has_no_stray_stars() -> None:
         "<dd>Return true if <var>x</var> is null.</dd></dl>"
     )
 
-    assert body(html) == "***z* = isnull (*x*)**: Return true if *x* is null.\n"
+    assert body(html) == "**z = isnull (x)**: Return true if *x* is null.\n"
 
 
 def test_the_link_to_the_source_beside_a_signature_is_no_part_of_it() -> None:
