@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from playwright.sync_api import expect
 from tests.e2e.consoles.conftest import DIRECTIVES, HOSTILE, NARROW, QUESTIONS, Tab, picture
 from tests.e2e.looks import fits
+from tests.site import Request, Response, running_site
 
 pytestmark = pytest.mark.slow
 
@@ -99,3 +102,25 @@ def test_the_keyboard_reaches_everything(tab: Tab) -> None:
 
     assert reached[0] == "Skip to the content"
     assert {"Ask", "Questions", "Queue it", "Delete all"} <= set(reached)
+
+
+def test_work_that_is_watched_with_a_key_leaves_the_page_around_it(tab: Tab) -> None:
+    is_open = threading.Event()
+
+    def wait_to_answer(request: Request) -> Response:
+        is_open.wait(60)
+        body = b"<title>Terns</title><main><h1>Terns</h1><p>They dive.</p></main>"
+        return Response(body=body, headers={"Content-Type": "text/html"})
+
+    with running_site({"/terns": wait_to_answer}) as site:
+        page = tab.open("/library", key=tab.served.ann)
+        page.get_by_text("Add a page or a site").click()
+        page.get_by_label("URL").first.fill(site.url("/terns"))
+        page.get_by_role("button", name="Add", exact=True).click()
+        with page.expect_response("**/library/work?of=*"):
+            expect(page.locator("#work")).to_contain_text("Reading")
+
+        expect(page.locator("main#content h1")).to_have_text(site.url("/terns"))
+        is_open.set()
+        expect(page.locator("main#content h1")).to_have_text("Terns")
+        expect(page.locator("#work")).to_be_empty()
