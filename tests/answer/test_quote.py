@@ -1,11 +1,19 @@
 """Picking quotes: which span, and how much around it."""
 
+from collections.abc import Mapping
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.answer.results import block, quotes_of
 
-from citewell.answer.quote import QuoteLimits, choose_quotes, cut_preview, refuse_inexact
-from citewell.answer.spans import PassageText
+from citewell.answer.quote import (
+    FRAME_TOKENS,
+    QuoteLimits,
+    choose_quotes,
+    cut_preview,
+    refuse_inexact,
+)
+from citewell.answer.spans import PassageText, Place
 from citewell.core.question import read_query
 from citewell.core.tokens import count_tokens
 
@@ -280,3 +288,50 @@ def test_an_image_that_is_a_link_is_not_quoted_before_words() -> None:
     spans = choose_quotes(read_query("index of modules"), passages, limits=QuoteLimits())
 
     assert all("![" not in text[span.start : span.end] for span in spans)
+
+
+def quoted_within(
+    total_tokens: int, question: str, *texts: str, reads: Mapping[Place, float] | None = None
+) -> list[str]:
+    limits = QuoteLimits(first_tokens=8, other_tokens=8, total_tokens=total_tokens)
+    passages = [PassageText(text=text) for text in texts]
+    spans = choose_quotes(read_query(question), passages, limits=limits, reads=reads)
+    return [passages[span.passage].text[span.start : span.end] for span in spans]
+
+
+def test_two_sentences_that_stand_near_each_other_are_quoted_as_one() -> None:
+    text = "Herons eat fish at dawn.\n\nThey rest at noon.\n\nHerons eat frogs at night."
+
+    assert quoted_within(400, "What do herons eat?", text) == [text]
+
+
+def test_sentences_under_different_headings_are_quoted_apart() -> None:
+    text = "Herons eat fish at dawn.\n\n## Night\n\nHerons eat frogs at night."
+
+    assert quoted_within(400, "What do herons eat?", text) == [
+        "Herons eat fish at dawn.",
+        "Herons eat frogs at night.",
+    ]
+
+
+def test_all_quotes_with_their_frames_stay_within_their_limit() -> None:
+    texts = [f"Herons eat {food} at dawn." for food in ("fish", "frogs", "mice", "snakes")]
+
+    quotes = {
+        total: quoted_within(total, "What do herons eat at dawn?", *texts)
+        for total in range(100, 500, 50)
+    }
+
+    for total, chosen in quotes.items():
+        assert sum(count_tokens(quote) + FRAME_TOKENS for quote in chosen) <= total
+    assert len(quotes[450]) == len(texts)
+
+
+def test_the_reader_orders_what_comes_after_the_best_quote() -> None:
+    texts = ("Herons eat fish at dawn.", "Herons eat at dawn.", "Herons eat frogs.")
+
+    unread = quoted_within(400, "What do herons eat at dawn?", *texts)
+    read = quoted_within(400, "What do herons eat at dawn?", *texts, reads={(2, 0): 6.0})
+
+    assert unread[0] == read[0]
+    assert read[1] == "Herons eat frogs."

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import logging
 import math
-import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from citewell.answer.grow import grow, join
 from citewell.answer.long_unit import part_to_quote
 from citewell.answer.spans import rank_spans, split_units
 from citewell.core.ids import citation_id
@@ -22,36 +21,39 @@ from citewell.core.records import Quote
 from citewell.core.tokens import count_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from citewell.answer.spans import PassageText, Place, RankedSpan, SpanRows, Unit
+    from citewell.answer.spans import PassageText, Place, RankedSpan, SpanRows
     from citewell.core.question import Query
     from citewell.core.records import Block, StoredChunk
 
 logger = logging.getLogger(__name__)
 
-# A span this far below the best, on the scale of log-odds, only costs the reader tokens: 4 brings 2
-# answers in 100 more on bench/questions.py, for a quarter more tokens.
+# A span this far below the best, on the scale of log-odds, only costs the reader tokens. The first
+# few may lie further below: the other half of an answer shares few of its words. So may all where
+# they are limited together.
 _FAR_BELOW = 3.0
-# The first few may lie further below: the other half of an answer shares few of its words.
 _FEW_QUOTES = 3
 _FURTHER_BELOW = 4.0
-# Another section says something new sooner than the same one: its second quote must be close to the
-# best, and there is no third.
+# Without such a limit, another section says something new sooner than the same one: its second
+# quote must be close to the best, and there is no third.
 _SECOND_BELOW = 1.5
 _QUOTES_PER_SECTION = 2
-# These say nothing without the unit that follows them.
-_INCOMPLETE = ("name", "lead_in")
-# A sentence that begins so is not understood without the one before it.
-_REFERS_BACK = re.compile(
-    r"(?:It|This|These|They|That|Those|Such|Here|Otherwise|However|But|Then|Also|Instead|Therefore"
-    r"|Thus|So|In (?:this|that|such|these)|If so|For example|Note that)\b"
-    r"|また|これ|その|この|しかし|ただし"
-)
+# With it, three of one section hold .02 to .04 more answers than two, on
+# bench/unseen_sites.jsonl and the sites that bench/reader_lists.py holds out.
+_QUOTES_PER_SECTION_WITHIN = 3
+# What a quote costs in a brief beside its words: number, id, section, link and boundary.
+FRAME_TOKENS = 90
+# A quote is prolonged to a sentence that would otherwise be quoted by itself, unless what stands
+# between takes more tokens than another frame.
+_MOST_BETWEEN = 80
+_LONGEST_QUOTE = 300
+# How much the reader's log-odds count beside a span's score, and the least that they can be, which
+# is also what a span has that was not read. Chosen on the sites bench/reader_lists.py holds out.
+_READ_WEIGHT = 0.5
+_LEAST_READ = -3.0
 # How fast a quote's standing falls with its score below the best.
 _SCORE_SCALE = 2.0
-# How much lower the neighbouring paragraph may score to be quoted along.
-_OTHER_PARAGRAPH = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +69,8 @@ class QuoteLimits:
     """Of one sentence, row or program: what is longer is cut."""
     with_context: bool = True
     """False: a sentence alone, though it refer to the one before it."""
+    total_tokens: int | None = None
+    """Of all quotes with their frames, which are filled as far as they go; None: no such limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,41 +94,185 @@ def choose_quotes(
     limits: QuoteLimits,
     cosines: Mapping[Place, float] | None = None,
     rows: SpanRows | None = None,
+    reads: Mapping[Place, float] | None = None,
     quoted: Iterable[Place] = (),
 ) -> list[QuotedSpan]:
     """Return the slices to quote, best first; none overlaps another or repeats its text.
 
-    `rows` are the features of the units, where they are known; `quoted` are units that the caller
-    has quoted already.
+    `rows` are the features of the units, where they are known, `reads` the log-odds that a reader
+    gave some of them; `quoted` are units that the caller has quoted already.
     """
     spans = rank_spans(query, passages, cosines=cosines, rows=rows)
-    scores = {(span.passage, span.unit): span.score for span in spans}
-    taken = set(quoted)
-    chosen: list[QuotedSpan] = []
-    texts: list[str] = []
-    counts: Counter[tuple[int, int] | int] = Counter()
-    for span in spans:
-        below = spans[0].score - span.score
-        far = _FURTHER_BELOW if len(chosen) < _FEW_QUOTES else _FAR_BELOW
-        if len(chosen) == limits.max_quotes or below > far:
+    ordered = _in_reading_order(spans, reads or {})
+    picker = _Picker(
+        query,
+        passages,
+        scores=_scores_of(ordered),
+        unread_scores=_scores_of(spans),
+        limits=limits,
+        taken=set(quoted),
+    )
+    for span in ordered:
+        if picker.is_done(span):
             break
-        section = passages[span.passage].section or span.passage
-        is_used_up = counts[section] >= (_QUOTES_PER_SECTION if below <= _SECOND_BELOW else 1)
-        if (span.passage, span.unit) in taken or is_used_up:
-            continue
-        text = passages[span.passage].text
-        room = limits.other_tokens if chosen else limits.first_tokens
-        first, last = _grow(span, text, scores, taken, max_tokens=room, limits=limits)
+        if (span.passage, span.unit) not in picker.taken and not picker.prolong(span):
+            picker.add(span)
+    return picker.quotes()
+
+
+def _scores_of(spans: Iterable[RankedSpan]) -> dict[Place, float]:
+    return {(span.passage, span.unit): span.score for span in spans}
+
+
+def _in_reading_order(
+    spans: Sequence[RankedSpan], reads: Mapping[Place, float]
+) -> list[RankedSpan]:
+    """Return the spans as the reader sees them, after the best by words and meaning.
+
+    The reader finds more of the answers among the best six or twelve, but fewer in the first place.
+    """
+    if not reads:
+        return list(spans)
+    weighed = [
+        replace(
+            span,
+            score=span.score
+            + _READ_WEIGHT * max(reads.get((span.passage, span.unit), _LEAST_READ), _LEAST_READ),
+        )
+        for span in spans
+    ]
+    return [weighed[0], *sorted(weighed[1:], key=lambda span: -span.score)]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """A quote that can still be prolonged: its span with the first and last unit."""
+
+    span: RankedSpan
+    units: tuple[int, int]
+    quote: QuotedSpan
+    tokens: int
+
+
+class _Picker:
+    """Picks quotes one by one, while there is room for them."""
+
+    def __init__(
+        self,
+        query: Query,
+        passages: Sequence[PassageText],
+        *,
+        scores: Mapping[Place, float],
+        unread_scores: Mapping[Place, float],
+        limits: QuoteLimits,
+        taken: set[Place],
+    ) -> None:
+        self.taken = taken
+        self._query = query
+        self._passages = passages
+        self._limits = limits
+        self._scores = scores
+        self._unread_scores = unread_scores
+        self._best = max(scores.values(), default=0.0)
+        self._left = math.inf if limits.total_tokens is None else limits.total_tokens
+        self._drafts: list[_Draft] = []
+        self._counts: Counter[tuple[int, int] | int] = Counter()
+
+    def is_done(self, span: RankedSpan) -> bool:
+        """Return whether neither this span nor any after it can be quoted."""
+        is_full = len(self._drafts) == self._limits.max_quotes
+        is_limited = self._limits.total_tokens is not None
+        far = _FURTHER_BELOW if is_limited or len(self._drafts) < _FEW_QUOTES else _FAR_BELOW
+        is_far = bool(self.taken) and self._best - span.score > far
+        return is_far or (is_full and not is_limited)
+
+    def prolong(self, span: RankedSpan) -> bool:
+        """Make a quote near the span reach to it; return whether one does now."""
+        if self._limits.total_tokens is None or self._best - span.score > _FAR_BELOW:
+            return False
+        text = self._passages[span.passage].text
+        for draft in self._drafts:
+            if draft.span.passage != span.passage or draft.quote.is_cut:
+                continue
+            units = join(text, draft.units, span.unit, max_between=_MOST_BETWEEN)
+            if units is None or self._overlaps(draft, units):
+                continue
+            longer = self._draft(draft.span, units, max_tokens=None)
+            added = longer.tokens - draft.tokens
+            if longer.tokens <= _LONGEST_QUOTE and added <= self._left:
+                self._left -= added
+                draft.units, draft.quote, draft.tokens = longer.units, longer.quote, longer.tokens
+                self._take(draft)
+                return True
+        return False
+
+    def add(self, span: RankedSpan) -> None:
+        """Quote the span with what belongs to it, if there is room and it says something new."""
+        section = self._passages[span.passage].section or span.passage
+        is_full = len(self._drafts) == self._limits.max_quotes
+        if is_full or self._counts[section] >= self._most_of_section(span):
+            return
+        limits = self._limits
+        room = limits.other_tokens if self._drafts else limits.first_tokens
         longest = max(room, limits.longest_tokens)
-        quote = _cut(span, text, (first, last), weights=query.weights, max_tokens=longest)
-        quote = replace(quote, share=math.exp((span.score - spans[0].score) / _SCORE_SCALE))
-        own = text[quote.start : quote.end]
-        taken |= {(span.passage, unit) for unit in range(first, last + 1)}
+        units = grow(
+            span,
+            self._passages[span.passage].text,
+            self._scores if self._drafts else self._unread_scores,
+            self.taken,
+            max_tokens=room,
+            longest=longest,
+            with_context=limits.with_context,
+        )
+        draft = self._draft(span, units, max_tokens=longest)
+        cost = draft.tokens + FRAME_TOKENS
+        if self._drafts and cost > self._left:
+            return
+        self._take(draft)
+        own = self._text_of(draft)
+        texts = [self._text_of(other) for other in self._drafts]
         if not any(own in other or other in own for other in texts):
-            chosen.append(quote)
-            texts.append(own)
-            counts[section] += 1
-    return chosen
+            self._drafts.append(draft)
+            self._counts[section] += 1
+            self._left -= cost
+
+    def quotes(self) -> list[QuotedSpan]:
+        """Return what was picked, with its standing beside the first."""
+        return [
+            replace(
+                draft.quote,
+                share=min(1.0, math.exp((draft.span.score - self._best) / _SCORE_SCALE))
+                if place
+                else 1.0,
+            )
+            for place, draft in enumerate(self._drafts)
+        ]
+
+    def _most_of_section(self, span: RankedSpan) -> int:
+        if self._limits.total_tokens is not None:
+            return _QUOTES_PER_SECTION_WITHIN
+        return _QUOTES_PER_SECTION if self._best - span.score <= _SECOND_BELOW else 1
+
+    def _overlaps(self, draft: _Draft, units: tuple[int, int]) -> bool:
+        own = range(draft.units[0], draft.units[1] + 1)
+        return any(
+            (draft.span.passage, unit) in self.taken
+            for unit in range(units[0], units[1] + 1)
+            if unit not in own
+        )
+
+    def _draft(self, span: RankedSpan, units: tuple[int, int], *, max_tokens: int | None) -> _Draft:
+        text = self._passages[span.passage].text
+        quote = _cut(span, text, units, weights=self._query.weights, max_tokens=max_tokens)
+        tokens = count_tokens(text[quote.start : quote.end])
+        return _Draft(span=span, units=units, quote=quote, tokens=tokens)
+
+    def _take(self, draft: _Draft) -> None:
+        first, last = draft.units
+        self.taken |= {(draft.span.passage, unit) for unit in range(first, last + 1)}
+
+    def _text_of(self, draft: _Draft) -> str:
+        return self._passages[draft.quote.passage].text[draft.quote.start : draft.quote.end]
 
 
 def cut_preview(query: Query, passage: PassageText, *, max_characters: int) -> str:
@@ -183,100 +331,20 @@ def refuse_inexact(quotes: Iterable[Quote], texts: Mapping[int, str]) -> list[Qu
     return exact
 
 
-def _grow(
-    span: RankedSpan,
-    text: str,
-    scores: Mapping[Place, float],
-    taken: set[Place],
-    *,
-    max_tokens: int,
-    limits: QuoteLimits,
-) -> tuple[int, int]:
-    """Return the first and last unit to quote: what belongs to the span, and better neighbours."""
-    units = split_units(text)
-    longest = max(max_tokens, limits.longest_tokens)
-
-    def fits(first: int, last: int, room: float) -> bool:
-        is_free = all((span.passage, unit) not in taken for unit in (first, last))
-        if not (first >= 0 and last < len(units) and is_free):
-            return False
-        if "heading" in (units[first].kind, units[last].kind):
-            return False
-        return _tokens_of(units[first : last + 1], text) <= room
-
-    first = last = span.unit
-    # What a lead-in announces is quoted along even where it has to be cut.
-    while units[last].kind in _INCOMPLETE and fits(first, last + 1, math.inf):
-        last += 1
-    if units[first].kind == "row":
-        head = _head_of_table(units, first, text)
-        is_near = _tokens_of(units[head : last + 1], text) <= longest
-        first = head if is_near else first
-        # The rows of a small table are read together: a setting's default beside its module.
-        while (
-            is_near
-            and _is_row(units, last + 1, text)
-            and _tokens_of(units[first : last + 2], text) <= max_tokens
-        ):
-            last += 1
-        return first, last
-    while (
-        limits.with_context and _needs_before(units, first, text) and fits(first - 1, last, longest)
-    ):
-        first -= 1
-    while True:
-        grown = [
-            (scores.get((span.passage, added), -math.inf), pair)
-            for pair, added, is_far in (
-                ((first, last + 1), last + 1, _breaks(units, last + 1)),
-                ((first - 1, last), first - 1, _breaks(units, first)),
-            )
-            if fits(*pair, max_tokens)
-            and not (is_far and _is_beside_the_point(span, added, scores))
-        ]
-        if not grown:
-            break
-        first, last = max(grown)[1]
-    return first, _complete(
-        units, last, least=span.unit, fits=lambda end: fits(first, end, longest)
-    )
-
-
-def _complete(units: Sequence[Unit], last: int, *, least: int, fits: Callable[[int], bool]) -> int:
-    """Return `last`, moved past what a lead-in there announces, or back before it if that is long.
-
-    It is never moved back before `least`.
-    """
-    end = last
-    while units[end].kind in _INCOMPLETE and fits(end + 1):
-        end += 1
-    if units[end].kind not in _INCOMPLETE:
-        return end
-    while last > least and units[last].kind in _INCOMPLETE:
-        last -= 1
-    return last
-
-
-def _is_beside_the_point(span: RankedSpan, unit: int, scores: Mapping[Place, float]) -> bool:
-    """Return whether a unit of another paragraph says too little to be quoted along."""
-    return scores.get((span.passage, unit), -math.inf) < span.score - _OTHER_PARAGRAPH
-
-
-def _tokens_of(units: Iterable[Unit], text: str) -> int:
-    return sum(_count(text[unit.start : unit.end]) for unit in units)
-
-
 def _cut(
     span: RankedSpan,
     text: str,
     units: tuple[int, int],
     *,
     weights: Mapping[str, float],
-    max_tokens: int,
+    max_tokens: int | None,
 ) -> QuotedSpan:
+    """Return the units as a quote, a part of them where they are too long."""
     every = split_units(text)
     start, end = every[units[0]].start, every[units[1]].end
-    part = part_to_quote(text[start:end], weights, max_tokens=max_tokens)
+    part = (0, end - start)
+    if max_tokens is not None:
+        part = part_to_quote(text[start:end], weights, max_tokens=max_tokens)
     return QuotedSpan(
         passage=span.passage,
         start=start + part[0],
@@ -285,36 +353,3 @@ def _cut(
         share=1.0,
         is_cut=start + part[1] < end,
     )
-
-
-def _head_of_table(units: Sequence[Unit], row: int, text: str) -> int:
-    """Return the unit that the table of a row begins with: its header, or its first row."""
-    first = row
-    while first > 0 and text.startswith("|", units[first - 1].start):
-        first -= 1
-    return first
-
-
-def _is_row(units: Sequence[Unit], at: int, text: str) -> bool:
-    return at < len(units) and text.startswith("|", units[at].start)
-
-
-@lru_cache(maxsize=4096)
-def _count(text: str) -> int:
-    return count_tokens(text)
-
-
-def _needs_before(units: Sequence[Unit], at: int, text: str) -> bool:
-    """Return whether a unit is not understood without the one before it."""
-    if at == 0:
-        return False
-    unit, before = units[at], units[at - 1]
-    if before.kind in _INCOMPLETE:
-        return True
-    if unit.kind == "code":
-        return before.kind == "sentence"
-    return not unit.starts_paragraph and bool(_REFERS_BACK.match(text, unit.start))
-
-
-def _breaks(units: Sequence[Unit], at: int) -> bool:
-    return at < len(units) and units[at].starts_paragraph

@@ -40,9 +40,15 @@ _LISTED_PAGES = 10
 # answerable questions that bench/questions.py finds refused, three in four have more.
 _LEAST_SHOWN = 0.1
 _NEAREST_QUOTES = 2
-# A sixth held no answer on the even lines of bench/questions.py.
-_MOST_QUOTES = 5
+_MOST_QUOTES = 7
 _QUOTES_PER_PART = 3
+_OTHER_TOKENS = 100
+_LONGEST_TOKENS = 150
+# Of all quotes with their frames; the brief's own frame takes about 90 more. Where the best quote
+# hardly answers more often than not, the answer is often further down.
+_USUAL_TOKENS = 510
+_DOUBTFUL_TOKENS = 1_080
+_DOUBTFUL = 0.53
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 
@@ -62,9 +68,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         blocks = []
     else:
         shown = parts or [part for part in run.analysis.sub_queries if _is_near(run, part)]
-        most = max(_MOST_QUOTES, _QUOTES_PER_PART * len(shown)) if answered else _NEAREST_QUOTES
-        limits = QuoteLimits(max_quotes=most)
-        quotes, quoted = await _quote(run, shown, limits=limits) if shown else ([], [])
+        quotes, quoted = await _quote(run, shown, answered=answered) if shown else ([], [])
     lacking = _missing(run, answered=answered)
     disagreements = await find_disagreements(run, quotes) if answered else ()
     message = f"Assembling results ({len(quotes)} quotes)..."
@@ -105,18 +109,33 @@ def _is_near(run: ResearchRun, part: str) -> bool:
     return part in run.judgements and run.judgements[part].support >= _LEAST_SHOWN
 
 
+def _limits(run: ResearchRun, parts: Sequence[str], *, answered: bool) -> QuoteLimits:
+    """Return how much is quoted for each part: more where the first quote may well not answer."""
+    if not answered:
+        return QuoteLimits(max_quotes=_NEAREST_QUOTES)
+    is_sure = len(parts) == 1 and run.judgements[parts[0]].confidence >= _DOUBTFUL
+    total = _USUAL_TOKENS if is_sure else _DOUBTFUL_TOKENS
+    return QuoteLimits(
+        max_quotes=max(_MOST_QUOTES, _QUOTES_PER_PART * len(parts)),
+        other_tokens=_OTHER_TOKENS,
+        longest_tokens=_LONGEST_TOKENS,
+        total_tokens=total // len(parts),
+    )
+
+
 async def _quote(
-    run: ResearchRun, parts: Sequence[str], *, limits: QuoteLimits
+    run: ResearchRun, parts: Sequence[str], *, answered: bool
 ) -> tuple[list[Quote], list[PageInfo]]:
     """Return the quotes for `parts` of the question, and the pages they are on."""
     assert run.found is not None, "a run is assembled after it has searched"
     # A comparison is answered by a sentence about both sides, if there is one.
     is_comparison = run.analysis.intent == "comparison" and len(parts) > 1
+    asked = (run.question.query, *parts) if is_comparison else parts
     chosen = await quote_evidence(
         run.found,
-        (run.question.query, *parts) if is_comparison else parts,
+        asked,
         judged=run.judged,
-        limits=limits,
+        limits=_limits(run, asked, answered=answered),
         embedder=run.parts.embedder,
     )
     quotes = [replace(each.as_quote(), sub_query=_part_of(each, parts)) for each in chosen]

@@ -12,11 +12,12 @@ from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
 
 from citewell.answer.definition_quote import quote_definition
-from citewell.answer.quote import choose_quotes, quote_chunk
+from citewell.answer.quote import FRAME_TOKENS, choose_quotes, quote_chunk
 from citewell.answer.spans import PassageText, rank_spans, span_features, split_units
 from citewell.core.errors import InferenceError
 from citewell.core.off_loop import in_thread
 from citewell.core.question import read_query
+from citewell.core.tokens import count_tokens
 from citewell.inference.protocols import PassageUnits, Reader
 from citewell.research.support import KNOWN_MODEL, judge
 
@@ -38,10 +39,6 @@ SPAN_CHUNKS = 20
 # answered .48 instead of .58 of the 60 questions of bench/unseen_sites.jsonl.
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
-# Of 50 quotes below this on the even lines of bench/questions.py one held an answer, which the
-# first quote held too. The second stays: the other half of an answer shares few of its words.
-_LEAST_CONFIDENCE = 0.2
-_ALWAYS_SHOWN = 2
 # Chunks that the reader reads, about 17 ms each; more do not tell absent answers apart better. With
 # the best three units of three chunks, in two fifths of the time, 26 instead of 30 of 40 absent
 # answers were admitted (bench/README.md).
@@ -80,6 +77,8 @@ class JudgedPart:
     passages: Sequence[PassageText]
     """The chunks as quotes are looked for in them."""
     rows: SpanRows
+    reads: Mapping[Place, float]
+    """The reader's log-odds for the units of the best chunks; none without a reader."""
     judgement: Judgement
 
 
@@ -94,6 +93,7 @@ async def judge_parts(
         chunks = _for_part(part, parts, found)
         passages = [passage_of(each) for each in chunks]
         rows = await in_thread(span_features, asked, passages)
+        reads = await _read_best(asked, passages, rows, embedder=embedder)
         judgement = await in_thread(
             partial(
                 judge,
@@ -101,21 +101,26 @@ async def judge_parts(
                 _own_first(part, found),
                 cosine=found.best_cosines.get(read_query(part).text) if is_known else None,
                 unknown_words=found.unknown_words if found.is_sizeable else (),
-                reads=await _read_best(asked, passages, rows, embedder=embedder),
+                reads=list(reads.values()),
             )
         )
         judged[part] = JudgedPart(
-            query=asked, chunks=chunks, passages=passages, rows=rows, judgement=judgement
+            query=asked,
+            chunks=chunks,
+            passages=passages,
+            rows=rows,
+            reads=reads,
+            judgement=judgement,
         )
     return judged
 
 
 async def _read_best(
     query: Query, passages: Sequence[PassageText], rows: SpanRows, *, embedder: Embedder | None
-) -> list[float]:
+) -> dict[Place, float]:
     """Return the reader's log-odds for the units of the best chunks; none without a reader."""
     if not isinstance(embedder, Reader) or not embedder.supports(query.written):
-        return []
+        return {}
     units: dict[int, list[int]] = {}
     for place, unit in rows:
         if place < _READ_CHUNKS:
@@ -125,8 +130,12 @@ async def _read_best(
         scores = await embedder.read_passages(query.written, texts)
     except InferenceError:
         # As with vectors: the words decide alone.
-        return []
-    return [score for row in scores for score in row]
+        return {}
+    return {
+        (place, unit): score
+        for (place, own), row in zip(units.items(), scores, strict=True)
+        for unit, score in zip(own, row, strict=True)
+    }
 
 
 def _units_of(passage: PassageText, places: Iterable[int]) -> PassageUnits:
@@ -152,16 +161,17 @@ async def quote_evidence(
     for part in parts:
         if (own := judged.get(part)) is None:
             own = (await judge_parts(found, (part,), embedder=embedder))[part]
+        definitions = _quote_definitions(own.query, own.chunks, limits=limits)
         spans = await quote_passages(
             own.query,
             own.passages,
-            limits=limits,
+            limits=_left_by(definitions, own, limits),
             embedder=embedder,
             rows=own.rows,
+            reads=own.reads,
             quoted=_quoted_before(own, [quotes[0] for quotes in lists if quotes]),
         )
-        spans = [*_quote_definitions(own.query, own.chunks, limits=limits), *spans]
-        lists.append(_without_doubtful(_weigh(part, spans, own), own.judgement))
+        lists.append(_weigh(part, [*definitions, *spans], own))
     return _in_turn(lists, limit=limits.max_quotes)
 
 
@@ -185,6 +195,17 @@ def _quote_definitions(
     ]
 
 
+def _left_by(
+    definitions: Sequence[QuotedSpan], own: JudgedPart, limits: QuoteLimits
+) -> QuoteLimits:
+    """Return the limits for what is quoted beside the definitions."""
+    if limits.total_tokens is None:
+        return limits
+    texts = [own.passages[span.passage].text[span.start : span.end] for span in definitions]
+    taken = sum(count_tokens(text) + FRAME_TOKENS for text in texts)
+    return replace(limits, total_tokens=max(limits.total_tokens - taken, 0))
+
+
 async def quote_passages(
     query: Query,
     passages: Sequence[PassageText],
@@ -192,13 +213,16 @@ async def quote_passages(
     limits: QuoteLimits,
     embedder: Embedder | None,
     rows: SpanRows | None = None,
+    reads: Mapping[Place, float] | None = None,
     quoted: Sequence[Place] = (),
 ) -> list[QuotedSpan]:
     """Return what to quote of passages, best first; the best sentences are compared by vectors."""
     if rows is None:
         rows = await in_thread(span_features, query, passages)
     cosines = await compare_spans(query, passages, embedder=embedder, rows=rows)
-    choose = partial(choose_quotes, limits=limits, cosines=cosines, rows=rows, quoted=quoted)
+    choose = partial(
+        choose_quotes, limits=limits, cosines=cosines, rows=rows, reads=reads, quoted=quoted
+    )
     return await in_thread(choose, query, passages)
 
 
@@ -262,20 +286,6 @@ def _weigh(part: str, spans: Sequence[QuotedSpan], own: JudgedPart) -> list[Chos
             confidence=own.judgement.confidence * span.share,
         )
         for span in spans
-    ]
-
-
-def _without_doubtful(quotes: list[ChosenQuote], judgement: Judgement) -> list[ChosenQuote]:
-    """Return the quotes of a part, best first, without those that hardly answer it.
-
-    Where nothing supports the part, the nearest are all there is, and they stay.
-    """
-    if not judgement.is_supported:
-        return quotes
-    return [
-        quote
-        for rank, quote in enumerate(quotes)
-        if rank < _ALWAYS_SHOWN or quote.confidence >= _LEAST_CONFIDENCE
     ]
 
 
