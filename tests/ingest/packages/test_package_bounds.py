@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from tests.ingest.packages.project_folder import install, make_project
 
 from citewell.core.errors import ExtractionError
 from citewell.ingest.packages.dependency import Dependency
-from citewell.ingest.packages.find import find_project, front_page, package_pages
+from citewell.ingest.packages.find import find_project, front_page, package_pages, package_size
 
 SECRET = "aws_secret_access_key = heronheronheron"
 
@@ -102,6 +103,26 @@ def test_a_record_cannot_name_files_outside_of_site_packages(folder: Path, tmp_p
 
     assert SECRET not in str(said)
     assert str(said).count("leads out of the folder") == 2
+
+
+@pytest.mark.parametrize("row", ["", "a,b,c,d,e", "birds.py,sha256=x,many", '"open', "x" * 200_000])
+def test_a_broken_row_of_a_record_is_skipped(folder: Path, row: str) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    record = site / "heron_watch-1.2.0.dist-info" / "RECORD"
+    record.write_text(record.read_text(encoding="utf-8") + f"{row}\n", encoding="utf-8")
+
+    found = dependency(folder, "heron-watch")
+
+    assert package_size(found) > (0, 0)
+    assert package_pages(found)
+
+
+def test_a_module_that_is_too_large_is_reported(folder: Path) -> None:
+    site = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    install(site, "giant", "1.0", {"giant.py": '"""' + "Words. " * 300_000 + '"""\n'})
+    found = replace(dependency(folder, "heron-watch"), name="giant", version="1.0")
+
+    assert loaded(found)["pypi:giant@1.0/giant"] == "it is larger than 2 MB"
 
 
 @pytest.mark.parametrize("kind", REFUSALS)

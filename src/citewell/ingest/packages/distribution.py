@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,23 @@ class InstalledDistribution(metadata.Distribution):
             if is_folder
             else read_project_file(self.site_packages, path, self.problems) or None
         )
+
+    @property
+    @override
+    def files(self) -> list[metadata.PackagePath] | None:
+        """What RECORD lists, but for broken rows, at which the standard library would fail."""
+        record = self.read_text("RECORD")
+        if record is None:
+            return super().files
+        files: list[metadata.PackagePath] = []
+        try:
+            for name, _, size in (row for row in csv.reader(record.splitlines()) if len(row) == 3):
+                file = metadata.PackagePath(name)
+                file.size = int(size) if size.isdecimal() else None
+                files.append(file)
+        except csv.Error as error:
+            self.problems.append(f"{self._folder_name}/RECORD cannot be parsed: {error}")
+        return files
 
     @override
     def locate_file(self, path: str | os.PathLike[str]) -> Path:

@@ -64,10 +64,11 @@ def file_stamp(path: Path) -> str:
 
 
 def read_bounded(path: Path, *, package: Path) -> str:
-    """Return the text of a file, or nothing when it is larger than documentation is.
+    """Return the text of a file.
 
     Raises:
-        ExtractionError: it cannot be read, or does not lie in the folder of the package.
+        ExtractionError: it cannot be read, is larger than documentation is, or does not lie in the
+            folder of the package.
     """
     try:
         content = read_regular_file(path, max_bytes=MAX_SOURCE_BYTES, within=package)
@@ -75,4 +76,6 @@ def read_bounded(path: Path, *, package: Path) -> str:
         raise ExtractionError(f"it cannot be read: {error.strerror}") from error
     except ValueError as error:  # no path can have such a name
         raise ExtractionError(f"it cannot be read: {error}") from error
-    return "" if len(content) > MAX_SOURCE_BYTES else content.decode("utf-8", "replace")
+    if len(content) > MAX_SOURCE_BYTES:
+        raise ExtractionError(f"it is larger than {MAX_SOURCE_BYTES // 1_000_000} MB")
+    return content.decode("utf-8", "replace")
