@@ -123,6 +123,10 @@ def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: P
         # All but the last: eleven in both places, though the job reports only every eight.
         expect(work).to_contain_text("11 URLs tried, 1 more known", timeout=60_000)
         expect(facts).to_contain_text(re.compile(r"reading\s+11 pages"))
+        page.goto(f"{scene.url}/library")
+        expect(work).to_contain_text("11 URLs tried, 1 more known")
+        expect(page.locator(".site-facts")).to_contain_text(re.compile(r"reading\s+11 pages"))
+        page.locator(".site-row").get_by_role("link").first.click()
         page.get_by_role("button", name="Cancel").click()
         expect(work).to_contain_text("What was read is kept")
         page.get_by_role("button", name="Go on").click()

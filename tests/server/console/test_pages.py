@@ -298,3 +298,22 @@ async def test_a_page_of_another_project_does_not_exist() -> None:
 
     assert "Secret" not in listed
     assert hidden.status_code == 404
+
+
+async def test_an_error_leads_back_to_the_page_that_caused_it() -> None:
+    async with console() as http:
+        base = str(http.base_url).rstrip("/")
+        token = form_token((await http.get("/library")).text)
+        form = {"url": "no such page", "form_token": token}
+        answers = [
+            await http.post("/library/add", data=form, headers={"Referer": came_from})
+            for came_from in (f"{base}/library?page=1", "https://evil.example/library", "")
+        ]
+
+    assert {answer.status_code for answer in answers} == {400}
+    assert ['href="/library?page=1">Go back' in answer.text for answer in answers] == [
+        True,
+        False,
+        False,
+    ]
+    assert all("Go to the start page" in answer.text for answer in answers)

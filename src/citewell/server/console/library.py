@@ -102,6 +102,7 @@ class LibraryPages:
             "orders": get_args(WebsiteOrder),
             "address_of": _address_of,
             "draft": None,
+            "of": None,
             "schedules": _SCHEDULES,
             "may": permissions_of(call.caller),
         }

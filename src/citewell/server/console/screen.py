@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from citewell.core.errors import AccessRefused, ScopeViolation
 from citewell.server.console.door import form_token, status_of
@@ -64,7 +65,18 @@ class Screen:
             "suggestion": error.suggestion,
             "tried": "authorization" in request.headers,
             "return_to": request.url.path,
+            "came_from": _came_from(request),
         }
         template = "locked.html" if is_locked else "error.html"
         shown = 200 if is_locked and not is_script else status
         return self.show(request, template, values, status=shown)
+
+
+def _came_from(request: Request) -> str | None:
+    """Return the page of this server that sent the request, if it is another one."""
+    page = urlsplit(request.headers.get("referer", ""))
+    is_ours = page.netloc == request.headers.get("host")
+    is_safe = page.path.startswith("/") and not page.path.startswith("//")
+    if not is_ours or not is_safe or page.path == request.url.path:
+        return None
+    return f"{page.path}?{page.query}" if page.query else page.path
