@@ -52,3 +52,9 @@ def test_a_sidebar_named_by_its_id_leaves_the_text_but_a_section_on_navigation_s
     assert "module7" not in sidebar.text
     assert {link.kind for link in sidebar.links} == {"navigation"}
     assert "module7" in section.text
+
+
+def test_an_image_map_that_is_never_closed_does_not_swallow_the_page() -> None:
+    html = '<main><p>Herons.</p><map name=a><area href="/b"><ul><li>Wade</ul></main>'
+
+    assert body(html) == "Herons.\n\n- Wade\n"

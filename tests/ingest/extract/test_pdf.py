@@ -86,7 +86,7 @@ def test_a_column_may_hold_more_lines_of_code_than_of_prose() -> None:
         paper.prose(text, left=60, width=48)
     paper.height = top
     paper.prose(JOURNEYS, left=320, width=48)
-    for number in range(8):
+    for number in range(16):
         paper.line(f"wade({number})", left=320, font="Courier")
 
     text = extracted(paper.bytes(), "pdf").text

@@ -1,4 +1,4 @@
-"""Telling articles (news, blogs, forums) from other pages, by what they say of themselves."""
+"""Telling articles (news, blogs) from other pages, by what they say of themselves."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ _DOCUMENTATION_GENERATORS = re.compile(
     r"|documenter|antora|mediawiki|starlight|nextra|pod::|pod2html|groff",
     re.IGNORECASE,
 )
+# In a discussion, what answers an article is the text.
+_FORUM_GENERATORS = re.compile(
+    r"discourse|phpbb|vbulletin|xenforo|mybb|flarum|vanilla forums|simple machines|fluxbb|punbb",
+    re.IGNORECASE,
+)
+_FORUM_MARKS = "[itemtype*='DiscussionForumPosting'], [itemtype*='QAPage'], body#phpbb"
+_FORUM_TYPE = re.compile(r'"@type"\s*+:\s*+\[?+\s*+"(?:DiscussionForumPosting|QAPage)"')
 _DOCUMENTATION_MARKS = (
     ".sphinxsidebar, .rst-content, .theme-doc-markdown, .vp-doc, .md-content, .bd-article, "
     ".mw-parser-output, .sidebar-scrollbox, #mdbook-sidebar, .book-summary, .sig-object, dl.py, "
@@ -65,7 +72,9 @@ def is_article(document: Document) -> bool:
     )
     if _DOCUMENTATION_GENERATORS.search(generators) or parsed.css_matches(_DOCUMENTATION_MARKS):
         return False
-    if parsed.css_matches(_ARTICLE_MARKS) or _has_article_data(parsed):
+    if _is_forum(parsed, generators):
+        return False
+    if parsed.css_matches(_ARTICLE_MARKS) or _has_data(parsed, _ARTICLE_TYPE):
         return True
     hints = sum(bool(parsed.css_matches(hint)) for hint in _HINTS)
     hints += 2 * bool(_CONTENT_MANAGERS.search(generators))
@@ -77,10 +86,17 @@ def is_article(document: Document) -> bool:
     )
 
 
-def _has_article_data(parsed: LexborHTMLParser) -> bool:
+def _is_forum(parsed: LexborHTMLParser, generators: str) -> bool:
+    return (
+        bool(_FORUM_GENERATORS.search(generators))
+        or parsed.css_matches(_FORUM_MARKS)
+        or _has_data(parsed, _FORUM_TYPE)
+    )
+
+
+def _has_data(parsed: LexborHTMLParser, type_named: re.Pattern[str]) -> bool:
     return any(
-        _ARTICLE_TYPE.search(node.text())
-        for node in parsed.css("script[type='application/ld+json']")
+        type_named.search(node.text()) for node in parsed.css("script[type='application/ld+json']")
     )
 
 

@@ -42,13 +42,14 @@ _CHROME_CLASSES = frozenset(
     "skip-nav skip-link skip-to-content mw-jump-link mw-editsection catlinks printfooter navbox "
     "sourcelink localtoc in-page-toc on-github article-actions article-footer baseline-indicator "
     "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
-    "memnav t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful".split()
+    "memnav docinfo pageid t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
     "side-nav nav-path main-nav nav-tree nav-sync msearchselectwindow msearchresultswindow "
     "titlearea package-header sphinx-sidebar mdbook-sidebar mdbook-menu-bar cpp-head-first-base "
-    "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base".split()
+    "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base "
+    "catlinks dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
 _NAMES = frozenset(

@@ -43,7 +43,7 @@ _CODE_TAGS = frozenset({"code", "tt", "samp", "kbd"})
 _PERMALINK_CLASS = re.compile(
     r"(?<= )(?:headerlink|header-?link|permalink|header-?anchor|heading-?anchor|hash-link"
     r"|anchorjs-link|anchor|anchor-link|headinglink|self-link|sectionlink|direct-link|doc-anchor|link-anchor"
-    r"|viewcode-link|mw-editsection|edit-link|srclink|src-?link|source-?link|link-seesrc|selflink"
+    r"|viewcode-link|mw-editsection|mw-cite-backlink|edit-link|srclink|src-?link|source-?link|link-seesrc|selflink"
     r"|permalink-icon|icon_permalink)(?= )"
 )
 _PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]"})

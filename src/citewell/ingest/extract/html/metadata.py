@@ -31,6 +31,7 @@ _NO_TITLE = re.compile(
 _SITE = re.compile(
     r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
 )
+_SITE_IN_BRACKETS = re.compile(r" \[[^\[\]]*\]$")
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 )
@@ -237,6 +238,8 @@ def _headings(parsed: LexborHTMLParser) -> tuple[str, ...]:
 def _title(parsed: LexborHTMLParser, meta: dict[str, str]) -> str:
     node = parsed.css_first("head title") or parsed.css_first("title")
     own = _words(node.text()) if node is not None else ""
+    if meta.get("generator", "").startswith("DokuWiki"):
+        own = _SITE_IN_BRACKETS.sub("", own)
     shared = meta.get("og:title", "")
     if own and shared in (meta.get("og:site_name"), meta.get("application-name")):
         shared = ""

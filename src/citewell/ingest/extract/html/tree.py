@@ -22,7 +22,7 @@ MAX_DEPTH = 110
 
 _NEVER_READ = frozenset(
     "script style template iframe object embed applet audio video canvas head link meta "
-    "title select option datalist progress meter input textarea button dialog map area "
+    "title select option datalist progress meter input textarea button dialog area "
     "noframes noembed rp noscript svg".split()
 )
 
