@@ -30,6 +30,8 @@ BREAK = "\ufdd2"
 _KEY = re.compile(f"(?:{MARK_START}[sli][0-9]+{MARK_END}|[\ufdd3-\ufdd6])*+")
 _KEY_BEFORE = re.compile(f"(?:{MARK_START}[sli][0-9]+{MARK_END}|[\ufdd3-\ufdd6])*+$")
 _FARTHEST = 64
+# A longer paragraph is not stressed: a tag was never closed.
+_LONGEST_LINE_IN_BOLD = 200
 
 
 @dataclass(slots=True)
@@ -93,6 +95,8 @@ def _is_readable(line: str, pair: _Pair, signs: Mapping[int, str]) -> bool:
     if any(place in signs for place in around):
         return False
     left, right = line[before - 1 : before] if before else "", line[after : after + 1]
+    if not left and not right and len(inner) > _LONGEST_LINE_IN_BOLD:
+        return False
     if left in _STARS or right in _STARS:
         return False
     return _may_flank(left, inner[0]) and _may_flank(right, inner[-1])

@@ -42,7 +42,8 @@ _CHROME_CLASSES = frozenset(
     "skip-nav skip-link skip-to-content mw-jump-link mw-editsection catlinks printfooter navbox "
     "sourcelink localtoc in-page-toc on-github article-actions article-footer baseline-indicator "
     "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
-    "memnav docinfo pageid t-navbar summary-navigation edit-this-page edit-page-link was-this-helpful".split()
+    "memnav pageid t-navbar summary-navigation edit-this-page edit-page-link "
+    "was-this-helpful".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "

@@ -50,6 +50,7 @@ _PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]
 # Square ones would end the Markdown of an image.
 _ROUND_BRACKETS = str.maketrans("[]", "()")
 _POWER = re.compile(r"[-+−]?[\dn.]+")
+_WHOLE_CODE = re.compile(r"`[^`]++`")
 _FENCE_AT_LINE_START = re.compile(r"^(```|~~~)", re.MULTILINE)
 
 
@@ -68,7 +69,7 @@ class InlineRenderer:
         self._listed = listed
         self._by_tag: dict[str, Callable[[Element, list[str]], None]] = {
             **dict.fromkeys(_EMPHASIS, self._emit_emphasis),
-            **dict.fromkeys(_CODE_TAGS, lambda code, pieces: pieces.append(_inline_code(code))),
+            **dict.fromkeys(_CODE_TAGS, _emit_code),
             **dict.fromkeys(("rt", "svg", "wbr"), lambda _, __: None),
             "a": self._emit_link,
             "br": lambda _, pieces: pieces.append(BREAK),
@@ -227,10 +228,22 @@ def _has_permalink_name(names: str) -> bool:
     return bool(_PERMALINK_CLASS.search(names))
 
 
-def _inline_code(element: Element) -> str:
+def _emit_code(element: Element, pieces: list[str]) -> None:
     children = element.children
     is_plain = len(children) == 1 and isinstance(children[0], str)
     text = collapse_spaces(str(children[0]) if is_plain else code_text(element))
+    before = pieces[-1] if pieces else ""
+    if not before.endswith("`") or not text:
+        pieces.append(_inline_code(text))
+    elif "`" not in text and _WHOLE_CODE.fullmatch(before):
+        # Two spans of code side by side would be read as neither.
+        pieces[-1] = f"{before[:-1]}{text}`"
+    else:
+        # A backtick of the page's own, as in `this'.
+        pieces.append(text)
+
+
+def _inline_code(text: str) -> str:
     if not text:
         return ""
     if "`" not in text:
