@@ -43,6 +43,7 @@ def test_marks_stand_only_where_they_are_read_as_marks(html: str, text: str) -> 
         ("<dt>f(a, *, b)<dd>Wades.", "**`f(a, *, b)`**: Wades."),
         ("<dt>int (*f)(void*)<dd>Wades.", "**`int (*f)(void*)`**: Wades."),
         ("<dt>object.__init__(self)<dd>Wades.", "**`object.__init__(self)`**: Wades."),
+        ("<dt>x<span class=classifier>int</span><dd>Wades.", "**x : int**: Wades."),
         ("<dt>snake_case<dd>Wades.", "**snake_case**: Wades."),
         (
             "<dt>Function: <b>poly</b> <i>(<i>a</i>, b)</i><dd>Wades.",

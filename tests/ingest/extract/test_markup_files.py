@@ -174,6 +174,35 @@ See [the site](https://example.org/fish) and [another](https://example.org/docs/
     assert (page.title, page.kind) == ("Herons", "asciidoc")
 
 
+def test_asciidoc_with_underlined_headings_keeps_names_in_angle_brackets() -> None:
+    source = """heron(1)
+========
+
+NAME
+----
+heron - Wades in <pond>, not in `<sea>`
+
+[[options]]
+Options
+-------
+Call it:
+
+----
+heron <pond>
+----
+"""
+
+    page = extracted(source, "asciidoc", url="https://example.org/docs/heron.adoc")
+
+    assert [(section.level, section.heading) for section in page.sections] == [
+        (1, "heron(1)"),
+        (2, "NAME"),
+        (2, "Options"),
+    ]
+    assert r"heron - Wades in \<pond>, not in `<sea>`" in page.text
+    assert "```\nheron <pond>\n```" in page.text
+
+
 @pytest.mark.parametrize(
     ("url", "content_type", "kind"),
     [

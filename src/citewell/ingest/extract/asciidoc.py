@@ -20,6 +20,10 @@ _MAX_ATTRIBUTES = 200
 _MAX_COLUMNS = 40
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*)")
+# The signs below headings, by their level.
+_UNDERLINES = " =-~^+"
+_UNDERLINE = re.compile(r"={3,}|-{3,}|~{3,}|\^{3,}|\+{3,}")
+_TITLE = re.compile(r"[^\s.\[/|:*-].*\w")
 _ATTRIBUTE = re.compile(r":(!?[\w-]{1,80}!?):(?:[ \t]++(.*))?")
 _USE = re.compile(r"\{([\w-]{1,80})\}")
 _SILENT_USE = re.compile(r"\{(?:set|counter2):[^{}]{0,300}\}")
@@ -46,6 +50,7 @@ _CROSS_REFERENCE = re.compile(
 _PASSED = re.compile(r"`\+([^`+]{1,500})\+`|\+\+([^+]{1,500})\+\+")
 _STRONG = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,500})(?<=[^\s*])\*(?![\w*])")
 _EMPHASISED = re.compile(r"(?<![\w_])_(?=[^\s_])([^_\n]{1,500})(?<=[^\s_])_(?![\w_])")
+_CODE_OR_TAG = re.compile(r"(`[^`\n]{1,500}`)|(?<!\\)<(?=/?[A-Za-z])(?!https?:)")
 _ROLE = re.compile(r"\[[\w.# -]{1,60}\]#([^#\n]{1,300})#")
 _INLINE_MACRO = re.compile(
     r"(?:kbd|btn|menu|footnote|pass|stem|latexmath|indexterm2?):[^\s\[\]]{0,100}\[([^\[\]]{0,500})\]"
@@ -95,9 +100,23 @@ class _Reader:
         while self._place < len(self._lines):
             line = self._lines[self._place].rstrip()
             self._place += 1
-            if not (self._read_block(line) or self._read_setting(line)):
+            is_read = self._read_underlined(line) or self._read_block(line)
+            if not (is_read or self._read_setting(line)):
                 self._read_text(line)
         return self._output
+
+    def _read_underlined(self, line: str) -> bool:
+        """Read a heading with a line of signs below it; return whether there is one."""
+        below = self._lines[self._place].rstrip() if self._place < len(self._lines) else ""
+        before = self._lines[self._place - 2].strip() if self._place > 1 else ""
+        if not _UNDERLINE.fullmatch(below) or not _TITLE.match(line) or self._is_comment():
+            return False
+        if abs(len(below) - len(line)) > 2 or (before and not before.startswith(("[", "//"))):
+            return False
+        self._place += 1
+        self._output += ["", f"{'#' * _UNDERLINES.index(below[0])} {self._inline(line)}", ""]
+        self._style = ""
+        return True
 
     def _read_block(self, line: str) -> bool:
         """Read a block between delimiters or a table; return whether there is one."""
@@ -267,6 +286,9 @@ class _Reader:
             text = _ROLE.sub(r"\1", _INLINE_MACRO.sub(r"\1", _ANCHOR.sub("", text)))
         if "<<" in text or "xref:" in text:
             text = _CROSS_REFERENCE.sub(_reference_text, text)
+        if "<" in text:
+            # What looks like a tag is text, unlike in Markdown.
+            text = _CODE_OR_TAG.sub(lambda match: match[1] or r"\<", text)
         text = _PASSED.sub(
             lambda passed: f"`{passed.group(1)}`" if passed.group(1) else passed.group(2), text
         )

@@ -153,6 +153,10 @@ class InlineRenderer:
             pieces.append(render_tex_container(element))
         elif element.names and is_permalink(element):
             return
+        elif element.tag == "span" and element.has_class("classifier"):
+            # A style sheet sets the colon between a name and its type.
+            pieces.append(" : ")
+            self._emit(element.children, pieces)
         elif element.tag in BLOCK_TAGS:
             pieces.append(" ")
             self._emit(element.children, pieces)

@@ -16,7 +16,7 @@ _IMAGE = re.compile(r"<img\s[^<>]*+>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"\b(src|alt)=[\"']([^\"']*+)[\"']", re.IGNORECASE)
 _MATH = re.compile(r"<math\b|</math\s*+>", re.IGNORECASE)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9.-]*+(?:\s[^<>]*+)?/?>")
+_TAG = re.compile(r"(?<!\\)</?[A-Za-z][A-Za-z0-9.-]*+(?:\s[^<>]*+)?/?>")
 _ENTITY_SPACE = re.compile(r"&(?:nbsp|ensp|emsp|thinsp);")
 
 
