@@ -94,6 +94,20 @@ def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Found")
 
 
+def test_what_cannot_be_reached_says_when_it_is_tried_again(tab: Tab) -> None:
+    page = tab.open("/library")
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("URL").first.fill("http://127.0.0.1:9/nothing")
+    page.get_by_role("button", name="Add", exact=True).click()
+
+    work = page.locator("#work")
+    expect(work).to_contain_text("cannot connect to 127.0.0.1", timeout=60_000)
+    expect(work).to_contain_text("next try")
+    expect(page.get_by_role("button", name="Refresh now")).to_have_count(0)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+
+
 def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: Path) -> None:
     is_open = threading.Event()
 

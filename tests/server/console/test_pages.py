@@ -317,3 +317,10 @@ async def test_an_error_leads_back_to_the_page_that_caused_it() -> None:
         False,
     ]
     assert all("Go to the start page" in answer.text for answer in answers)
+
+
+async def test_a_log_without_failures_says_so() -> None:
+    async with console() as http:
+        failed = (await http.get("/mcp/console/calls?failed=1")).text
+
+    assert "No failed calls" in failed
