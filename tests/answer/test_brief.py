@@ -15,11 +15,11 @@ NONCE = "n0nce"
 
 
 def test_what_the_evidence_lacks_is_told_before_it() -> None:
-    found = result(block("Herons eat fish."), cautions=('No sentence found holds "Docker".',))
+    found = result(block("Herons eat fish."), cautions=('No sentence found contains "Docker".',))
 
     brief = format_brief(found, token_budget=30_000, nonce=NONCE)
 
-    assert '[EVIDENCE]\nCaution: No sentence found holds "Docker".\n\nSource [1]' in brief
+    assert '[EVIDENCE]\nCaution: No sentence found contains "Docker".\n\nSource [1]' in brief
 
 
 def test_a_brief_lists_sources_evidence_images_citations_and_stats() -> None:

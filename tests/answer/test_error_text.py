@@ -17,8 +17,6 @@ Details: https://example.org/x answered 404.
 
 The knowledge retrieval service was unable to complete this query. Possible causes:
 - The URL may be unreachable or return an error.
-- An external API (embedding, reranker) may be temporarily unavailable.
-- The database connection may have failed.
 
 Suggestion: Check the URL; the page may have moved.
 

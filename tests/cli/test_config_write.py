@@ -167,3 +167,26 @@ def test_merging_adds_the_entry_and_nothing_else(
     )
 
     assert json.loads(merged) == before | {"mcpServers": {**(servers or {}), "citewell": entry}}
+
+
+def test_line_ends_and_the_byte_order_mark_stay(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(b'\xef\xbb\xbf{\r\n  "theme": "dark"\r\n}\r\n')
+
+    assert write("gemini", file) == 0
+
+    written = file.read_bytes()
+    assert written.startswith(b"\xef\xbb\xbf{\r\n")
+    assert written.count(b"\n") == written.count(b"\r\n") > 4
+    assert b"citewell" in written
+
+
+def test_a_database_is_named_by_its_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert main(["config", "cursor", "--database", "mine.db"]) == 0
+
+    entry = json.loads(capsys.readouterr().out)["mcpServers"]["citewell"]
+    assert entry["env"] == {"CITEWELL_DATABASE_URL": f"sqlite://{tmp_path}/mine.db"}

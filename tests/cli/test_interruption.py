@@ -65,7 +65,7 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     main(["jobs", *shell.options])
     listed = capsys.readouterr().out
     assert shell.site.url("/guide/") in listed
-    assert "Go on: `citewell jobs retry 1`." in listed
+    assert "To continue: `citewell jobs retry 1`." in listed
     main(["sites", "--json", *shell.options])
     [site] = json.loads(capsys.readouterr().out)["websites"]
     assert (site["status"], site["error_message"]) == ("stopped", None)

@@ -113,11 +113,12 @@ def test_links_between_files_lead_to_their_pages(
     [
         (("ask", "{folder}", "https://a.example/", "Why?"), "not both at once"),
         (("ask", "{folder}", "Why?", "--constraint", "on Debian"), "--constraint is for URLs"),
+        (("ask", "{folder}", "nothing.md", "Why?"), "there is no file or folder 'nothing.md'"),
         (("ingest", "{folder}/nothing"), "there is no file or folder called"),
         (("ingest", "{folder}/.git/empty"), "no page below"),
         (("ingest", "{folder}/logo.png"), "is binary"),
     ],
-    ids=["mixed", "constraint", "missing", "empty", "binary"],
+    ids=["mixed", "constraint", "one missing", "missing", "empty", "binary"],
 )
 def test_what_cannot_be_done_is_said(
     shell: Shell,

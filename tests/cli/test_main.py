@@ -82,6 +82,10 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["serve", "--port", "http"], "CITEWELL_MCP_PORT must be a whole number, not 'http'"),
         (["serve", "--transport", "pigeon"], "CITEWELL_MCP_TRANSPORT must be one of"),
         (["status", "--database", "oracle://x"], "CITEWELL_DATABASE_URL"),
+        (["serve", "--database", "oracle://x"], "CITEWELL_DATABASE_URL"),
+        (["config", "cursor", "--database", "oracle://x"], "CITEWELL_DATABASE_URL"),
+        (["list"], "did you mean status?"),
+        (["completion"], "required: SHELL"),
     ],
 )
 def test_wrong_usage_is_one_complaint_on_stderr_and_exit_code_2(

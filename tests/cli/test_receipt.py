@@ -215,7 +215,7 @@ def test_other_tools_of_web_archives_can_open_it(
 
 @pytest.mark.parametrize(
     ("citation", "said"),
-    [("nonsense", "no citation id"), ("c999-00000000-0-5", "is not indexed")],
+    [("nonsense", "not a citation id"), ("c999-00000000-0-5", "is not indexed")],
 )
 def test_a_citation_that_names_no_page_is_refused(
     citation: str, said: str, shell: Shell, capsys: pytest.CaptureFixture[str]

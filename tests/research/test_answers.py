@@ -72,7 +72,7 @@ async def test_a_word_that_the_evidence_lacks_is_named(tmp_path: Path) -> None:
     assert other.answered
     assert known.cautions == ()
     assert other.cautions == (
-        'No sentence found holds "pelican"; check that the evidence is about it.',
+        'No sentence found contains "pelican"; check that the evidence is about it.',
     )
 
 
@@ -85,7 +85,7 @@ async def test_a_run_that_lacks_a_word_does_not_stop_as_answered(tmp_path: Path)
             )
 
     assert (known.cautions, known.stop_reason) == ((), "answered")
-    assert 'No sentence found holds "slender"' in other.cautions[0]
+    assert 'No sentence found contains "slender"' in other.cautions[0]
     assert other.stop_reason == "answered in part"
 
 

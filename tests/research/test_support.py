@@ -171,7 +171,7 @@ def test_names_and_unknown_words_that_no_chunk_holds_are_named_but_no_common_wor
 
 def test_a_word_that_two_parts_lack_is_named_once() -> None:
     assert absence_warnings(["real", "real", "input"], has_evidence=False) == [
-        'No sentence found holds "real", "input".'
+        'No sentence found contains "real", "input".'
     ]
 
 

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
+from tests.answer.results import block, result
 from tests.site import running_site
-from tests.tools.library import open_library
+from tests.tools.library import ME, open_library
+
+from citewell.app.call import Call
+from citewell.tools.research.shapes import shape_result
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +36,22 @@ async def test_answer_ingest_and_processing_say_that_text_may_be_missing() -> No
     assert answered["answered"]
     assert "may be missing: " + WHY in answered["notice"]
     assert "may be missing: " + WHY in searched["notice"]
+    # The page's address stands in brackets, as it does in the text form.
+    assert re.search(r"⟦(\d+) http\S+ \1⟧", answered["notice"])
+    assert "\ufdd0" not in answered["notice"]
     assert "may be missing: " + WHY in processed["message"]
+
+
+async def test_quotes_that_do_not_answer_say_so_in_the_structured_form() -> None:
+    answer = result(block("Herons eat fish."))
+    async with open_library() as library:
+        call = Call(parts=library.parts, caller=ME)
+        near = shape_result(replace(answer, answered=False), call)
+        good = shape_result(answer, call)
+
+    assert near.evidence
+    assert "may be about something else" in (near.notice or "")
+    assert good.notice is None
 
 
 async def test_a_whole_page_is_called_complete() -> None:

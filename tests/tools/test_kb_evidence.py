@@ -145,7 +145,7 @@ async def test_sentences_that_are_only_near_are_not_taken_for_an_answer() -> Non
     assert near.structured["quotes"]
     assert not near.structured["supported"]
     assert near.text.startswith("Nothing indexed clearly answers this.")
-    assert "No sentence found holds" in near.text
+    assert "No sentence found contains" in near.text
 
 
 async def test_nothing_found_is_said_without_padding() -> None:

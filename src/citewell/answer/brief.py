@@ -81,7 +81,7 @@ def _compose(result: OrchestrationResult, boundary: Boundary, token_budget: int,
             stats,
         ]
     sections.insert(len(sections) - 1, disagreements)
-    return boundary.explain("\n\n".join(section for section in sections if section))
+    return boundary.draw("\n\n".join(section for section in sections if section))
 
 
 def _format_full(

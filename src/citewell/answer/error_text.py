@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from citewell.core.errors import CitewellError, InvalidArgument, ToolTimeout
+from citewell.core.errors import (
+    CitewellError,
+    FetchError,
+    InferenceError,
+    InvalidArgument,
+    StoreError,
+    ToolTimeout,
+)
 
 _FAILURE = """\
 [ERROR]
@@ -38,10 +45,11 @@ _SHORT = """\
 Code: {code}
 Suggestion: {suggestion}"""
 
-_CAUSES = """\
-- The URL may be unreachable or return an error.
-- An external API (embedding, reranker) may be temporarily unavailable.
-- The database connection may have failed."""
+_CAUSES: dict[type[CitewellError], str] = {
+    FetchError: "- The URL may be unreachable or return an error.",
+    InferenceError: "- An external API (embedding, reranker) may be temporarily unavailable.",
+    StoreError: "- The database connection may have failed.",
+}
 
 
 def format_error(error: CitewellError) -> str:
@@ -55,10 +63,12 @@ def format_research_error(error: CitewellError) -> str:
         return _TIMEOUT.format(message=error.message, suggestion=error.suggestion)
     if isinstance(error, InvalidArgument):
         return format_error(error)
+    # Causes that cannot be would send the reader the wrong way.
+    causes = [cause for kind, cause in _CAUSES.items() if isinstance(error, kind)]
     return _FAILURE.format(
         type=type(error).__name__,
         code=error.code,
         message=error.message,
-        causes=_CAUSES,
+        causes="\n".join(causes or _CAUSES.values()),
         suggestion=error.suggestion,
     )

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from citewell.core.boundary import Boundary
     from citewell.core.results import OrchestrationResult
 
+_NEAREST = "The nearest text, which may be about something else"
+NEAREST_ONLY = (
+    "Nothing found clearly answers this; the quotes are the nearest text and may be about "
+    "something else."
+)
+
 
 def format_nothing_found(
     result: OrchestrationResult, boundary: Boundary, *, nearest: Sequence[str] = ()
@@ -27,7 +33,7 @@ def format_nothing_found(
         lines = ["[EVIDENCE]", f"Nothing in {where} clearly answers this query."]
     lines += result.cautions
     if nearest:
-        lines += ["The nearest text, which may be about something else:", ""]
+        lines += [f"{_NEAREST}:", ""]
         lines.append("\n\n".join(nearest))
     else:
         lines.append(NOTE_PLACE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from citewell.core.text import one_line
+from citewell.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from citewell.core.boundary import Boundary
@@ -46,7 +46,8 @@ def format_summary(result: OrchestrationResult, boundary: Boundary) -> str:
     """Return in two lines how the evidence was found, with what a reader should know."""
     lines = [
         "[STATS]",
-        f"{result.documents_searched} documents searched; stopped: {result.stop_reason}; "
+        f"{counted(result.documents_searched, 'document')} searched; "
+        f"stopped: {result.stop_reason}; "
         f"{result.timing.total_ms:.0f}ms",
         *(f"Note: {note}" for note in result.notes),
         *(

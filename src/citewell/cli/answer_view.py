@@ -16,8 +16,9 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
+from citewell.core.boundary import unbracketed
 from citewell.core.question import read_query
-from citewell.core.text import show_controls
+from citewell.core.text import counted, show_controls
 from citewell.core.words import words
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class AnswerView:
             body.append(Text("cut before this …", style="dim"))
         body.append(_Emphasised(_as_markdown(text), asked))
         if omitted:
-            body.append(Text(f"… {_count(omitted, 'more line')}", style="dim"))
+            body.append(Text(f"… {counted(omitted, 'more line')}", style="dim"))
         elif quote.get("is_cut"):
             body.append(Text("… cut here", style="dim"))
         body.append(_SourceLine(quote, source))
@@ -94,7 +95,7 @@ class AnswerView:
 
     def _cautions(self) -> Iterator[Text]:
         if notice := self.result.get("notice"):
-            yield Text.assemble(("Careful: ", "bold yellow"), show_controls(notice))
+            yield Text.assemble(("Careful: ", "bold yellow"), show_controls(unbracketed(notice)))
             yield Text()
 
     def _abstention(self) -> Iterator[Text]:
@@ -107,12 +108,12 @@ class AnswerView:
         titles = ", ".join(_title(page) for page in checked[:_MOST_LINKS])
         if titles and searched > _MOST_LINKS:
             titles += f" and {searched - _MOST_LINKS} more"
-        pages = _count(searched, "page") if searched > 1 else "page"
+        pages = counted(searched, "page") if searched > 1 else "page"
         yield Text.assemble(
             (f"Nothing in the {pages} searched answers this", "bold"),
             f" ({titles})." if titles else ".",
             " ",
-            show_controls(self.result.get("notice") or ""),
+            show_controls(unbracketed(self.result.get("notice") or "")),
         )
         links = (self.result.get("links_not_followed") or [])[:_MOST_LINKS]
         if links:
@@ -130,14 +131,14 @@ class AnswerView:
 
     def _summary(self, *, shown: int) -> Text:
         stats = self.result["stats"]
-        parts = [f"{_count(stats['documents_searched'], 'page')} searched"]
+        parts = [f"{counted(stats['documents_searched'], 'page')} searched"]
         if stats["urls_ingested"]:
             parts.append(f"{stats['urls_ingested']} fetched")
         parts.append(f"{stats['total_ms'] / 1000:.1f} s")
         if (left := len(self.result["evidence"]) - shown) > 0:
-            parts.append(f"{_count(left, 'more quote')}: --full")
+            parts.append(f"{counted(left, 'more quote')}: --full")
         elif not self.is_full and shown:
-            parts.append("uncut, with ids: --full")
+            parts.append("--full shows whole quotes with their ids")
         notes = [f"\n{show_controls(note)}" for note in stats.get("notes") or []]
         return Text(_BETWEEN.join(parts) + "".join(notes), style="dim")
 
@@ -218,7 +219,7 @@ def _as_markdown(text: str) -> Markdown:
 
 @dataclass(frozen=True, slots=True)
 class _SourceLine:
-    """Where a quote stands, on one line."""
+    """Where a quote stands, on one line if that is wide enough."""
 
     quote: Shape
     source: Shape
@@ -233,9 +234,12 @@ class _SourceLine:
             section = _ends(section.split(_LEVEL), _LEVEL)
         if cell_len(section) + cell_len(address) > room:
             address = _ends(address.split("/"), "/")
-        line = Text.assemble(_linked(section, url, "green"), _BETWEEN, _linked(address, url))
-        line.truncate(options.max_width, overflow="ellipsis")
-        yield line
+        lines = [_linked(section, url, "green"), _linked(address, url)]
+        if cell_len(section) + cell_len(address) <= room:
+            lines = [Text(_BETWEEN).join(lines)]
+        for line in lines:
+            line.truncate(options.max_width, overflow="ellipsis")
+            yield line
 
 
 def _ends(parts: Sequence[str], separator: str) -> str:
@@ -262,7 +266,3 @@ def _safe_style(style: Style | None) -> Style | None:
     if style is None or style.link is None or style.link.startswith(("https://", "http://")):
         return style
     return style.update_link(None)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

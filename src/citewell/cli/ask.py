@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         dest="constraints",
         metavar="TEXT",
-        help="what the evidence must meet, e.g. “must include code”; may be repeated",
+        help="a requirement for the evidence, such as “must include code”; repeatable",
     )
     parser.add_argument(
         "--known-context", metavar="TEXT", help="what you know already, not to be repeated"

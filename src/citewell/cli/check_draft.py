@@ -12,7 +12,7 @@ from citewell.cli.check import read_file
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.boundary import SUPPLIED
 from citewell.core.records import Caller, SearchFilter
-from citewell.core.text import join_lines, one_line
+from citewell.core.text import counted, join_lines, one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -106,7 +106,7 @@ def _summary(counts: Counter[str]) -> str:
     if not counts:
         return "No sentence states a fact."
     listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return f"{counts.total()} sentences: {listed}."
+    return f"{counted(counts.total(), 'sentence')}: {listed}."
 
 
 def _shape(claim: CheckedClaim) -> dict[str, Any]:

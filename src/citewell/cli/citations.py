@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from citewell.cli.confirm import refuse_unless_agreed
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.citations import VERDICTS
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +61,7 @@ async def _citations(arguments: argparse.Namespace, app: App, on_progress: OnPro
     citations = (await app.open("store")).store.citations
     counts = await citations.count_citations(owner, project=project)
     if arguments.forget:
-        refuse_unless_agreed([f"{counts.total} citations"], is_agreed=arguments.yes)
+        refuse_unless_agreed([counted(counts.total, "citation")], is_agreed=arguments.yes)
         forgotten = await citations.forget(owner, project=project)
         return Outcome(text=f"forgotten: {forgotten}", structured={"forgotten": forgotten})
     listed = await citations.list_citations(

@@ -64,7 +64,7 @@ def write_with_backup(file: Path, text: str) -> Path | None:
         backup = target.with_name(f"{target.name}.{stamp}.bak")
         shutil.copy2(target, backup)
     fresh = target.with_name(f"{target.name}.new")
-    fresh.write_text(text, encoding="utf-8")
+    fresh.write_text(text, encoding="utf-8", newline="")
     if backup is not None:
         shutil.copymode(backup, fresh)
     fresh.replace(target)

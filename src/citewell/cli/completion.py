@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     choices = (*SCRIPTS, "words")
     parser.add_argument("shell", metavar="SHELL", choices=choices, help=", ".join(SCRIPTS))
     # The scripts ask with it what can stand where the cursor is.
-    parser.add_argument("typed", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("typed", nargs="*", default=[], help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -36,6 +37,7 @@ EXAMPLES = """\
   citewell config cursor --http           # for a server that runs already"""
 
 # Folders of uv's cache that hold the environments of uvx.
+_BYTE_ORDER_MARK = "\ufeff"
 _UV_CACHE = re.compile(r"(?:archive|environments)-v\d+")
 # What matters to an HTTP server alone; a client that starts a program has no use for it.
 _OF_HTTP_SERVERS = (
@@ -81,10 +83,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 def _write(client: Client, entry: dict[str, object], file: Path) -> None:
     try:
-        before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
+        stored = file.read_bytes().decode() if file.exists() else ""
+        before = stored.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n")
         merged = merge_entry(before, (client.servers_key, NAME), entry, form=client.form)
         merged = _with_inputs(merged, client, entry)
-        backup = None if merged == before else write_with_backup(file, merged)
+        backup = None if merged == before else write_with_backup(file, _written_as(stored, merged))
     except InvalidArgument as error:
         raise InvalidArgument(
             f"{file} was not changed: {error.message}. Without --write the entry is printed."
@@ -94,10 +97,16 @@ def _write(client: Client, entry: dict[str, object], file: Path) -> None:
     if merged == before:
         print(f"{file} has this entry already.")
         return
-    print(f"Added {NAME} to {file}.")
+    print(f"Wrote the entry {NAME} to {file}.")
     if backup is not None:
-        print(f"The file as it was: {backup}")
+        print(f"The previous file was kept as {backup}")
     print(client.then)
+
+
+def _written_as(stored: str, text: str) -> str:
+    """Return `text` with the line ends and the byte order mark of the stored file."""
+    start = _BYTE_ORDER_MARK if stored.startswith(_BYTE_ORDER_MARK) else ""
+    return start + (text.replace("\n", "\r\n") if "\r\n" in stored else text)
 
 
 def _with_inputs(text: str, client: Client, entry: dict[str, object]) -> str:
@@ -200,7 +209,10 @@ def _own_command() -> list[str]:
 
 def _uvx_command() -> list[str]:
     """Return the call of uvx that runs this Citewell; uv may remove the environment it is in."""
-    uvx = shutil.which("uvx") or "uvx"
+    # uv tells its children where it is; a client started from a desktop has another PATH.
+    started_by = os.environ.get("UV", "uv")  # noqa: TID251 - uv sets it, it is no setting of ours
+    beside = Path(started_by).with_name(f"uvx{Path(sys.executable).suffix}")
+    uvx = shutil.which(beside) or shutil.which("uvx") or "uvx"
     origin = distribution("citewell").read_text("direct_url.json")
     if origin is None:
         return [uvx, "citewell"]

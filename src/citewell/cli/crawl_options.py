@@ -56,7 +56,7 @@ def add_crawl_options(parser: argparse.ArgumentParser) -> None:
         help="only such paths, as /docs/**; repeatable",
     )
     group.add_argument(
-        "--exclude", action="append", metavar="GLOB", help="no such paths; repeatable"
+        "--exclude", action="append", metavar="GLOB", help="leave out paths that match; repeatable"
     )
     group.add_argument(
         "--language",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
-from citewell.core.text import join_lines
+from citewell.core.text import counted, join_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -96,5 +96,9 @@ def _build(out: str | None, settings: Settings) -> int:
     named = replace(settings, docs_root=settings.docs_root or _DEFAULT_ROOT)
     report = build_website(require_docs(named), Path(out), settings=named)
     broken = [f"{link.path}: no page at {link.target}" for link in report.broken_links]
-    print(join_lines([f"{report.pages} pages, {report.files} files in {out}", *broken]))
+    print(
+        join_lines(
+            [f"{counted(report.pages, 'page')}, {counted(report.files, 'file')} in {out}", *broken]
+        )
+    )
     return 0

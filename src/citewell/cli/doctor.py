@@ -24,7 +24,8 @@ from citewell.cli.database import describe_database
 from citewell.cli.main import EXIT_TOOL_ERROR
 from citewell.cli.terminal import print_text
 from citewell.cli.work import add_json_option, configure_log
-from citewell.core.errors import InvalidArgument
+from citewell.core.errors import InvalidArgument, SettingsError
+from citewell.store.open import database_file
 
 if TYPE_CHECKING:
     import argparse
@@ -43,6 +44,7 @@ EXAMPLES = """\
   citewell doctor --url https://docs.python.org/3/ --json"""
 
 _MARKS = {"ok": "✓", "note": "·", "problem": "✗"}
+_UNREADABLE = "it cannot be read"
 _PAGE = "https://example.org/"
 
 
@@ -97,6 +99,8 @@ def _check_clients() -> list[Finding]:
             findings.append(Finding(name=name, state="note", message=message, fix=fix))
         else:
             message = f"{file}: {state}"
+            if state.startswith(_UNREADABLE):
+                fix = f"correct the file; `citewell config {name}` prints the entry to add"
             findings.append(Finding(name=name, state="problem", message=message, fix=fix))
     return findings or [
         Finding(
@@ -117,7 +121,7 @@ def _problem_with(file: Path, client: Client) -> str | None:
         is_toml = client.form == "toml"
         settings = tomllib.loads(text) if is_toml else parse_json_with_comments(text or "{}")
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, InvalidArgument) as error:
-        return f"it cannot be read: {error}"
+        return f"{_UNREADABLE}: {error}"
     servers = settings.get(client.servers_key)
     entry = servers.get(NAME) if isinstance(servers, dict) else None
     if not isinstance(entry, dict):
@@ -125,4 +129,10 @@ def _problem_with(file: Path, client: Client) -> str | None:
     command = entry.get("command")
     if isinstance(command, str) and shutil.which(command) is None:
         return f"the command {command} does not exist"
+    environment = entry.get("env")
+    address = environment.get("CITEWELL_DATABASE_URL") if isinstance(environment, dict) else None
+    try:
+        database_file(str(address or ""))
+    except SettingsError as error:
+        return error.message
     return None

@@ -13,6 +13,7 @@ import anyio
 from citewell.app.open import open_app
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
+from citewell.core.text import counted
 from citewell.inference.names import vector_model
 from citewell.ingest.archive.write import write_archive
 
@@ -48,8 +49,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps({"file": str(arguments.file), "bytes": size, **counts}, indent=2))
     else:
         print_text(
-            f"Exported {manifest.pages:,} pages, {manifest.chunks:,} chunks and "
-            f"{manifest.websites:,} websites to {arguments.file} ({size / 1e6:,.1f} MB)."
+            f"Exported {counted(manifest.pages, 'page')}, {counted(manifest.chunks, 'chunk')} and "
+            f"{counted(manifest.websites, 'website')} to {arguments.file} ({size / 1e6:,.1f} MB)."
         )
     return 0
 

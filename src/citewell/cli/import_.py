@@ -13,6 +13,7 @@ import anyio
 from citewell.app.open import open_app
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
+from citewell.core.text import counted
 from citewell.ingest.archive.read import read_archive
 
 if TYPE_CHECKING:
@@ -43,10 +44,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps({"file": str(arguments.file), **asdict(imported)}, indent=2))
     else:
         print_text(
-            f"Imported {imported.pages_written:,} pages with {imported.chunks:,} chunks and "
-            f"{imported.websites_added:,} websites. Already there: "
-            f"{imported.pages_unchanged:,} pages, {imported.websites_known:,} websites; "
-            f"newer here and kept: {imported.pages_newer:,} pages."
+            f"Imported {counted(imported.pages_written, 'page')} with "
+            f"{counted(imported.chunks, 'chunk')} and "
+            f"{counted(imported.websites_added, 'website')}. Already there: "
+            f"{counted(imported.pages_unchanged, 'page')}, "
+            f"{counted(imported.websites_known, 'website')}; "
+            f"newer here and kept: {counted(imported.pages_newer, 'page')}."
         )
     return 0
 

@@ -32,9 +32,9 @@ DESCRIPTION = """\
 Fetch pages and index them, so that `citewell search` answers from them at once. A page that is
 indexed and fresh is kept as it is. One URL that fails does not stop the others. With --site each
 URL stands for a whole site, found by llms.txt, objects.inv, sitemap or links; a run that was
-stopped goes on where it was. A file or a folder of this machine is read as it is now; files that
-have gone leave the index. A pattern such as 'docs/*.md' stands for the files it matches, and `-`
-for URLs or paths from stdin, one a line. If anything fails, the exit code is 1."""
+stopped continues where it left off. A file or a folder of this machine is read as it is now;
+files that have gone leave the index. A pattern such as 'docs/*.md' stands for the files it
+matches, and `-` for URLs or paths from stdin, one a line. If anything fails, the exit code is 1."""
 
 EXAMPLES = """\
   citewell ingest https://docs.python.org/3/library/asyncio-task.html
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--force", action="store_true", help="fetch again, even what is indexed and fresh"
     )
     parser.add_argument(
-        "--tag", action="append", metavar="TAG", help="tag to add to the pages; may be repeated"
+        "--tag", action="append", metavar="TAG", help="tag to add to the pages; repeatable"
     )
     parser.add_argument("--site", action="store_true", help="each URL is a whole site")
     add_crawl_options(parser)

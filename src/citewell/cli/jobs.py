@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ON_WEBSITES = ("process_website", "process_site", "refresh_website")
 
 DESCRIPTION = """\
-Show the background work on the library, newest first: what runs, what waits, how far it is, and
+Show the background work on the library, newest first: what runs, what waits, its progress, and
 why something failed. A running server does the work, and so does `citewell worker`."""
 
 EXAMPLES = """\
@@ -98,7 +98,7 @@ async def _urls_of(jobs: Sequence[Job], store: Store) -> dict[str, str]:
 def _advice(jobs: Sequence[Job]) -> list[str]:
     """Return how work that has ended too early can go on, newest first."""
     ended = [str(job.job_id) for job in jobs if job.state in ("cancelled", "failed")]
-    return [f"Go on: `citewell jobs retry {ended[0]}`."] if ended else []
+    return [f"To continue: `citewell jobs retry {ended[0]}`."] if ended else []
 
 
 async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:

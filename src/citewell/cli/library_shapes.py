@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from citewell.cli.table import text_table
-from citewell.core.text import one_line
+from citewell.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -113,7 +113,7 @@ def website_text(view: WebsiteView) -> str:
         "kind": f"{website.kind}, {website.content_type}",
         "status": website.status,
         "problem": website.error_message,
-        "pages": f"{website.pages:,} with {website.chunks:,} chunks",
+        "pages": f"{website.pages:,} with {counted(website.chunks, 'chunk')}",
         "language": website.language or "-",
         "fetched": _day(website.fetched_at) + (" (stale)" if view.is_stale else ""),
         "tags": ", ".join(website.tags),
@@ -132,7 +132,7 @@ def report_text(report: ChangeReport) -> str:
     head = (
         f"Checked {_day(report.checked_at)}: {report.unchanged} unchanged, {report.changed} "
         f"changed, {report.added} added, {report.removed} removed, {report.failed} failed "
-        f"({report.chunks_removed} chunks removed, {report.chunks_added} added)."
+        f"({counted(report.chunks_removed, 'chunk')} removed, {report.chunks_added} added)."
     )
     return "\n".join([head, *_changes(report)])
 

@@ -51,8 +51,10 @@ def local_paths(arguments: Sequence[str]) -> list[Path]:
         return []
     if not all(are_paths):
         path, other = arguments[are_paths.index(True)], arguments[are_paths.index(False)]
+        if "://" not in other:
+            raise InvalidArgument(f"there is no file or folder {other!r}")
         raise InvalidArgument(
-            f"{path!r} is a path and {other!r} is none: give paths or URLs, not both at once"
+            f"{path!r} is a path, but {other!r} is a URL: give paths or URLs, not both at once"
         )
     return [Path(argument).expanduser() for argument in arguments]
 

@@ -91,6 +91,7 @@ first steps:
 
 `citewell COMMAND --help` has the arguments and examples of a command. Every setting can also
 come from the environment or from the file that --env-file names; docs/reference.md lists them.
+
 exit codes: 0 done, 1 the work failed, 2 wrong usage or setting, 130 interrupted"""
 
 
@@ -185,6 +186,10 @@ def _run(argv: Sequence[str]) -> int:
         # argparse leaves this way after --help, --version and usage errors.
         return cast("int", stop.code)
     settings = _load_settings(arguments)
+    if arguments.command not in NEED_NO_DATABASE - {"config"}:
+        from citewell.store.open import database_file
+
+        database_file(settings.database_url)
     does = (arguments.command, getattr(arguments, "action", None))
     if arguments.command in READ_DATABASE and does not in _FILLS_DATABASE:
         from citewell.cli.database import refuse_missing_database
@@ -233,15 +238,24 @@ def _load_settings(arguments: argparse.Namespace) -> Settings:
     return settings
 
 
+def _database_address(text: str) -> str:
+    """Return the URL of a database that is given as one, or as the path of a file."""
+    if not text or "://" in text:
+        return text
+    path = Path(text).expanduser().absolute().as_posix()
+    return f"sqlite:///{path.removeprefix('/')}"
+
+
 def _add_global_options(parser: argparse.ArgumentParser) -> None:
     # SUPPRESS: the command's parser must not undo what was given before the command's name.
     group = parser.add_argument_group("options of every command")
     group.add_argument(
         "--database",
         dest="database_url",
-        metavar="URL",
+        metavar="PATH|URL",
+        type=_database_address,
         default=argparse.SUPPRESS,
-        help="database to use, such as sqlite:///absolute/path.db (CITEWELL_DATABASE_URL)",
+        help="SQLite file or PostgreSQL database to use (CITEWELL_DATABASE_URL)",
     )
     group.add_argument(
         "--env-file",

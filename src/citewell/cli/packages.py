@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.cli.table import text_table
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -93,7 +94,9 @@ async def _drop(arguments: argparse.Namespace, app: App, on_progress: OnProgress
         if arguments.old
         else await drop_releases(corpus, arguments.names)
     )
-    lines = [f"Dropped {release.label}: {pages} pages." for release, pages in dropped.items()]
+    lines = [
+        f"Dropped {release.label}: {counted(pages, 'page')}." for release, pages in dropped.items()
+    ]
     structured = [
         {"product": release.product, "version": release.version, "pages": pages}
         for release, pages in dropped.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 if TYPE_CHECKING:
@@ -19,8 +20,40 @@ else:
         return method
 
 
+SYNONYMS = {
+    "add": "ingest",
+    "crawl": "ingest",
+    "delete": "remove",
+    "find": "search",
+    "index": "ingest",
+    "install": "config",
+    "list": "status",
+    "ls": "status",
+    "query": "search",
+    "rm": "remove",
+}
+"""What other programs call our commands, which are spelled too differently to be guessed."""
+
 _UNKNOWN_OPTION = re.compile(r"unrecognized arguments: (--?[\w-]+)")
 _UNKNOWN_CHOICE = re.compile(r"invalid choice: '([^']*+)' \(choose from (.*+)")
+
+
+class _HelpFormatter(argparse.HelpFormatter):
+    """Fills paragraphs to the width of the terminal, and leaves indented lines as they are."""
+
+    @override
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        filled: list[str] = []
+        for is_indented, lines in groupby(text.splitlines(), key=_is_indented):
+            if is_indented:
+                filled += lines
+            else:
+                filled.append(super()._fill_text("\n".join(lines), width, indent))
+        return "\n".join(filled)
+
+
+def _is_indented(line: str) -> bool:
+    return line.startswith(" ") or not line.strip() or line.endswith(":")
 
 
 class Command(Protocol):
@@ -54,7 +87,7 @@ def new_parser(program: str, *, description: str, epilog: str) -> argparse.Argum
         prog=program,
         description=description,
         epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
 
@@ -63,7 +96,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a clause that names the nearest known word; empty when none is near."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(known), n=1)
+    listed = list(known)
+    meant = SYNONYMS.get(word)
+    near = [meant] if meant in listed else get_close_matches(word, listed, n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 

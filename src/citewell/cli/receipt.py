@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import ArchiveRefused
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +70,7 @@ async def _write(
         ) from error
     quotes = receipt.verification.receipt.citations
     pages = receipt.verification.receipt.pages
-    held = f"{_counted(len(quotes), 'quote')} of {_counted(len(pages), 'page')}"
+    held = f"{counted(len(quotes), 'quote')} of {counted(len(pages), 'page')}"
     return Outcome(
         text=f"Wrote {path} ({len(receipt.data):,} bytes): {held}.\n"
         f"Signed by this library, key {receipt.fingerprint}.\n"
@@ -81,7 +82,3 @@ async def _write(
             "quotes": [quote.quote for quote in quotes],
         },
     )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.app.pages import REMOVE_NEEDS, find_removal, remove
 from citewell.cli.confirm import refuse_unless_agreed
 from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -41,10 +42,10 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 async def _remove(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     parts, project = await app.open(*REMOVE_NEEDS), app.settings.project
     removals = [await find_removal(parts, name, project=project) for name in arguments.names]
-    counted = [f"{removal.name} ({removal.pages} pages)" for removal in removals]
-    refuse_unless_agreed(counted, is_agreed=arguments.yes)
+    listed = [f"{removal.name} ({counted(removal.pages, 'page')})" for removal in removals]
+    refuse_unless_agreed(listed, is_agreed=arguments.yes)
     for removal in removals:
         await remove(parts, removal, project=project, caller="citewell remove")
     shapes = [{"name": removal.name, "pages": removal.pages} for removal in removals]
-    text = "\n".join(f"removed: {line}" for line in counted)
+    text = "\n".join(f"removed: {line}" for line in listed)
     return Outcome(text=text, structured={"removed": shapes})

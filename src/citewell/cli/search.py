@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         dest="source_urls",
         metavar="URL",
-        help="search this indexed page only; may be repeated",
+        help="search this indexed page only; repeatable",
     )
     parser.add_argument("--top-k", type=int, metavar="N", help="most chunks to return, 1 to 50")
     parser.add_argument(

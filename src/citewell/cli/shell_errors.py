@@ -28,11 +28,13 @@ _PHRASES = tuple(
         (r"Call answer or ingest with this URL\.", "Run `citewell ingest` with this URL first."),
         (r"Call status to see what is indexed\.", "`citewell status` shows what is indexed."),
         (r"This tool takes: .*", "The option --help of the command lists what it takes."),
-        (r"Correct the named argument and call again\.", "Correct it and run the command again."),
+        # What is wrong has just been said.
+        (r"Correct the named argument and call again\.", ""),
         (r"List the jobs\.", "`citewell jobs` lists them."),
         (r"^Invalid arguments: ", ""),
         (r"\bcall answer\b", "run `citewell ask`"),
         (r"\bcall (ingest|search|status)\b", r"run `citewell \1`"),
+        (r"\bString should have at least 1 character\b", "it is empty"),
         (r"\bInput should\b", "it should"),
         (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
     )

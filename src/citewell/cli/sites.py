@@ -38,6 +38,7 @@ from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import WebsiteDraft, WebsiteOrder, WebsiteQuery, WebsiteStatus
 from citewell.core.progress import Progress
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from citewell.app.open import App
     from citewell.app.parts import Parts
     from citewell.core.errors import CitewellError
-    from citewell.core.library import Website
+    from citewell.core.library import RemovedWebsite, Website
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
     from citewell.jobs.library import Processed
@@ -198,14 +199,15 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
         project = processed.website.project
         await parts.library.cancel_job(processed.job.job_id, project=project)
         view = await view_website(parts, processed.website.source_id, project=project)
-        kept.append(f"{view.website.pages} pages of {view.website.url} are kept")
+        kept.append(f"{counted(view.website.pages, 'page')} of {view.website.url} are kept")
         jobs.append(str(processed.job.job_id))
     return interrupted(
         f"Stopped: {'; '.join(kept)}.",
         suggestion=(
-            "Go on: run the same command again, or `citewell jobs retry "
+            "To continue, run the same command again, or `citewell jobs retry "
             f"{' '.join(jobs)}` for a server or worker.\n"
-            f"Give up: `citewell remove {' '.join(processed.website.url for processed in begun)}`."
+            "To give up: `citewell remove "
+            f"{' '.join(processed.website.url for processed in begun)}`."
         ),
     )
 
@@ -239,8 +241,12 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
 def _line(website: Website, state: str) -> str:
     problem = f" — {website.error_message}" if website.error_message else ""
     name = f"{website.title} — {website.url}" if website.title else website.url
-    counts = f"id {website.source_id}, {website.pages} pages, {website.chunks} chunks"
-    return f"{state}: {name} ({counts}){problem}"
+    return f"{state}: {name} ({_counts(website)}){problem}"
+
+
+def _counts(website: Website | RemovedWebsite) -> str:
+    pages, chunks = counted(website.pages, "page"), counted(website.chunks, "chunk")
+    return f"id {website.source_id}, {pages}, {chunks}"
 
 
 async def _add(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
@@ -285,7 +291,7 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
     if listing.websites:
         shown = query.offset + len(listing.websites)
         table = websites_table([view.website for view in listing.websites])
-        text = f"{table}\n\n{shown} of {listing.total} websites"
+        text = f"{table}\n\n{shown} of {counted(listing.total, 'website')}"
     shapes = [website_shape(view) for view in listing.websites]
     return Outcome(text=text, structured={"websites": shapes, "total_count": listing.total})
 
@@ -322,17 +328,17 @@ async def _delete(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     parts, project = await app.open(*CHANGE_NEEDS), app.settings.project
     websites = [await find_website(parts, name, project=project) for name in arguments.targets]
     refuse_unless_agreed(
-        [f"{website.url} (id {website.source_id}, {website.pages} pages)" for website in websites],
+        [
+            f"{website.url} (id {website.source_id}, {counted(website.pages, 'page')})"
+            for website in websites
+        ],
         is_agreed=arguments.yes,
     )
     deleted = [
         await delete_website(parts, website.source_id, project=project, caller=_CALLER)
         for website in websites
     ]
-    lines = [
-        f"deleted: {gone.url} (id {gone.source_id}, {gone.pages} pages, {gone.chunks} chunks)"
-        for gone in deleted
-    ]
+    lines = [f"deleted: {gone.url} ({_counts(gone)})" for gone in deleted]
     shapes = [
         {
             "source_id": gone.source_id,

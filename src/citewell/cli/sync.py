@@ -17,6 +17,7 @@ from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InvalidArgument
 from citewell.core.settings import active_environment
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="index without asking")
     parser.add_argument(
-        "--package", action="append", metavar="NAME", help="only this package; may be repeated"
+        "--package", action="append", metavar="NAME", help="only this package; repeatable"
     )
     parser.add_argument(
         "--environment",
@@ -202,7 +203,7 @@ def _agrees(plan: Plan) -> bool:
         return False
     print(plan_table(plan))
     sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
-    question = f"Index the documentation of {len(plan.due)} packages{sites}? [Y/n] "
+    question = f"Index the documentation of {counted(len(plan.due), 'package')}{sites}? [Y/n] "
     return input(question).strip().lower() in ("", "y", "yes")
 
 

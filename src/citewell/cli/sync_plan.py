@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.cli.table import text_table
 from citewell.cli.work import Outcome
-from citewell.core.text import join_lines
+from citewell.core.text import counted, join_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def plan_outcome(plan: Plan) -> Outcome:
     elif plan.due or plan.due_sites:
         sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
         flag = " --sites" if plan.due_sites else ""
-        due = "1 package" if len(plan.due) == 1 else f"{len(plan.due)} packages"
+        due = counted(len(plan.due), "package")
         lines.append(f"{due}{sites} can be indexed: run `citewell sync{flag} --yes`.")
     elif counts["indexed"]:
         lines.append(f"Nothing to do: {_packages(counts['indexed'])} indexed as installed.")
@@ -123,7 +123,7 @@ def _hints(plan: Plan) -> list[str]:
 
 
 def _packages(count: int) -> str:
-    return "1 package is" if count == 1 else f"{count} packages are"
+    return "1 package is" if count == 1 else f"{count:,} packages are"
 
 
 def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outcome:
@@ -161,7 +161,7 @@ def reports_outcome(project: Project, reports: Sequence[PackageReport]) -> Outco
 def _cost(state: PackageState) -> str:
     if state.availability != "installed":
         return ""
-    return f"{state.files} files, {state.bytes / 1_000_000:.1f} MB"
+    return f"{counted(state.files, 'file')}, {state.bytes / 1_000_000:.1f} MB"
 
 
 def _describe_offer(offer: SiteOffer) -> str:
@@ -169,7 +169,7 @@ def _describe_offer(offer: SiteOffer) -> str:
         return offer.problem
     version = "of unknown version" if offer.site.version == "latest" else offer.site.version
     other = "" if offer.site.is_exact else "not your version: "
-    pages = "follows links" if offer.pages is None else f"{offer.pages} pages"
+    pages = "follows links" if offer.pages is None else counted(offer.pages, "page")
     state = "indexed" if offer.is_indexed else pages
     return f"{other}{version}, {state}, {offer.site.url}"
 

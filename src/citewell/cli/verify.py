@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         dest="keys",
         metavar="FINGERPRINT",
-        help="key that must have signed it; may be repeated",
+        help="key that must have signed it; repeatable",
     )
     add_json_option(parser)
 

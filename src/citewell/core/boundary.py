@@ -88,6 +88,11 @@ def mark_foreign(text: str, *, known: str = "", foreign: Sequence[str] = ()) -> 
     return pattern.sub(replace, text)
 
 
+def bracket_marked(text: str) -> str:
+    """Return a message of ours for structuredContent, with brackets around what is marked in it."""
+    return Boundary().bracket(text) if _START in text else text
+
+
 def unmarked(text: str) -> str:
     """Return marked text for a person's screen, which needs no brackets."""
     return _SPLIT.sub("", text.replace(f"{_NOTE}\n", ""))

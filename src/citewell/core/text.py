@@ -40,6 +40,11 @@ def show_controls(text: str) -> str:
     return _CONTROL.sub(_control_picture, text)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 page", "1,200 pages"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def join_lines(lines: Iterable[str]) -> str:
     """Return one line for each of `lines`: line breaks and controls within one become pictures."""
     return "\n".join(_CONTROL_OR_BREAK.sub(_control_picture, line) for line in lines)

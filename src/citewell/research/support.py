@@ -205,7 +205,7 @@ def absence_warnings(words: Sequence[str], *, has_evidence: bool = True) -> list
     named = list(dict.fromkeys(one_line(word) for word in words))[:_NAMED_WORDS]
     listed = ", ".join(f'"{word}"' for word in named)
     advice = "; check that the evidence is about it" if has_evidence else ""
-    return [f"No sentence found holds {listed}{advice}."] if listed else []
+    return [f"No sentence found contains {listed}{advice}."] if listed else []
 
 
 def _with_names_and_rank(

@@ -33,9 +33,9 @@ async def open_store(
 ) -> Store:
     """Return the store at `address`, created or migrated as needed.
 
-    `sqlite:///absolute/path.db` is a file, `sqlite://` lives in memory until it is closed, and an
-    empty address is a file in the user's data directory, which only the user can read.
-    `postgresql://…` is a database with pgvector, in which ten servers may start together.
+    `sqlite:///absolute/path.db` or the path itself is a file, `sqlite://` lives in memory until it
+    is closed, and an empty address is a file in the user's data directory, which only the user can
+    read. `postgresql://…` is a database with pgvector, in which ten servers may start together.
     There, everything is in one `schema`; a database that holds tables of others is refused unless
     it `is_chosen` for the library. Pages count as embedded when they have vectors of `model`, or
     of any model when it is None.
@@ -106,6 +106,8 @@ def _sqlite_path(address: str) -> Path | None:
         return user_data_path("citewell") / "citewell.db"
     if not address.startswith(_SQLITE):
         scheme = _SCHEME.match(address)
+        if scheme is None and (path := Path(address).expanduser()).is_absolute():
+            return path
         problem = f"cannot name a {scheme[1]} database" if scheme else "is not a URL"
         raise SettingsError(f"CITEWELL_DATABASE_URL {problem}: {_FORMS}")
     place = unquote(address.removeprefix(_SQLITE))

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel
 
-from citewell.core.boundary import Boundary, enclose, label, mark, mark_foreign, neutralise
+from citewell.core.boundary import (
+    Boundary,
+    bracket_marked,
+    enclose,
+    label,
+    mark,
+    mark_foreign,
+    neutralise,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,8 +55,11 @@ PageLabel = Annotated[str, AfterValidator(label), FromPage()]
 """A title, heading, caption, link text or name: short, on one line."""
 PageUrl = Annotated[str, AfterValidator(neutralise), FromPage()]
 """A URL, whose path can contain sentences."""
-OwnText = Annotated[str, FromUs()]
-"""An id, a time, a message of Citewell, or the caller's own words."""
+OwnText = Annotated[str, AfterValidator(bracket_marked), FromUs()]
+"""An id, a time, a message of Citewell, or the caller's own words.
+
+What is marked as a page's in it is put in brackets.
+"""
 
 
 def with_anchor(url: str | None, anchor: str | None) -> str:

@@ -173,12 +173,12 @@ class AddressGuard:
                     suggestion="This machine seems to be offline: check its network connection.",
                     host=name,
                 ) from error
-            raise HostUnreachable(f"{name} has no address", host=name) from error
+            raise HostUnreachable(f"{name} could not be resolved", host=name) from error
         except (OSError, UnicodeError) as error:
-            raise HostUnreachable(f"{name} has no address", host=name) from error
+            raise HostUnreachable(f"{name} could not be resolved", host=name) from error
         addresses = [address for text in found if (address := _as_address(text)) is not None]
         if not addresses:
-            raise HostUnreachable(f"{name} has no address", host=name)
+            raise HostUnreachable(f"{name} could not be resolved", host=name)
         return addresses
 
 

@@ -93,7 +93,9 @@ def _open_zip(path: Path) -> zipfile.ZipFile:
             raise ArchiveRefused(f"{path.name} is not a file.")
         return zipfile.ZipFile(path)
     except FileNotFoundError as error:
-        raise ArchiveRefused(f"There is no file {path.name}.") from error
+        raise ArchiveRefused(
+            f"There is no file {path}.", suggestion="Check the path of the file."
+        ) from error
     except DAMAGE as error:
         raise ArchiveRefused(f"{path.name} is damaged or not a Citewell library.") from error
 

@@ -12,6 +12,7 @@ from citewell.core.results import OrchestrationResult, Question
 from citewell.tools.research.arguments import (
     MAX_QUERY_CHARACTERS,
     MAX_URLS,
+    URL_NAMES,
     DetailArgument,
     Query,
     Url,
@@ -28,7 +29,10 @@ class AnswerInput(ToolInput):
 
     url: Annotated[
         Url | Urls,
-        Field(description="One or more page URLs; all are ingested and searched together."),
+        Field(
+            validation_alias=URL_NAMES,
+            description="One or more page URLs; all are ingested and searched together.",
+        ),
     ]
     query: Query
     intent: Annotated[

@@ -32,6 +32,8 @@ Query = Annotated[
         "query", max_length=MAX_QUERY_CHARACTERS, description="Question or information need."
     ),
 ]
+URL_NAMES = AliasChoices("url", "urls")
+"""`url` takes a list too, so models call it `urls`."""
 Url = Annotated[str, Field(min_length=1, max_length=4_096)]
 Urls = Annotated[list[Url], Field(min_length=1, max_length=MAX_URLS)]
 

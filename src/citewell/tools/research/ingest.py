@@ -12,7 +12,7 @@ from citewell.app.pages import INGEST_NEEDS, ingest_pages
 from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import CrawlOptions, WebsiteDraft
-from citewell.tools.research.arguments import MAX_URLS, Url, Urls
+from citewell.tools.research.arguments import MAX_URLS, URL_NAMES, Url, Urls
 from citewell.tools.schemas import ROWS
 from citewell.tools.scope import Tags
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
@@ -31,7 +31,10 @@ class IngestInput(ToolInput):
 
     url: Annotated[
         Url | Urls,
-        Field(description="One or more; with whole_site, where each site begins."),
+        Field(
+            validation_alias=URL_NAMES,
+            description="One or more; with whole_site, where each site begins.",
+        ),
     ]
     whole_site: Annotated[
         bool, Field(description="Index all pages of the site, as a background job.")
@@ -185,9 +188,9 @@ def _line(page: IngestedShape) -> str:
         return f"- failed: {page.url} — {page.error} (suggestion: {page.suggestion})"
     title = page.title or "Untitled"
     if page.pages is not None:
-        hint = f". {page.suggestion}" if page.suggestion else ""
+        notes = [note for note in (page.error, page.suggestion) if note]
         counts = f"source_id {page.source_id}, {page.pages} pages, {page.chunks} chunks"
-        return f"- {page.status}: whole site {title} — {page.url} ({counts}){hint}"
+        return ". ".join([f"- {page.status}: whole site {title} — {page.url} ({counts})", *notes])
     missing = f"; some of it may be missing: {page.incomplete}" if page.incomplete else ""
     return (
         f"- {page.status}: {title} — {page.url} "

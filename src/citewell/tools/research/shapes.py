@@ -8,6 +8,7 @@ from pydantic import Field, WithJsonSchema
 from pydantic.json_schema import SkipJsonSchema
 
 from citewell.answer.brief import format_brief
+from citewell.answer.nothing_found import NEAREST_ONLY
 from citewell.answer.numbering import number_sources, shown_of
 from citewell.answer.stats import reader_notes
 from citewell.core.boundary import path_label
@@ -200,7 +201,7 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
     return ResearchOutput(
         answered=result.answered,
         partial=True if result.partial else None,
-        notice=" ".join(result.cautions) or None,
+        notice=" ".join([*_nearest_only(result), *result.cautions]) or None,
         sources=[
             SourceShape(
                 number=number,
@@ -256,6 +257,11 @@ def shape_result(result: OrchestrationResult, call: Call) -> ResearchOutput:
         or None,
         stats=_shape_stats(result),
     )
+
+
+def _nearest_only(result: OrchestrationResult) -> list[str]:
+    """Return the warning that quotes come with when they do not answer the question."""
+    return [] if result.answered or not result.quotes else [NEAREST_ONLY]
 
 
 def _shape_quote(quote: Quote, numbers: Mapping[int, int], *, is_split: bool) -> EvidenceShape:

@@ -81,7 +81,9 @@ class SecondLook:
                 if "#" in fetched.final_url or isinstance(error, PageNeedsLogin | PageNeedsConsent):
                     raise
                 logger.warning("%s is read without its scripts: %s", fetched.url, error.message)
-                fetched = replace(fetched, incomplete=f"its scripts were not run: {error.message}")
+                is_unavailable = isinstance(error, RenderingUnavailable)
+                reason = (self._unavailable if is_unavailable else error).message.rstrip(".")
+                fetched = replace(fetched, incomplete=f"its scripts were not run ({reason})")
         _refuse_obstacle(fetched, text_of(result))
         return fetched, result
 
