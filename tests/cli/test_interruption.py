@@ -56,7 +56,7 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     code, told = interrupt(shell, *add, path="/guide/slow")
 
     assert code == 130
-    assert re.search(r"Stopped: \d+ pages of http://127\.0\.0\.1:\d+/guide/ are kept\.", told)
+    assert re.search(r"Stopped\. Kept: \d+ pages? of http://127\.0\.0\.1:\d+/guide/\.", told)
     assert "citewell jobs retry 1" in told
     assert "Traceback" not in told
     main(["jobs", "--json", *shell.options])

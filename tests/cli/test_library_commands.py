@@ -32,11 +32,11 @@ def test_a_page_is_added_listed_shown_refreshed_and_deleted(
     told = capsys.readouterr().out
 
     assert codes == [0, 0, 0, 0, 0]
-    assert f"completed: Storage modes — {url} (id 1, 1 pages, 2 chunks)" in shown
-    assert "1 of 1 websites" in shown
+    assert f"completed: Storage modes — {url} (id 1, 1 page, 2 chunks)" in shown
+    assert "1 of 1 website" in shown
     assert "pages      1 with 2 chunks" in shown
     assert "1 unchanged, 0 changed" in told
-    assert f"deleted: {url} (id 1, 1 pages, 2 chunks)" in told
+    assert f"deleted: {url} (id 1, 1 page, 2 chunks)" in told
     assert run_json(shell, capsys, "sites") == {"websites": [], "total_count": 0}
 
 

@@ -26,7 +26,7 @@ def test_a_library_is_carried_to_another_index(
     found = main(["search", "ring mode", *other])
 
     assert (exported, imported, found) == (0, 0, 0)
-    assert told.startswith("Exported 1 pages, ")
+    assert told.startswith("Exported 1 page, ")
     assert counts["pages_written"] == 1
     assert "newest burst" in capsys.readouterr().out
 

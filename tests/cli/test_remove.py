@@ -26,7 +26,7 @@ def test_a_page_is_removed_by_its_url_and_by_its_id(
     capsys.readouterr()
 
     assert main(["remove", storage, "--yes", *shell.options]) == 0
-    assert capsys.readouterr().out == f"removed: {storage} (1 pages)\n"
+    assert capsys.readouterr().out == f"removed: {storage} (1 page)\n"
     assert urls(shell, capsys) == [mooring]
 
     main(["sites", "--json", *shell.options])

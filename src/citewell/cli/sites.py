@@ -199,10 +199,10 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
         project = processed.website.project
         await parts.library.cancel_job(processed.job.job_id, project=project)
         view = await view_website(parts, processed.website.source_id, project=project)
-        kept.append(f"{counted(view.website.pages, 'page')} of {view.website.url} are kept")
+        kept.append(f"{counted(view.website.pages, 'page')} of {view.website.url}")
         jobs.append(str(processed.job.job_id))
     return interrupted(
-        f"Stopped: {'; '.join(kept)}.",
+        f"Stopped. Kept: {'; '.join(kept)}.",
         suggestion=(
             "To continue, run the same command again, or `citewell jobs retry "
             f"{' '.join(jobs)}` for a server or worker.\n"
