@@ -9,39 +9,24 @@ import anyio
 import pytest
 from tests.drafts import draft
 from tests.store.backends import empty_store
+from tests.store.large_pages import CHUNKS, URL, large_page
 from tests.store.looking import ALL, MODEL, chunk_ids, found, vector
 
 from citewell.core.errors import SuppliedTextRefused
-from citewell.core.records import Link
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from citewell.core.records import PageDraft
     from citewell.store.protocol import Store
 
 pytestmark = pytest.mark.anyio
-
-URL = "https://birds.example/all"
-CHUNKS = 2_100
 
 
 @pytest.fixture
 async def file_store(tmp_path: Path) -> AsyncIterator[Store]:
     async with empty_store("sqlite-file", tmp_path, model=MODEL) as opened:
         yield opened
-
-
-def large_page(bird: str = "Heron", *, chunks: int = CHUNKS) -> PageDraft:
-    """Every other chunk is the same whatever the bird."""
-    links = tuple(
-        Link(url=f"https://birds.example/{i}", text="b", context="c", section=0, start=i)
-        for i in range(9_000)
-    )
-    texts = [f"{bird if i % 2 else 'Egret'} {i} wades." for i in range(chunks)]
-    page = draft(URL, *texts, title="Birds", etag='"1"', links=links)
-    return replace(page, extractor=7)
 
 
 async def test_a_large_page_comes_back_as_it_was_put(store: Store) -> None:

@@ -39,7 +39,7 @@ def make_first_version(path: Path) -> None:
                 " NULL, NULL, NULL, NULL, NULL)",
                 (number, url, url),
             )
-            database.execute(statements["put_section"], (number, 0, None, 1, "Birds", None, 0, 4))
+            database.execute(statements["put_sections"], (number, 0, None, 1, "Birds", None, 0, 4))
         database.execute(
             "INSERT INTO link VALUES (1, 0, ?, 'egrets', 'see egrets', 0, 0)", [EGRETS]
         )
@@ -99,7 +99,7 @@ def make_version_7(path: Path) -> None:
                 " 'hash', 0, 0, '2026-03-14T15:09:26.000000+00:00', ?, NULL, NULL, NULL, NULL)",
                 (number, url, url, kind, etag),
             )
-            database.execute(statements["put_section"], (number, 0, None, 1, "A", anchor, 0, 4))
+            database.execute(statements["put_sections"], (number, 0, None, 1, "A", anchor, 0, 4))
         database.execute("INSERT INTO page_tag VALUES (3, 'docs')")
         for number, url in ((1, HERONS), (2, SUPPLIED)):
             database.execute(

@@ -22,7 +22,12 @@ SELECT 1 FROM (
     UNION ALL
     SELECT model_id FROM embedding_model WHERE name <> :model
 ) AS other
-WHERE (SELECT chunk_id FROM chunk WHERE chunk.model_id = other.model_id LIMIT 1) IS NOT NULL
+WHERE (
+    SELECT chunk_id FROM chunk
+    WHERE chunk.model_id = other.model_id
+        -- sqlite: AND chunk.source_id NOT IN (SELECT source_id FROM unlisted)
+    LIMIT 1
+) IS NOT NULL
 LIMIT 1;
 
 -- name: hasten_job

@@ -27,8 +27,11 @@ _NO_WORDS = re.compile(f"(?:\\s|{MARK_START}[sli]\\d+{MARK_END})*+")
 _LINE_OF_MARKS = re.compile(f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE)
 _CONTEXT_CHARACTERS = 160
 # The page with the most links that we know, of the Rust documentation, has 24,000. Links and images
-# beyond this many stand in the text alone: 200,000 of them would take hundreds of megabytes.
-MAX_RECORDS = 50_000
+# beyond this many stand in the text alone: 200,000 of them would take hundreds of megabytes, and
+# other writers wait while the store lists them.
+MAX_RECORDS = 25_000
+# Later headings open no section, for the same reason.
+MAX_SECTIONS = 15_000
 # As replacements these are called from C; `re` calls Python for a template such as r"\1".
 _FIRST_GROUP = itemgetter(1)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
@@ -53,7 +56,9 @@ class CanonicalWriter:
         self._images: list[tuple[str, str, str]] = []
 
     def mark_section(self, level: int, heading: str, anchor: str | None) -> str:
-        """Return the mark that opens a section; it goes right before the heading's line."""
+        """Return the mark of a section, for before its heading's line; "" after too many."""
+        if len(self._sections) >= MAX_SECTIONS:
+            return ""
         self._sections.append((level, plain_text(heading), anchor or None))
         return f"{MARK_START}s{len(self._sections) - 1}{MARK_END}"
 

@@ -8,8 +8,10 @@ SELECT DISTINCT
     page.project, 'embed_page', CAST(page.source_id AS TEXT), '{}', -1, :now, :progress, :now, :now
 FROM (
     SELECT source_id FROM chunk
-    WHERE model_id = 0
+    WHERE (
+        model_id = 0
         OR model_id IN (SELECT model_id FROM embedding_model WHERE name <> :model)
+    ) AND source_id NOT IN (SELECT source_id FROM unlisted)
     ORDER BY chunk_id
     LIMIT :limit
 ) AS waiting

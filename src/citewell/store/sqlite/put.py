@@ -4,228 +4,289 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.errors import SuppliedTextRefused
-from citewell.core.ids import content_hash
 from citewell.core.storage import PutResult
 from citewell.store.releases import KEPT_TEXTS
-from citewell.store.rows import page_values
 from citewell.store.sqlite.mentions import put_mentions
-from citewell.store.sqlite.session import SQL, adapt_values, timestamp
-from citewell.store.symbols import symbol_rows
-from citewell.store.word_index import check_slices
+from citewell.store.sqlite.prepared_page import PARTS
+from citewell.store.sqlite.session import SQL, adapt_values
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
-    from citewell.core.records import Chunk, PageDraft
-    from citewell.store.word_index import WordIndex
+    from citewell.store.sqlite.prepared_page import PreparedChunk, PreparedPage
+
+MANY_CHUNKS = 1_500
+"""Writing or removing more takes over 60 ms, for which all other writers wait."""
+_NO_LIMIT = -1
 
 
-def put_page(
-    connection: sqlite3.Connection,
-    draft: PageDraft,
-    *,
-    response: dict[str, object] | None,
-    index: WordIndex,
-) -> PutResult:
-    """Write the page, replacing what its URL held in its project; `response` is packed.
+class StoredChunk(NamedTuple):
+    """A chunk of the page as it is stored, in the order of `chunks_before`."""
+
+    chunk_id: int
+    ordinal: int
+    section: int
+    start: int
+    end: int
+    tokens: int
+    has_code: int
+    anchor: str | None
+    words: int
+    heading_path: str
+    text: str
+    embedded_text: str
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """Where the chunk lies in its page."""
+        return self[1:8]
+
+    def reads_as(self, chunk: PreparedChunk) -> bool:
+        """Return whether the chunk has the text and the headings of `chunk`."""
+        return self.text == chunk.text and self.heading_path == chunk.heading_path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkChanges:
+    """How the chunks of a page differ from those that are stored.
+
+    A chunk whose embedded text is stored is kept: its row stays, and with it its id and vector.
+    """
+
+    new: list[PreparedChunk]
+    gone: list[StoredChunk]
+    kept: int
+    moved: list[tuple[object, ...]]
+    """Values of `move_chunk`, for kept chunks that lie elsewhere in the page."""
+    reworded: list[tuple[int, PreparedChunk]]
+    """Kept chunks, by id, whose words may differ."""
+
+
+def put_page(connection: sqlite3.Connection, page: PreparedPage) -> PutResult | None:
+    """Write the page, replacing what its URL held in its project.
+
+    None: nothing was written, since other writers would wait too long.
 
     Raises:
-        ValueError: a chunk is not the slice of the page's text that it claims to be.
         SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
     """
-    check_slices(draft)
-    key = {"project": draft.project, "url": draft.url}
-    before = connection.execute(SQL["page_before"], key).fetchone()
-    text_hash = content_hash(draft.extracted.text)
-    if before is not None and before["text_hash"] != text_hash:
+    before = page_before(connection, page)
+    if before is not None and before["chunks"] > MANY_CHUNKS:
+        return None
+    return put_whole_page(connection, page)
+
+
+def put_whole_page(connection: sqlite3.Connection, page: PreparedPage) -> PutResult:
+    """Write the page however large it is.
+
+    Raises:
+        SuppliedTextRefused: as `put_page`.
+    """
+    before = page_before(connection, page)
+    source_id = put_head(connection, page, before)
+    for part in changed_parts(connection, page, source_id=source_id):
+        everything = {"source_id": source_id, "limit": _NO_LIMIT}
+        connection.execute(SQL[f"remove_{part}"], everything)
+        put_part(connection, part, page.parts[part], source_id=source_id)
+    put_mentions(connection, page.draft, source_id=source_id)
+    changes = compare_chunks(connection, page, before)
+    put_kept_chunks(connection, changes)
+    add_chunks(connection, changes.new, source_id=source_id)
+    count_chunks(connection, added=changes.new)
+    gone = json.dumps([chunk.chunk_id for chunk in changes.gone])
+    connection.execute(SQL["remove_chunks"], {"chunk_ids": gone})
+    return put_result(page, before, source_id=source_id, kept=changes.kept)
+
+
+def page_before(connection: sqlite3.Connection, page: PreparedPage) -> sqlite3.Row | None:
+    """Return what is known of the page that will be replaced."""
+    key = {"project": page.draft.project, "url": page.draft.url}
+    row: sqlite3.Row | None = connection.execute(SQL["page_before"], key).fetchone()
+    return row
+
+
+def put_head(
+    connection: sqlite3.Connection,
+    page: PreparedPage,
+    before: sqlite3.Row | None,
+    *,
+    new_id: int | None = None,
+) -> int:
+    """Write the page's row, text, tags and response, and return its id.
+
+    A page that is new and comes without an id gets `new_id`, unless its website has one for it.
+
+    Raises:
+        SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
+    """
+    if before is not None and before["text_hash"] != page.text_hash:
         limits = KEPT_TEXTS | {"source_id": before["source_id"]}
         connection.execute(SQL["keep_earlier_text"], limits)
         connection.execute(SQL["drop_earlier_texts"], limits)
-    source_id = _put_page_row(connection, draft, text_hash=text_hash)
-    _put_parts(connection, draft, source_id=source_id)
-    _put_response(connection, response, source_id=source_id)
-    connection.execute(SQL["remove_symbols"], {"source_id": source_id})
-    connection.executemany(SQL["add_symbol"], symbol_rows(draft, source_id))
-    put_mentions(connection, draft, source_id=source_id)
-    same_title = before is not None and before["title"] == draft.extracted.title
-    kept = _put_chunks(connection, draft, source_id=source_id, index=index, same_title=same_title)
+    values = page.values
+    if values["source_id"] is None:
+        values = values | {"source_id": new_id}
+    row = connection.execute(SQL["put_page"], values).fetchone()
+    if row is None:
+        raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
+    key: dict[str, Any] = {"source_id": int(row[0])}
+    connection.execute(SQL["put_page_body"], page.body | key)
+    connection.execute(SQL["remove_tags"], key)
+    tags = [(key["source_id"], tag) for tag in page.draft.tags]
+    connection.executemany(SQL["put_tag"], tags)
+    if page.response is None:
+        connection.execute(SQL["drop_response"], key)
+    else:
+        connection.execute(SQL["put_response"], adapt_values(page.response | key))
+    return int(key["source_id"])
+
+
+def put_result(
+    page: PreparedPage, before: sqlite3.Row | None, *, source_id: int, kept: int
+) -> PutResult:
+    """Return what became of the page, `kept` of whose chunks were there before."""
     return PutResult(
         source_id=source_id,
         created=before is None,
-        text_changed=before is None or before["text_hash"] != text_hash,
-        chunks=len(draft.chunks),
+        text_changed=before is None or before["text_hash"] != page.text_hash,
+        chunks=len(page.chunks),
         chunks_kept=kept,
     )
 
 
-def _put_page_row(connection: sqlite3.Connection, draft: PageDraft, *, text_hash: str) -> int:
-    values = page_values(draft, text_hash)
-    values["fetched_at"] = timestamp(draft.fetched.fetched_at)
-    row = connection.execute(SQL["put_page"], values).fetchone()
-    if row is None:
-        raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
-    return int(row[0])
-
-
-def _put_parts(connection: sqlite3.Connection, draft: PageDraft, *, source_id: int) -> None:
-    """Replace what hangs on the page and has no identity of its own."""
-    extracted = draft.extracted
-    body = {
-        "source_id": source_id,
-        "description": extracted.description,
-        "structured_data": extracted.structured_data,
-        "text": extracted.text,
-    }
-    connection.execute(SQL["put_page_body"], body)
-    for removal in ("remove_tags", "remove_sections", "remove_links", "remove_images"):
-        connection.execute(SQL[removal], {"source_id": source_id})
-    connection.executemany(SQL["put_tag"], [(source_id, tag) for tag in draft.tags])
-    connection.executemany(
-        SQL["put_section"],
-        [
-            (
-                source_id,
-                section.ordinal,
-                section.parent,
-                section.level,
-                section.heading,
-                section.anchor,
-                section.start,
-                section.end,
-            )
-            for section in extracted.sections
-        ],
-    )
-    connection.executemany(
-        SQL["put_link"],
-        [
-            (
-                source_id,
-                ordinal,
-                link.url,
-                link.text,
-                link.context,
-                link.section,
-                link.start,
-                link.kind,
-            )
-            for ordinal, link in enumerate(extracted.links)
-        ],
-    )
-    connection.executemany(
-        SQL["put_image"],
-        [
-            (source_id, ordinal, image.url, image.alt, image.caption, image.section, image.start)
-            for ordinal, image in enumerate(extracted.images)
-        ],
-    )
-
-
-def _put_response(
-    connection: sqlite3.Connection, response: dict[str, object] | None, *, source_id: int
-) -> None:
+def changed_parts(
+    connection: sqlite3.Connection, page: PreparedPage, *, source_id: int
+) -> list[str]:
+    """Return the names of the parts that differ from what is stored."""
+    cursor = connection.cursor()
+    cursor.row_factory = None
     key = {"source_id": source_id}
-    if response is None:
-        connection.execute(SQL["drop_response"], key)
-        return
-    connection.execute(SQL["put_response"], adapt_values(response | key))
+    return [
+        part
+        for part in PARTS
+        if set(cursor.execute(SQL[f"{part}_before"], key)) != set(page.parts[part])
+    ]
 
 
-def _put_chunks(
-    connection: sqlite3.Connection,
-    draft: PageDraft,
-    *,
-    source_id: int,
-    index: WordIndex,
-    same_title: bool,
-) -> int:
-    """Write the chunks and return how many existed before.
-
-    A chunk whose embedded text was there before keeps its row, and with it its id and vector.
-    """
-    before: defaultdict[str, list[sqlite3.Row]] = defaultdict(list)
-    for row in connection.execute(SQL["chunks_before"], {"source_id": source_id}).fetchall():
-        before[row["embedded_text"]].append(row)
-    new: list[Chunk] = []
-    kept: list[tuple[Chunk, sqlite3.Row]] = []
-    for chunk in draft.chunks:
-        same = before.get(chunk.embedded_text)
-        if same:
-            kept.append((chunk, same.pop(0)))
-        else:
-            new.append(chunk)
-    for chunk, old in kept:
-        connection.execute(SQL["move_chunk"], _place(chunk) | {"chunk_id": old["chunk_id"]})
-        unchanged = old["text"] == chunk.text and old["heading_path"] == _path(chunk)
-        if not (same_title and unchanged):
-            _reword_chunk(connection, chunk, chunk_id=old["chunk_id"], index=index)
-    _add_chunks(connection, new, source_id=source_id, index=index)
-    gone = [row["chunk_id"] for rows in before.values() for row in rows]
-    if gone:
-        connection.execute(SQL["remove_chunks"], {"chunk_ids": json.dumps(gone)})
-    return len(kept)
-
-
-def _add_chunks(
-    connection: sqlite3.Connection, chunks: Sequence[Chunk], *, source_id: int, index: WordIndex
+def put_part(
+    connection: sqlite3.Connection, part: str, rows: Sequence[tuple[object, ...]], *, source_id: int
 ) -> None:
+    """Write rows of a part."""
+    connection.executemany(SQL[f"put_{part}"], [(source_id, *row) for row in rows])
+
+
+def compare_chunks(
+    connection: sqlite3.Connection,
+    page: PreparedPage,
+    before: sqlite3.Row | None,
+    *,
+    most_reworded: int | None = None,
+) -> ChunkChanges:
+    """Return how the chunks of the page differ from those that are stored.
+
+    Where more than `most_reworded` would have to be reindexed, they are replaced instead.
+    """
+    stored = _stored_chunks(connection, before)
+    same_title = before is not None and before["title"] == page.draft.extracted.title
+    new: list[PreparedChunk] = []
+    kept: list[tuple[StoredChunk, PreparedChunk]] = []
+    reworded: list[tuple[StoredChunk, PreparedChunk]] = []
+    for chunk in page.chunks:
+        same = stored.get(chunk.embedded_text)
+        if not same:
+            new.append(chunk)
+        elif same_title and same[-1].reads_as(chunk):
+            kept.append((same.pop(), chunk))
+        else:
+            reworded.append((same.pop(), chunk))
+    gone = [chunk for chunks in stored.values() for chunk in chunks]
+    if most_reworded is not None and len(reworded) > most_reworded:
+        gone += [old for old, _ in reworded]
+        new += [chunk for _, chunk in reworded]
+        reworded = []
+    kept += reworded
+    return ChunkChanges(
+        new=new,
+        gone=gone,
+        kept=len(kept),
+        moved=[(*chunk.place, old.chunk_id) for old, chunk in kept if old.place != chunk.place],
+        reworded=[(old.chunk_id, chunk) for old, chunk in reworded],
+    )
+
+
+def _stored_chunks(
+    connection: sqlite3.Connection, page: sqlite3.Row | None
+) -> dict[str, list[StoredChunk]]:
+    """Return the chunks of a page by their embedded text, the last one first."""
+    if page is None:
+        return {}
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    key = {"source_id": page["source_id"]}
+    stored: defaultdict[str, list[StoredChunk]] = defaultdict(list)
+    for row in reversed(cursor.execute(SQL["chunks_before"], key).fetchall()):
+        chunk = StoredChunk(*row)
+        stored[chunk.embedded_text].append(chunk)
+    return stored
+
+
+def put_kept_chunks(connection: sqlite3.Connection, changes: ChunkChanges) -> None:
+    """Write where kept chunks lie now, and reindex those whose words may differ."""
+    connection.executemany(SQL["move_chunk"], changes.moved)
+    # All rows before all words, as in `add_chunks`.
+    connection.executemany(
+        SQL["reword_chunk"],
+        [
+            (chunk.words.total, chunk.heading_path, chunk.text, chunk_id)
+            for chunk_id, chunk in changes.reworded
+        ],
+    )
+    connection.executemany(SQL["remove_words"], [(chunk_id,) for chunk_id, _ in changes.reworded])
+    _add_words(connection, changes.reworded)
+
+
+def add_chunks(
+    connection: sqlite3.Connection, chunks: Sequence[PreparedChunk], *, source_id: int
+) -> None:
+    """Write chunks with their words; they are not counted yet."""
     first_id: int = connection.execute(SQL["next_chunk_id"]).fetchone()[0]
-    numbered = [
-        (chunk_id, chunk, index.words_of(chunk)) for chunk_id, chunk in enumerate(chunks, first_id)
-    ]
-    rows = [
-        _place(chunk)
-        | {
-            "chunk_id": chunk_id,
-            "source_id": source_id,
-            "words": indexed.total,
-            "heading_path": _path(chunk),
-            "text": chunk.text,
-            "embedded_text": chunk.embedded_text,
-        }
-        for chunk_id, chunk, indexed in numbered
-    ]
-    # All rows before all words: a row's trigger makes the word index write out what it has
-    # gathered, which takes four times as long as the row when it happens for each of them.
-    connection.executemany(SQL["add_chunk"], rows)
+    numbered = list(enumerate(chunks, first_id))
+    # All rows before all words: a statement between two words makes the word index write out what
+    # it has gathered, which takes four times as long as the row.
+    connection.executemany(
+        SQL["add_chunk"],
+        [
+            (
+                *(chunk_id, source_id, *chunk.place, chunk.words.total),
+                *(chunk.heading_path, chunk.text, chunk.embedded_text),
+            )
+            for chunk_id, chunk in numbered
+        ],
+    )
+    _add_words(connection, numbered)
+
+
+def count_chunks(
+    connection: sqlite3.Connection,
+    *,
+    added: Sequence[PreparedChunk],
+    unlisted: Sequence[StoredChunk] = (),
+) -> None:
+    """Count chunks that became part of the library, and those that are no longer."""
+    words = sum(chunk.words.total for chunk in added) - sum(chunk.words for chunk in unlisted)
+    values = {"chunks": len(added) - len(unlisted), "words": words}
+    connection.execute(SQL["count_chunks"], values)
+
+
+def _add_words(
+    connection: sqlite3.Connection, numbered: Sequence[tuple[int, PreparedChunk]]
+) -> None:
     connection.executemany(
         SQL["add_words"],
-        [(chunk_id, indexed.heading, indexed.body) for chunk_id, _, indexed in numbered],
+        [(chunk_id, chunk.words.heading, chunk.words.body) for chunk_id, chunk in numbered],
     )
-
-
-def _reword_chunk(
-    connection: sqlite3.Connection, chunk: Chunk, *, chunk_id: int, index: WordIndex
-) -> None:
-    """Reindex a chunk whose embedding input is unchanged but whose words may differ."""
-    indexed = index.words_of(chunk)
-    values = {
-        "chunk_id": chunk_id,
-        "words": indexed.total,
-        "heading_path": _path(chunk),
-        "text": chunk.text,
-    }
-    connection.execute(SQL["reword_chunk"], values)
-    connection.execute(SQL["remove_words"], {"chunk_id": chunk_id})
-    connection.execute(SQL["add_words"], (chunk_id, indexed.heading, indexed.body))
-
-
-def _place(chunk: Chunk) -> dict[str, object]:
-    """Return where the chunk lies in its page."""
-    return {
-        "ordinal": chunk.ordinal,
-        "section": chunk.section,
-        "start": chunk.start,
-        "end": chunk.end,
-        "tokens": chunk.tokens,
-        "has_code": int(chunk.has_code),
-        "anchor": chunk.anchor,
-    }
-
-
-def _path(chunk: Chunk) -> str:
-    return json.dumps(chunk.heading_path, ensure_ascii=False)

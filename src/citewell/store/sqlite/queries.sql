@@ -32,6 +32,12 @@ BEGIN DEFERRED;
 -- name: commit
 COMMIT;
 
+-- name: allow_rows_without_page
+PRAGMA foreign_keys = OFF;
+
+-- name: refuse_rows_without_page
+PRAGMA foreign_keys = ON;
+
 -- name: finish
 PRAGMA optimize;
 PRAGMA wal_checkpoint(TRUNCATE);
@@ -146,7 +152,8 @@ WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
 -- name: page_before
-SELECT source_id, text_hash, title FROM page WHERE project = :project AND url = :url;
+SELECT source_id, text_hash, title, fetched_at, extractor, chunks FROM page
+WHERE project = :project AND url = :url;
 
 -- name: put_page_body
 INSERT OR REPLACE INTO page_body (source_id, description, structured_data, text)
@@ -155,30 +162,72 @@ VALUES (:source_id, :description, :structured_data, :text);
 -- name: remove_tags
 DELETE FROM page_tag WHERE source_id = :source_id;
 
--- name: remove_sections
-DELETE FROM section WHERE source_id = :source_id;
-
--- name: remove_links
-DELETE FROM link WHERE source_id = :source_id;
-
--- name: remove_images
-DELETE FROM image WHERE source_id = :source_id;
-
 -- name: put_tag
 INSERT OR IGNORE INTO page_tag (source_id, tag) VALUES (?, ?);
 
--- name: put_section
+-- Every part of a page has these four statements.
+
+-- name: sections_before
+SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
+WHERE source_id = :source_id;
+
+-- name: put_sections
 INSERT INTO section (
     source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: put_link
+-- name: remove_sections
+DELETE FROM section WHERE source_id = :source_id AND ordinal IN (
+    SELECT ordinal FROM section WHERE source_id = :source_id LIMIT :limit
+);
+
+-- name: pass_sections
+UPDATE section SET source_id = :to_id WHERE source_id = :from_id;
+
+-- name: links_before
+SELECT ordinal, url, text, context, section, start_offset, kind FROM link
+WHERE source_id = :source_id;
+
+-- name: put_links
 INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset, kind)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
--- name: put_image
+-- name: remove_links
+DELETE FROM link WHERE source_id = :source_id AND ordinal IN (
+    SELECT ordinal FROM link WHERE source_id = :source_id LIMIT :limit
+);
+
+-- name: pass_links
+UPDATE link SET source_id = :to_id WHERE source_id = :from_id;
+
+-- name: images_before
+SELECT ordinal, url, alt, caption, section, start_offset FROM image WHERE source_id = :source_id;
+
+-- name: put_images
 INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
 VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: remove_images
+DELETE FROM image WHERE source_id = :source_id AND ordinal IN (
+    SELECT ordinal FROM image WHERE source_id = :source_id LIMIT :limit
+);
+
+-- name: pass_images
+UPDATE image SET source_id = :to_id WHERE source_id = :from_id;
+
+-- name: symbols_before
+SELECT section, last_name, full_name, start_offset FROM symbol WHERE source_id = :source_id;
+
+-- name: put_symbols
+INSERT INTO symbol (source_id, section, last_name, full_name, start_offset) VALUES (?, ?, ?, ?, ?);
+
+-- name: remove_symbols
+DELETE FROM symbol WHERE source_id = :source_id AND (section, full_name) IN (
+    SELECT section, full_name FROM symbol WHERE source_id = :source_id LIMIT :limit
+);
+
+-- name: pass_symbols
+UPDATE symbol SET source_id = :to_id WHERE source_id = :from_id;
 
 -- part: all_images
 (
@@ -247,9 +296,16 @@ WHERE model_id <> 0 AND (
 -- ── chunks ───────────────────────────────────────────────────────────────────
 
 -- name: chunks_before
-SELECT chunk_id, heading_path, text, embedded_text FROM chunk
+SELECT
+    chunk_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor, words,
+    heading_path, text, embedded_text
+FROM chunk
 WHERE source_id = :source_id
 ORDER BY ordinal;
+
+-- name: sum_of_chunk_ids
+-- No id is used twice, so a page that has other chunks than before has another sum or count.
+SELECT count(*), coalesce(sum(chunk_id), 0) FROM chunk WHERE source_id = :source_id;
 
 -- name: next_chunk_id
 -- AUTOINCREMENT keeps the highest id there ever was, also of chunks that are gone.
@@ -257,23 +313,18 @@ SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunk'), 0) + 1;
 
 -- name: add_chunk
 INSERT INTO chunk (
-    chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, words, has_code,
-    anchor, heading_path, text, embedded_text
-) VALUES (
-    :chunk_id, :source_id, :ordinal, :section, :start, :end, :tokens, :words, :has_code, :anchor,
-    :heading_path, :text, :embedded_text
-);
+    chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor, words,
+    heading_path, text, embedded_text
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: move_chunk
 -- A chunk whose embedded text is unchanged; its vector stays.
 UPDATE chunk SET
-    ordinal = :ordinal, section = :section, start_offset = :start, end_offset = :end,
-    tokens = :tokens, has_code = :has_code, anchor = :anchor
-WHERE chunk_id = :chunk_id;
+    ordinal = ?, section = ?, start_offset = ?, end_offset = ?, tokens = ?, has_code = ?, anchor = ?
+WHERE chunk_id = ?;
 
 -- name: reword_chunk
-UPDATE chunk SET words = :words, heading_path = :heading_path, text = :text
-WHERE chunk_id = :chunk_id;
+UPDATE chunk SET words = ?, heading_path = ?, text = ? WHERE chunk_id = ?;
 
 -- name: remove_chunks
 DELETE FROM chunk WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
@@ -282,7 +333,45 @@ DELETE FROM chunk WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
 INSERT INTO chunk_words (rowid, heading, body) VALUES (?, ?, ?);
 
 -- name: remove_words
-DELETE FROM chunk_words WHERE rowid = :chunk_id;
+DELETE FROM chunk_words WHERE rowid = ?;
+
+-- name: count_chunks
+UPDATE corpus SET chunks = chunks + :chunks, words = words + :words;
+
+-- ── rows of no page ──────────────────────────────────────────────────────────
+
+-- name: has_unlisted
+SELECT EXISTS (SELECT 1 FROM unlisted) AS is_any;
+
+-- name: begin_unlisted
+INSERT INTO unlisted (source_id, touched_at) VALUES (?, ?);
+
+-- name: touch_unlisted
+UPDATE unlisted SET touched_at = :now WHERE source_id = :source_id;
+
+-- name: end_unlisted
+DELETE FROM unlisted WHERE source_id = :source_id;
+
+-- name: left_unlisted
+SELECT source_id FROM unlisted WHERE touched_at < :left_before ORDER BY source_id LIMIT 1;
+
+-- name: pass_chunks
+UPDATE chunk SET source_id = :to_id WHERE source_id = :from_id;
+
+-- name: unlist_chunks
+UPDATE chunk SET source_id = :gone_id
+WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+
+-- name: count_unlisted_vectors
+UPDATE embedding_model SET chunks = chunks - (
+    SELECT count(*) FROM chunk INDEXED BY chunk_by_page
+    WHERE source_id = :gone_id AND chunk.model_id = embedding_model.model_id
+);
+
+-- name: remove_unlisted_chunks
+DELETE FROM chunk WHERE chunk_id IN (
+    SELECT chunk_id FROM chunk WHERE source_id = :source_id LIMIT :limit
+);
 
 -- name: load_chunks
 SELECT
@@ -309,13 +398,15 @@ ORDER BY chunk.ordinal;
 SELECT chunk_id, embedded_text FROM chunk
 WHERE chunk_id IN (
     SELECT chunk_id FROM (
-        SELECT chunk_id FROM chunk INDEXED BY chunk_by_model WHERE model_id = 0 LIMIT :limit
+        SELECT chunk_id FROM chunk INDEXED BY chunk_by_model
+        WHERE model_id = 0 AND source_id NOT IN (SELECT source_id FROM unlisted)
+        LIMIT :limit
     )
     UNION ALL
     SELECT chunk_id FROM (
         SELECT chunk_id FROM embedding_model
         CROSS JOIN chunk INDEXED BY chunk_by_model USING (model_id)
-        WHERE name <> :model
+        WHERE name <> :model AND source_id NOT IN (SELECT source_id FROM unlisted)
         LIMIT :limit
     )
     LIMIT :limit
@@ -350,6 +441,17 @@ SELECT json_group_array(chunk_id) FROM (
     SELECT rowid AS chunk_id FROM chunk_words
     WHERE chunk_words MATCH :query
     ORDER BY bm25(chunk_words, :heading_weight, :body_weight), rowid
+    LIMIT :limit
+);
+
+-- name: match_words_of_listed
+-- The same while there are rows of no page; dropping those takes a seek a match.
+SELECT json_group_array(chunk_id) FROM (
+    SELECT chunk_words.rowid AS chunk_id FROM chunk_words
+    CROSS JOIN chunk INDEXED BY chunk_to_page ON chunk.chunk_id = chunk_words.rowid
+    WHERE chunk_words MATCH :query
+        AND +chunk.source_id NOT IN (SELECT source_id FROM unlisted)
+    ORDER BY bm25(chunk_words, :heading_weight, :body_weight), chunk_words.rowid
     LIMIT :limit
 );
 
@@ -390,15 +492,18 @@ ON CONFLICT (name) DO UPDATE SET
 RETURNING model_id, dimensions, revision;
 
 -- name: put_vector
-UPDATE chunk SET model_id = ?, vector_revision = ?, vector = ? WHERE chunk_id = ?;
+UPDATE chunk SET model_id = ?, vector_revision = ?, vector = ?
+WHERE chunk_id = ? AND source_id NOT IN (SELECT source_id FROM unlisted);
 
 -- name: pass_over
 UPDATE chunk SET model_id = :model_id, vector_revision = :revision, vector = NULL
-WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids))
+    AND source_id NOT IN (SELECT source_id FROM unlisted);
 
 -- name: vectors_since
 SELECT chunk_id, source_id, vector FROM chunk
-WHERE model_id = :model_id AND vector_revision > :revision AND vector IS NOT NULL;
+WHERE model_id = :model_id AND vector_revision > :revision AND vector IS NOT NULL
+    AND source_id NOT IN (SELECT source_id FROM unlisted);
 
 -- name: vectors_after
 -- Read in the order of the table: an index would jump about in it for nearly every row. One row of
@@ -410,6 +515,7 @@ SELECT
 FROM (
     SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED
     WHERE chunk_id > :after AND model_id = :model_id AND vector IS NOT NULL
+        AND source_id NOT IN (SELECT source_id FROM unlisted)
     ORDER BY chunk_id
     LIMIT :limit
 );
@@ -433,7 +539,8 @@ SELECT
     CAST(coalesce(group_concat(vector, ''), '') AS BLOB) AS vectors
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
-WHERE +model_id = :model_id AND vector IS NOT NULL;
+WHERE +model_id = :model_id AND vector IS NOT NULL
+    AND source_id NOT IN (SELECT source_id FROM unlisted);
 
 -- ── graph: writing ───────────────────────────────────────────────────────────
 
@@ -656,7 +763,14 @@ WHERE target.source_id <> named.source_id
 SELECT json_group_array(
     json_array(
         source_id, section, target, 0, links, 0,
-        (SELECT count(*) FROM (SELECT 1 FROM link WHERE link.url = linked.url LIMIT 100))
+        (
+            SELECT count(*) FROM (
+                SELECT 1 FROM link
+                WHERE link.url = linked.url
+                    AND link.source_id NOT IN (SELECT source_id FROM unlisted)
+                LIMIT 100
+            )
+        )
     )
 ) FROM (
     SELECT
@@ -681,7 +795,14 @@ SELECT json_group_array(
 SELECT json_group_array(
     json_array(
         source_id, 0, target, 0, links, 0,
-        (SELECT count(*) FROM (SELECT 1 FROM link WHERE link.url = linked.url LIMIT 100))
+        (
+            SELECT count(*) FROM (
+                SELECT 1 FROM link
+                WHERE link.url = linked.url
+                    AND link.source_id NOT IN (SELECT source_id FROM unlisted)
+                LIMIT 100
+            )
+        )
     )
 ) FROM (
     SELECT

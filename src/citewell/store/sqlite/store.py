@@ -38,6 +38,11 @@ async def open_sqlite_store(
     A file that `is_ours`, folder included, is made private to its owner.
     """
     database = await Database.open(path, is_ours=is_ours, busy_timeout_seconds=busy_timeout_seconds)
+    unlisted = await database.fetch_one("has_unlisted")
+    if unlisted is not None and unlisted["is_any"]:
+        from citewell.store.sqlite import sliced_put
+
+        await sliced_put.remove_leftovers(database)
     return SqliteStore(database, model=model)
 
 
@@ -66,15 +71,16 @@ class SqliteStore(StoredPages):
     @override
     async def put_page(self, draft: PageDraft) -> PutResult:
         from citewell.store.responses import pack_response
-        from citewell.store.sqlite import put
-        from citewell.store.word_index import index_words
+        from citewell.store.sqlite import put, sliced_put
+        from citewell.store.sqlite.prepared_page import prepare_page
 
         response = await pack_response(draft.response) if draft.response is not None else None
-        # Before the transaction: no other writer waits for it.
-        index = await index_words(draft)
-        return await self._database.write(
-            partial(put.put_page, draft=draft, response=response, index=index)
-        )
+        page = await prepare_page(draft, response=response)
+        if not sliced_put.is_large(page):
+            result = await self._database.write(partial(put.put_page, page=page))
+            if result is not None:
+                return result
+        return await sliced_put.put_in_slices(self._database, page)
 
     @override
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:

@@ -79,7 +79,7 @@ class WordSearch:
         totals = Totals(**connection.execute(SQL["corpus_totals"]).fetchone())
         allowed = run_to_end(allowed_pages(SqliteSession(connection), where))
         anywhere = self._count(connection, words, totals)
-        if allowed is None:
+        if allowed is None and not _has_unlisted(connection):
             return frozenset(anywhere)
         matches = {word: _match(connection, {word}, allowed=allowed, limit=1) for word in anywhere}
         return frozenset(word for word, found in matches.items() if found != "[]")
@@ -97,9 +97,15 @@ class WordSearch:
             known = {word: self._frequencies[word] for word in words if word in self._frequencies}
         asked = {"words": json.dumps([word for word in words if word not in known])}
         known |= json.loads(connection.execute(SQL["word_frequencies"], asked).fetchone()[0])
-        with self._lock:
-            self._frequencies.update(known)
+        if not _has_unlisted(connection):
+            with self._lock:
+                self._frequencies.update(known)
         return known
+
+
+def _has_unlisted(connection: sqlite3.Connection) -> bool:
+    """Return whether the word index also holds words of chunks that nobody may see."""
+    return bool(connection.execute(SQL["has_unlisted"]).fetchone()[0])
 
 
 def _match(
@@ -113,5 +119,7 @@ def _match(
         "limit": limit,
         "source_ids": allowed.source_ids if allowed is not None else None,
     }
-    matching = "match_words" if allowed is None else "match_words_of_pages"
+    matching = "match_words_of_pages"
+    if allowed is None:
+        matching = "match_words_of_listed" if _has_unlisted(connection) else "match_words"
     return str(connection.execute(SQL[matching], values).fetchone()[0])
