@@ -198,3 +198,29 @@ async def test_a_name_in_the_evidence_leads_on_though_its_link_stands_in_a_list(
 
     assert site.url("/holm") in [step.url for step in result.steps]
     assert any("Bergen" in quote.text for quote in result.quotes)
+
+
+UNLINKED = {**SITE, "/": page("Skagby", f"Skagby is a small town by the sea. {LONG_AGO}")}
+
+
+async def test_a_stored_page_of_the_site_is_read_though_no_link_leads_to_it(tmp_path: Path) -> None:
+    with running_site(UNLINKED) as site:
+        async with open_research(tmp_path) as research:
+            before = await research.answer(site.url(), query=ASKED)
+            await research.answer(site.url("/lighthouse"), query="How tall is it?")
+            after = await research.answer(site.url(), query=ASKED)
+
+    assert not before.answered
+    assert after.answered
+    assert [step.url for step in after.steps] == [site.url("/lighthouse")]
+    assert "Ida Holm" in after.quotes[0].text
+
+
+async def test_stored_pages_that_the_question_may_not_see_are_not_read(tmp_path: Path) -> None:
+    with running_site(UNLINKED) as site:
+        async with open_research(tmp_path) as research:
+            await research.answer(site.url("/lighthouse"), query="How tall is it?")
+            result = await research.answer(site.url(), query=ASKED, project="another")
+
+    assert not result.answered
+    assert result.steps == ()

@@ -12,17 +12,16 @@ import anyio
 from citewell.core.boundary import label, mark
 from citewell.core.errors import CitewellError, InferenceError
 from citewell.core.progress import OnProgress, Phase, Progress
-from citewell.core.question import read_query
 from citewell.core.results import ExpansionStep, Question, StopReason
 from citewell.core.text import one_line
 from citewell.ingest.outcome import IngestOutcome
 from citewell.research.frontier import Frontier, Need
 from citewell.research.read_path import judge_parts
+from citewell.research.site_pages import search_site
 from citewell.research.source_urls import find_named_pages
 from citewell.research.support import KNOWN_MODEL
 from citewell.research.weigh import weigh_by_wishes
 from citewell.retrieve.pipeline import Models, Options, retrieve
-from citewell.web.urls import is_file_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +49,6 @@ _SHOWN_SO_FAR = 3
 _PARALLEL_SEEDS = 4
 # Links of a page that are compared by meaning, about 4 ms each.
 _COMPARED_LINKS = 200
-_SEARCH_RESULTS = 6
 
 
 @dataclass(slots=True, kw_only=True)
@@ -229,16 +227,17 @@ class ResearchRun:
                 return "score plateau"
 
     async def _search_site(self) -> None:
-        """Ask the search index of the first page's site, while nothing supports the question."""
+        """Search the site of the first page, unless its own text settles the question."""
         page = next((each.page for each in self.outcomes.values() if each.page is not None), None)
-        is_on_web = page is not None and page.kind == "html" and page.origin == "fetched"
-        if page is None or not is_on_web or is_file_url(page.url) or not self.unsupported():
+        if page is None or self._is_settled():
             return
-        # Others have no such index, and need not be asked for it.
-        if not self.frontier.has_html_files:
-            return
-        pages = await self.parts.ingester.search_site(
-            page.final_url, read_query(self.question.query).weights, limit=_SEARCH_RESULTS
+        pages = await search_site(
+            page,
+            self.question,
+            known=self.source_ids,
+            # Only generated sites have an index; others need not be asked for it.
+            asks_index=bool(self.unsupported()) and self.frontier.has_html_files,
+            parts=self.parts,
         )
         self.frontier.add_search_results(pages, parent_url=page.url)
 
