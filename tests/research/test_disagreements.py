@@ -67,13 +67,14 @@ async def test_every_statement_is_a_citation_that_can_be_checked() -> None:
         (versions("30 seconds", "30 seconds"), {}),
         # One version was asked for.
         (versions("30 seconds", "60 seconds"), {"version": "2.0"}),
+        (versions("30 seconds", "60 seconds"), {"query": f"In pool 1.4: {QUESTION}"}),
     ],
 )
 async def test_nothing_is_said_where_nothing_disagrees(
     pages: tuple[PageDraft, ...], arguments: dict[str, Any]
 ) -> None:
     async with open_library(*pages) as library:
-        result = await library.result("search", query=QUESTION, **arguments)
+        result = await library.result("search", **{"query": QUESTION, **arguments})
 
     assert "disagreements" not in result.structured
     assert "[DISAGREEMENT]" not in result.text

@@ -90,6 +90,30 @@ async def test_a_question_is_compared_by_the_sections_that_answer(library: Libra
     assert compared["pairs"][0]["difference"] == "**wade(depth: [-int-]{+float = 0.5+})**"
 
 
+@pytest.mark.parametrize("product", ["herons", "Herons", None])
+async def test_a_package_and_its_site_are_one_product(
+    library: Library, product: str | None
+) -> None:
+    site = "https://herons.example/en/{}/guide"
+    for version, metres in (("1.2", "two"), ("2.0", "three")):
+        url, text = site.format(version), f"Ringed herons fly {metres} metres above the reeds."
+        page = draft(url, text, title="Guide", tags=(f"herons@{version}",))
+        await library.parts.store.put_page(page)
+    named = {} if product is None else {"product": product}
+
+    symbol = await library.call("compare_versions", subject="herons.wade", **named)
+    page = await library.call(
+        "compare_versions", subject=site.format("2.0"), old_version="1.2", **named
+    )
+    question = await library.call(
+        "compare_versions", subject="How high do ringed herons fly?", **named
+    )
+
+    assert symbol["pairs"][0]["new"]["url"] == "pypi:herons@2.0.0/herons"
+    for compared in (page, question):
+        assert compared["pairs"][0]["new"]["url"] == site.format("2.0")
+
+
 async def test_what_both_versions_say_is_said_to_be_the_same(library: Library) -> None:
     compared = await library.call("compare_versions", subject="herons.nests.nest")
 

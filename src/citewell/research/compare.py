@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,8 @@ class Comparer:
             earlier = await self._compare_fetches(page.source_id)
             if earlier is not None or not page.release.product:
                 return _require_earlier_text(earlier, subject)
-        product = product or (page.release.product if page is not None else None)
-        releases = await self._choose_releases(subject, product=product, old=old, new=new)
+        own = await self._releases_of(subject, page.release if page else None, product)
+        releases = _choose_two(own, old=old, new=new)
         sides = await self._find_sides(subject, page.source_id if page else None, releases)
         if not sides:
             raise NotFound(
@@ -105,31 +106,37 @@ class Comparer:
             omitted_pairs=max(0, len(pairs) - MOST_PAIRS),
         )
 
-    async def _choose_releases(
-        self, subject: str, *, product: str | None, old: str | None, new: str | None
-    ) -> tuple[Release, Release]:
+    async def _releases_of(
+        self, subject: str, release: Release | None, product: str | None
+    ) -> list[Release]:
+        """Return the releases of one product: that of the page, or the one that is asked about."""
         assert self.where.project is not None, "a caller has a project"
         listed = [
             each.release for each in await self.store.releases.list_releases(self.where.project)
         ]
+        if release is not None:
+            return [each for each in listed if each.product == release.product]
         own = _of_product(listed, product) if product else await self._products_of(subject, listed)
-        names = {release.product for release in own}
+        if len({each.name for each in own}) == 1:
+            return await self._package_or_site(subject, own)
+        names = {each.product for each in own}
         if len(names) > 1:
             raise InvalidArgument(
                 f"Several products fit: {', '.join(sorted(names)[:MOST_PAIRS])}.",
                 suggestion="Name one of them as product.",
             )
-        ordered = sorted(own, key=lambda release: version_key(release.version))
-        later = _pick(ordered, new or LATEST)
-        others = [release for release in ordered if release != later]
-        earlier = _pick(others, old or LATEST)
-        if later is None or earlier is None:
-            known = ", ".join(release.label for release in ordered[:MOST_PAIRS]) or "none"
-            raise NotFound(
-                f"Two versions are needed; indexed: {known}.",
-                suggestion="Index the other version with `citewell sync`, or name two of these.",
-            )
-        return earlier, later
+        return own
+
+    async def _package_or_site(self, subject: str, own: Sequence[Release]) -> list[Release]:
+        """Return the releases of the package or of its site, whichever speaks of the subject."""
+        products = Counter(each.product for each in own)
+        several = [each for each in own if products[each.product] > 1] or list(own)
+        if len({each.product for each in several}) == 1:
+            return several
+        if _NAME.fullmatch(subject.strip()):
+            for release, _, _ in await self._symbols(subject, several):
+                return [each for each in several if each.product == release.product]
+        return await self._product_by_search(subject, several)
 
     async def _products_of(self, subject: str, listed: Sequence[Release]) -> list[Release]:
         """Return the releases of the product that the subject names, defines, or is found in."""
@@ -150,7 +157,7 @@ class Comparer:
             subject,
             store=self.store,
             models=self.models,
-            where=self.where,
+            where=replace(self.where, releases=tuple(each.key for each in listed)),
             options=Options(limit=1),
         )
         best = found.chunks[0].chunk.release.product if found.chunks else ""
@@ -268,6 +275,22 @@ class Comparer:
                 span = (section.start, section.end)
                 return Side(page=page, text=page.text, version=release.version, span=span)
         return None
+
+
+def _choose_two(
+    releases: Sequence[Release], *, old: str | None, new: str | None
+) -> tuple[Release, Release]:
+    ordered = sorted(releases, key=lambda release: version_key(release.version))
+    later = _pick(ordered, new or LATEST)
+    others = [release for release in ordered if release != later]
+    earlier = _pick(others, old or LATEST)
+    if later is None or earlier is None:
+        known = ", ".join(release.label for release in ordered[:MOST_PAIRS]) or "none"
+        raise NotFound(
+            f"Two versions are needed; indexed: {known}.",
+            suggestion="Index the other version with `citewell sync`, or name two of these.",
+        )
+    return earlier, later
 
 
 def _require_earlier_text(comparison: Comparison | None, subject: str) -> Comparison:

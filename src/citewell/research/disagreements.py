@@ -16,6 +16,7 @@ from citewell.core.text import sentence_spans
 from citewell.core.version_ranges import version_key
 from citewell.core.words import content_words
 from citewell.research.read_path import SPAN_CHUNKS
+from citewell.retrieve.releases import names_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,9 +51,11 @@ async def find_disagreements(run: ResearchRun, quotes: Sequence[Quote]) -> tuple
     if not own:
         return ()
     chunks = [ranked.chunk for ranked in run.found.ranked[:SPAN_CHUNKS]]
-    versions = (
-        [] if run.question.pages().version else await _other_versions(run.parts.store, quotes)
-    )
+    versions: list[StoredChunk] = []
+    if not run.question.pages().version:
+        query = run.question.query
+        unasked = [each for each in quotes if not names_version(query, each.release.name)]
+        versions = await _other_versions(run.parts.store, unasked)
     ids = {quote.source_id for quote in quotes} | {each.source_id for each in (*chunks, *versions)}
     pages = await run.parts.store.page_texts(list(ids))
     return await in_thread(_compare, own, chunks, versions, pages, run.question.query)

@@ -97,6 +97,11 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
     return ChosenReleases(where=where, notes=notes, mentions=mentions, used=other)
 
 
+def names_version(question: str, product: str) -> bool:
+    """Return whether a question names a version of a product: `in Django 3.2`."""
+    return bool(_find_versions(question, product))
+
+
 def _spoken(release: Release) -> str:
     if release.version == LATEST:
         return "documentation that does not say its version"
@@ -125,8 +130,10 @@ def _narrow(where: SearchFilter, question: str, stored: Sequence[Release]) -> Se
         # Pages that the caller names may document no release at all.
         return replace(where, releases=(UNVERSIONED, *(release.key for release in fitting)))
     if not fitting:
-        listed = ", ".join(release.label for release in stored[:_MOST_LISTED])
-        more = " and others" if len(stored) > _MOST_LISTED else ""
+        # A package and its site have the same label.
+        labels = list(dict.fromkeys(release.label for release in stored))
+        listed = ", ".join(labels[:_MOST_LISTED])
+        more = " and others" if len(labels) > _MOST_LISTED else ""
         raise InvalidArgument(
             f"No indexed page documents version {where.version[:80]!r}.",
             suggestion=f"Indexed are {listed}{more}.",
