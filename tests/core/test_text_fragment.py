@@ -400,3 +400,10 @@ def test_a_definition_that_stands_above_is_not_taken_for_another() -> None:
     quote = page[page.rindex("**uint id") :].strip()
 
     assert "algorithm" not in (fragment_of(quote, page) or "")
+
+
+def test_the_link_back_before_a_program_is_not_needed_to_find_it() -> None:
+    page = "```\n[docs]    def wade(self, depth):\n        return self.pond.enter(depth)\n```\n"
+    quote = page[page.index("[docs]") : page.index("\n```")]
+
+    assert (fragment_of(quote, page) or "").split("&text=")[-1].startswith("def%20wade")

@@ -97,16 +97,15 @@ async def test_a_package_and_its_site_are_one_product(
     site = "https://herons.example/en/{}/guide"
     for version, metres in (("1.2", "two"), ("2.0", "three")):
         url, text = site.format(version), f"Ringed herons fly {metres} metres above the reeds."
-        page = draft(url, text, title="Guide", tags=(f"herons@{version}",))
-        await library.parts.store.put_page(page)
-    named = {} if product is None else {"product": product}
+        tagged = draft(url, text, title="Guide", tags=(f"herons@{version}",))
+        await library.parts.store.put_page(tagged)
 
-    symbol = await library.call("compare_versions", subject="herons.wade", **named)
+    symbol = await library.call("compare_versions", subject="herons.wade", product=product)
     page = await library.call(
-        "compare_versions", subject=site.format("2.0"), old_version="1.2", **named
+        "compare_versions", subject=site.format("2.0"), old_version="1.2", product=product
     )
     question = await library.call(
-        "compare_versions", subject="How high do ringed herons fly?", **named
+        "compare_versions", subject="How high do ringed herons fly?", product=product
     )
 
     assert symbol["pairs"][0]["new"]["url"] == "pypi:herons@2.0.0/herons"

@@ -38,6 +38,7 @@ _MARKS = re.compile(
 )
 _LINKED = re.compile(r"\[([^\[\]\n]{1,2000}+)\]\(")
 _CODE = re.compile(r"(?<!`)(`{1,3}+)[^`\n]{1,2000}+\1(?!`)")
+_BACK_LINK = "[docs]"
 # Outside of code these may be the page's own or Markdown's.
 _UNSURE = re.compile(r"[*^\\]|~~")
 
@@ -92,7 +93,7 @@ def words_around(text: str, start: int, end: int) -> PageWords:
     codes = [match.span() for match in _CODE.finditer(window)]
     page_lines = [bisect_right(page.starts, begin + offset) - 1 for begin, _ in sources]
     fenced = [page.programs[line] for line in page_lines]
-    is_sure = _UNSURE.search(visible.text) is None
+    is_sure = _UNSURE.search(visible.text) is None and _BACK_LINK not in visible.text
     return PageWords(
         text=visible.text,
         folded=_fold(visible.text, page.folding),
@@ -106,12 +107,17 @@ def words_around(text: str, start: int, end: int) -> PageWords:
         fenced=fenced,
         unsure=[
             not is_sure
-            and _UNSURE.search(visible.text, *span) is not None
-            and not (program or lies_in(codes, *source))
+            and _is_unsure(visible.text, span, is_code=bool(program) or lies_in(codes, *source))
             for span, source, program in zip(spans, sources, fenced, strict=True)
         ],
         above=page.stripped[: page.stripped_starts[first]],
     )
+
+
+def _is_unsure(text: str, span: Span, *, is_code: bool) -> bool:
+    # Sphinx shows this link apart from the line that it stands before.
+    is_link = text.startswith(_BACK_LINK, span[0] - 1)
+    return is_link or (not is_code and _UNSURE.search(text, *span) is not None)
 
 
 def _cut_at(word: Span, visible: FoldedText, *places: int) -> list[Span]:
