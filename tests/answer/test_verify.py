@@ -197,6 +197,25 @@ def test_a_quote_copied_from_the_screen_is_exact(page: str, copied: str) -> None
     assert verify_quote(copied, page).verdict == "exact"
 
 
+@pytest.mark.parametrize(
+    ("quote", "verdict"),
+    [
+        ("10 Pro 20", "changed"),
+        ("10 Pro", "changed"),
+        ("Pro 20 Max", "changed"),
+        ("Pro 20", "exact"),
+        ("Basic 10 Pro 20", "exact"),
+        ("plan price Basic 10", "exact"),
+        ("Prices: plan price Basic 10 Pro 20 Max 30 All monthly.", "exact"),
+    ],
+)
+def test_cells_of_two_rows_are_exact_only_as_whole_rows(quote: str, verdict: str) -> None:
+    rows = "| plan | price |\n| --- | --- |\n| Basic | 10 |\n| Pro | 20 |\n| Max | 30 |\n"
+    page = f"Prices:\n\n{rows}\nAll monthly.\n"
+
+    assert verify_quote(quote, page).verdict == verdict
+
+
 def test_three_dots_at_the_start_of_a_line_leave_something_out() -> None:
     page = "Herons wade in shallow water. They eat fish. They stand still for a long time.\n"
 

@@ -7,6 +7,8 @@ import pytest
 from tests.jobs.shelves import html, open_shelf, site_draft
 from tests.site import Answer, Request, Response, running_site
 
+from citewell.core.records import SearchFilter
+
 pytestmark = pytest.mark.anyio
 
 
@@ -36,6 +38,26 @@ async def test_links_of_an_unmodified_page_that_say_nofollow_are_not_followed() 
                 await shelf.library.process(draft, wait_seconds=None)
                 again = await shelf.library.process(draft, force=True, wait_seconds=None)
             paths = await shelf.page_urls(again.website.source_id)
+
+    assert paths == ["/docs/", "/docs/a"]
+
+
+async def test_nofollow_holds_for_an_unmodified_page_whose_response_is_not_kept() -> None:
+    start = html("Docs", "See <a href='a'>A</a> or <a rel='nofollow' href='source'>source</a>.")
+    pages: dict[str, Answer] = {
+        "/docs/": unless_modified(start),
+        "/docs/a": unless_modified(html("A", "What there is to say of A is said here.")),
+        "/docs/source": html("Source", "What there is to say of the source is said here."),
+    }
+    with running_site(pages) as site:
+        async with open_shelf(site) as shelf:
+            with anyio.fail_after(60):
+                draft = site_draft(site.url("/docs/"))
+                first = await shelf.library.process(draft, wait_seconds=None)
+                for page in await shelf.store.list_pages(SearchFilter(), limit=9):
+                    await shelf.store.responses.drop_response(page.source_id)
+                await shelf.library.process(draft, force=True, wait_seconds=None)
+            paths = await shelf.page_urls(first.website.source_id)
 
     assert paths == ["/docs/", "/docs/a"]
 

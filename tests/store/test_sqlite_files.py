@@ -20,8 +20,20 @@ from citewell.core.records import SearchFilter
 from citewell.store.migrate import load_migrations
 from citewell.store.open import open_store
 from citewell.store.sqlite import vector_search
+from citewell.store.sqlite.connection import store_errors
 
 pytestmark = pytest.mark.anyio
+
+
+def test_an_error_on_a_full_disk_says_that_removing_needs_room_too() -> None:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript("PRAGMA max_page_count = 4; CREATE TABLE page (text)")
+        with pytest.raises(StoreError) as raised, store_errors():
+            database.execute("INSERT INTO page VALUES (zeroblob(100000))")
+
+    assert raised.value.message == "the disk is full"
+    assert "removing pages needs some too" in raised.value.suggestion
+
 
 ALL = SearchFilter()
 ROOT = Path(__file__).parents[2]

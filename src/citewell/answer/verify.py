@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import operator
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*+\s")
 _ENDS_SENTENCE = re.compile(r"[.!?:][\"')\]]{0,5}+\s*+\Z")
 # Neither a word nor a number is cut in two.
 _BETWEEN_WORDS = re.compile(r"(?!\w|[.,]\w)(?:.*[\s(\[\"'])?", re.DOTALL)
+_ROW = re.compile(r"[ >]*+\|")
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
@@ -87,7 +89,10 @@ def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | 
     wanted = fold(quote).text.strip()
     if not wanted:
         return None
-    spans = [page.span(at, at + len(wanted)) for at in _places(wanted, page.text)]
+    places = [page.span(at, at + len(wanted)) for at in _places(wanted, page.text)]
+    spans = [span for span in places if _keeps_rows(span, text)]
+    if places and not spans:
+        return _compare(quote, text, places[0], likeness=_ELIDED_LIKENESS)
     elided = None if spans else _find_elided(wanted, page.text)
     if elided is not None:
         spans = [page.span(*elided.span)]
@@ -105,6 +110,23 @@ def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | 
         likeness=0.99,
         difference=None if elided is None else _difference(quote, text[found[0] : found[1]]),
     )
+
+
+def _keeps_rows(span: Span, text: str) -> bool:
+    """Return whether a span that goes over rows of a table holds whole ones.
+
+    The last cell of a row and the first of the next say together what neither row says.
+    """
+    lines = text[span[0] : span[1]].rstrip("\n").split("\n")
+    row_start, row_end = text.rfind("\n", 0, span[0]) + 1, text.find("\n", span[1])
+    rest = text[span[1] : row_end if row_end >= 0 else None]
+    first, last = text[row_start : span[0]] + lines[0], lines[-1] + rest
+    rows = [_ROW.match(line) is not None for line in (first, *lines[1:-1], last)]
+    if len(lines) == 1 or not any(map(operator.and_, rows, rows[1:])):
+        return True
+    cut_before = rows[0] and fold(text[row_start : span[0]]).text.strip()
+    cut_after = rows[-1] and fold(rest).text.strip()
+    return not cut_before and not cut_after
 
 
 def _places(wanted: str, text: str) -> Iterator[int]:

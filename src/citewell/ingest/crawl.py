@@ -337,14 +337,11 @@ class SiteCrawler:
         if read is not None:
             fetched, extracted = read
             return crawler_view(fetched, extracted.links).links
-        # Not modified: its links are those that it had.
+        # Not modified, which the site is asked only where the response is kept: it says which
+        # links are not to be followed.
         stored = await self._store.get_page(page.source_id)
-        if stored is None:
-            return ()
-        kept = await self._parts.ingester.open_kept(stored.info)
-        if kept is None:
-            return tuple(link.url for link in stored.links)
-        return crawler_view(kept, stored.links).links
+        kept = None if stored is None else await self._parts.ingester.open_kept(stored.info)
+        return () if stored is None or kept is None else crawler_view(kept, stored.links).links
 
     async def _add_members(self) -> bool:
         """Let a refresh look at pages of the site that nothing led to; return whether it did now.

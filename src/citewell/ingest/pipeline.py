@@ -113,7 +113,8 @@ class Ingester:
         """Make sure that `url` is stored and fresh; fetch it when it is not, or when `force`d.
 
         The page has `tags` afterwards, beside those that it had before, and the `content_type`;
-        None leaves that as it was. Where `admit` says no to what was read, nothing is stored.
+        None leaves that as it was. Where `admit`, of a crawler, says no to what was read, nothing
+        is stored.
 
         Raises:
             CitewellError: it is not stored and could not be read.
@@ -131,8 +132,10 @@ class Ingester:
                 return IngestOutcome(url=url, page=stored)
             await _report(on_progress, f"Scraping {address}...")
             try:
-                # "Not modified" would bring nothing that could be stored with the labels.
-                fetched = await self._fetch(address, None if lacks_labels else stored)
+                # "Not modified" would bring nothing that could be stored with the labels, nor what
+                # the page asks of crawlers, unless its response is kept.
+                needs_body = lacks_labels or (admit is not None and not await self._keeps(stored))
+                fetched = await self._fetch(address, None if needs_body else stored)
                 outcome = await self._store_fetched(
                     fetched,
                     stored,
@@ -286,6 +289,11 @@ class Ingester:
         """Return the page stored for an address; text that a caller supplied is none."""
         stored = await self._store.find_page(address, project=project)
         return stored if stored is not None and is_of_its_url(stored) else None
+
+    async def _keeps(self, stored: PageInfo | None) -> bool:
+        if stored is None:
+            return False
+        return await self._store.responses.get_response(stored.source_id) is not None
 
     async def _fetch(self, address: str, stored: PageInfo | None) -> FetchedPage:
         if stored is None:

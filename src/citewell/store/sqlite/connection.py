@@ -52,6 +52,9 @@ _MESSAGES = {
     sqlite3.SQLITE_IOERR: "the database could not be read or written",
     sqlite3.SQLITE_TOOBIG: "a text is too large for the database",
 }
+_SUGGESTIONS = {
+    sqlite3.SQLITE_FULL: "Free some space on it first: removing pages needs some too, for the log.",
+}
 
 
 class Database:
@@ -234,8 +237,9 @@ class Database:
             try:
                 writer.executescript(SQL["finish"])
             except sqlite3.OperationalError as error:
-                # Another process has the database open; it will checkpoint the log itself.
-                if error.sqlite_errorcode & 0xFF not in _BUSY:
+                # Another process has the database open and will checkpoint the log itself, or
+                # there is no room for that; then whoever opens it next does.
+                if error.sqlite_errorcode & 0xFF not in _BUSY | {sqlite3.SQLITE_FULL}:
                     raise
             finally:
                 writer.close()
@@ -253,6 +257,7 @@ def store_errors() -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in _BUSY:
             raise StoreBusy("the database is busy with another process") from error
-        raise StoreError(_MESSAGES.get(code, "the database refused the operation")) from error
+        message = _MESSAGES.get(code, "the database refused the operation")
+        raise StoreError(message, suggestion=_SUGGESTIONS.get(code)) from error
     except UnicodeEncodeError as error:
         raise StoreError("a text holds half a character and cannot be stored") from error
