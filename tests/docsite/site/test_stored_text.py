@@ -121,7 +121,7 @@ def test_headings_get_our_ids_and_links_to_the_page_itself_lead_to_them() -> Non
     text = "# Title\n\nSee [food](https://a.example/p#food) and [it](https://a.example/p#x).\n\n## Food"
     stored = StoredText(
         text=text,
-        heading_ids={text.index("## Food"): "section-1"},
+        section_ids={text.index("## Food"): "section-1"},
         own_url="https://a.example/p",
         anchors={"food": "section-1"},
         left_out_heading="Title",
@@ -133,6 +133,21 @@ def test_headings_get_our_ids_and_links_to_the_page_itself_lead_to_them() -> Non
         "https://a.example/p#x",
     ]
     assert [(node.tag, node.id) for node in tree.css("h1, h2, h3")] == [("h3", "section-1")]
+
+
+def test_a_section_that_begins_without_a_heading_can_be_linked_to() -> None:
+    text = "# Tasks\n\n**create(x)**\n\nMakes one.\n\n- **a**\n- **b**\n\n| name |\n|--|\n| row |\n"
+    text += "\n> New.\n>\n> **when()**\n"
+    begun = ("**create", "- **a", "- **b", "| row", "**when")
+    begin = {text.index(words): words for words in begun}
+    tree = LexborHTMLParser(render_stored_texts([StoredText(text=text, section_ids=begin)])[0])
+
+    named = {str(node.id): (node.tag, node.text().strip()) for node in tree.css("[id]")}
+    assert named["**create"] == ("p", "create(x)")
+    assert named["- **b"] == ("li", "b")
+    assert named["| row"] == ("tbody", "row")
+    assert named["**when"] == ("p", "when()")
+    assert set(named) == set(begun)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -125,6 +125,16 @@ async def test_a_late_answer_goes_once_with_the_callers_next_call_of_any_tool() 
     assert history[0].delivered_at is not None
 
 
+async def test_a_question_that_is_declined_late_is_said_to_be_so() -> None:
+    async with open_library(people_answer_timeout_seconds=0.1) as library:
+        request_id = await let_expire(library)
+        await library.parts.desk.answer(request_id, DECLINED, owner="hash-ann")
+        later = await library.result("status", caller=ANN)
+
+    assert later.structured["late_answers"][0]["declined"] is True
+    assert "[LATE ANSWER] The user declined to answer a question" in later.text
+
+
 async def test_a_late_answer_goes_to_the_conversation_that_asked() -> None:
     elsewhere = replace(ANN, session="another")
     async with open_library(people_answer_timeout_seconds=0.1) as library:

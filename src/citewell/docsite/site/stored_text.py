@@ -7,6 +7,7 @@ addresses of the web become links. Run it in a process that can be killed.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cache
@@ -57,8 +58,8 @@ class StoredText:
 
     text: str
     marks: tuple[MarkedSpan, ...] = ()
-    heading_ids: Mapping[int, str] = field(default_factory=dict)
-    """Ids of headings, by the offset of their line."""
+    section_ids: Mapping[int, str] = field(default_factory=dict)
+    """Ids of headings, signatures and rows that begin a section, by the offset of their line."""
     own_url: str = ""
     anchors: Mapping[str, str] = field(default_factory=dict)
     """Ids by the anchors that links to `own_url` name."""
@@ -93,6 +94,11 @@ class _Rendering:
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line) + 1)
+        # By line: in a quotation, what begins a section stands behind the sign of the quotation.
+        self._section_ids = {
+            bisect_right(self.starts, offset) - 1: section_id
+            for offset, section_id in stored.section_ids.items()
+        }
         self.opened: deque[str] = deque()
         """Ids of the marks whose beginnings were put into the text, in order."""
         self.named: set[str] = set()
@@ -139,6 +145,10 @@ class _Rendering:
         """Return the id of a mark that covers some of a span."""
         overlapping = (m.id for m in self.stored.marks if m.start < end and start < m.end)
         return next(overlapping, None)
+
+    def take_section_id(self, line: int) -> str | None:
+        """Return the id of the section that begins in a line, once: the outermost block has it."""
+        return self._section_ids.pop(line, None)
 
     def id_attribute(self, mark_id: str) -> str:
         """Return the attribute that names the first element of a mark, and nothing later."""
@@ -194,10 +204,11 @@ def _prepare_tokens(state: StateCore) -> None:
         if token.type in ("heading_open", "heading_close"):
             level = int(token.tag[1]) + rendering.stored.heading_shift
             token.tag = f"h{min(max(level, 2), _DEEPEST_HEADING)}"
+        if token.nesting == 1 and token.map:
+            section_id = rendering.take_section_id(token.map[0])
+            if section_id is not None:
+                token.attrSet("id", section_id)
         if token.type == "heading_open" and token.map:
-            start = rendering.starts[token.map[0]]
-            if heading_id := rendering.stored.heading_ids.get(start):
-                token.attrSet("id", heading_id)
             is_title = token.map[0] == 0 and state.tokens[number + 1].content == left_out
             token.hidden = bool(left_out) and is_title
         if token.type in ("td_open", "th_open") and "style" in token.attrs:

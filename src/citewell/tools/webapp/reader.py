@@ -203,7 +203,7 @@ def _part_to_render(
     return StoredText(
         text=page.text[part.start : part.end],
         marks=marks,
-        heading_ids={
+        section_ids={
             section.start - part.start: section_id(section.ordinal)
             for section in inside
             if section.heading
