@@ -135,3 +135,11 @@ def test_a_sentence_whose_subject_stands_before_it_is_not_opposed_by_its_like() 
 
     assert judged.verdict == "quoted"
     assert judged.opposing == ()
+
+
+def test_a_number_that_is_a_default_is_named_once() -> None:
+    judged = judge_claim(
+        "The default pond depth is 40 centimetres.", ["The default pond depth is 30 centimetres."]
+    )
+
+    assert judged.opposing[0].differing == (("40", "30"),)

@@ -141,7 +141,7 @@ def test_a_text_that_the_response_does_not_give_is_found_whoever_signed(
     [
         (lambda whole: whole[: len(whole) // 2], "cut or damaged"),
         (lambda whole: b"", "cut or damaged"),
-        (lambda whole: b"x" * (MAX_RECEIPT_BYTES + 1), "at most 100,000,000 are read"),
+        (lambda whole: b"x" * (MAX_RECEIPT_BYTES + 1), "it has more than 100,000,000 bytes"),
         (lambda whole: pack_files({"archive/data.warc.gz": b""}), "holds no receipt"),
         (
             lambda whole: pack_files(
@@ -162,6 +162,16 @@ def test_what_is_no_whole_receipt_is_refused_with_a_reason(
     code, printed = verify(path, capsys)
 
     assert (code, said in printed) == (1, True), printed
+
+
+def test_a_path_without_a_receipt_is_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, printed = verify(tmp_path / "lost.wacz", capsys)
+
+    assert code == 1
+    assert f"{tmp_path / 'lost.wacz'} cannot be read: No such file or directory." in printed
+    assert "Pass the path of a receipt" in printed
 
 
 def test_nothing_private_is_in_a_receipt(

@@ -269,7 +269,7 @@ def _compare(
     units, other_units = _apart(own.units, place.units)
     if units and len(units) == len(other_units):
         differing += zip(units, other_units, strict=True)
-    if default := differing_default(own, place):
+    if (default := differing_default(own, place)) and default not in differing:
         differing.append(default)
     if is_denied:
         differing.append((_count_negations(own), _count_negations(place)))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.errors import ArchiveRefused, InvalidArgument, NotFound
 from citewell.core.ids import parse_citation_id
-from citewell.ingest.receipt.container import MAX_RECEIPT_BYTES, refused
+from citewell.ingest.receipt.container import MAX_RECEIPT_BYTES
 from citewell.ingest.receipt.signing import LibraryKey
 from citewell.ingest.receipt.verify import verify_receipt
 from citewell.ingest.receipt.write import CitedPage, refuse_private, write_receipt
@@ -100,7 +100,10 @@ async def read_receipt_file(path: Path) -> bytes:
             partial(read_regular_file, path, max_bytes=MAX_RECEIPT_BYTES)
         )
     except OSError as error:
-        raise refused(error.strerror or "the file cannot be opened") from error
+        raise ArchiveRefused(
+            f"{path} cannot be read: {error.strerror or 'it is no regular file'}.",
+            suggestion="Pass the path of a receipt that `citewell receipt` wrote.",
+        ) from error
 
 
 async def _find_cited(

@@ -38,7 +38,7 @@ def unpack_files(data: bytes) -> dict[str, bytes]:
         ArchiveRefused: it is cut, damaged, too large, or was not packed so.
     """
     if len(data) > MAX_RECEIPT_BYTES:
-        raise refused(f"it has {len(data):,} bytes; at most {MAX_RECEIPT_BYTES:,} are read")
+        raise refused(f"it has more than {MAX_RECEIPT_BYTES:,} bytes")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
