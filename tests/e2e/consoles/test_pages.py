@@ -92,7 +92,9 @@ def test_a_page_that_is_brought_is_read_from_its_beginning(tab: Tab) -> None:
 
 def test_the_keyboard_reaches_everything(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ben)
-    expect(page.get_by_role("heading", name="Directives")).to_be_visible()
+    page.get_by_label("New directive").fill("Reach me")
+    page.get_by_role("button", name="Queue it").click()
+    expect(page.locator("[data-list=pending] > li")).not_to_have_count(0)
     page.reload()
     expect(page.get_by_role("heading", name="Directives")).to_be_visible()
     reached = []
