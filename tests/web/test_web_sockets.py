@@ -43,4 +43,11 @@ def test_a_web_socket_is_told_once_its_first_message_is_whole(start: bytes, expe
 
 def test_what_is_no_message_is_no_web_socket() -> None:
     assert opens_web_socket(b"\x16\x03\x01\x00\x04\x01\x00\x00\x00") is False
-    assert opens_web_socket(b"x" * 70_000) is False
+
+
+def test_a_web_socket_behind_a_very_long_address_is_refused_before_it_is_whole() -> None:
+    start = UPGRADE.replace(b"/x", b"/" + b"x" * 200_000)
+
+    assert opens_web_socket(start) is True
+    assert opens_web_socket(start[:65_536]) is None
+    assert opens_web_socket(start[:131_072]) is True

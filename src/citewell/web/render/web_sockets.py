@@ -27,8 +27,10 @@ def opens_web_socket(start: bytes) -> bool | None:
     if not start:
         return None
     if start[0] != _HANDSHAKE:
-        is_whole = b"\r\n\r\n" in start or len(start) > _MAX_HEADER_BYTES
-        return bool(_UPGRADE.search(start)) if is_whole else None
+        if b"\r\n\r\n" in start:
+            return bool(_UPGRADE.search(start))
+        # What a page puts behind a very long address is not waited for, and not let through.
+        return True if len(start) > _MAX_HEADER_BYTES else None
     if len(start) < _RECORD_HEADER:
         return None
     length = int.from_bytes(start[3:5], "big")
