@@ -143,6 +143,7 @@ def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: P
         page.locator(".site-row").get_by_role("link").first.click()
         page.get_by_role("button", name="Cancel").click()
         expect(work).to_contain_text("What was read is kept")
+        expect(page.get_by_role("button", name="Refresh now")).to_have_count(0)
         page.get_by_role("button", name="Go on").click()
         expect(work).to_contain_text("11 URLs tried, 1 more known")
         is_open.set()
