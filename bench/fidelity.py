@@ -32,8 +32,21 @@ _COLUMNS = {
     "furniture": ("leak", "output"),
     "title": ("titles_right", "titles"),
 }
-# Sets how many pages of a package are taken before the program starts.
-_RUN = "import sys; sys.path.insert(0, sys.argv.pop(1)); import measure; measure.PAGES = int(sys.argv.pop(1)); measure.main()"  # noqa: E501
+# Sets how many pages of a package are taken before the program starts, and takes what the reference
+# counts as lines of code although no reader of a listing does: Doxygen's tooltips and line numbers.
+_RUN = r"""
+import re, sys
+sys.path.insert(0, sys.argv.pop(1))
+import measure
+measure.PAGES = int(sys.argv.pop(1))
+if sys.argv.pop(1) == "True":
+    BESIDE_CODE = re.compile(
+        r'<div class="ttc".*?</div></div>\s*(?=<)|<span class="lineno">.*?</span>', re.DOTALL
+    )
+    read = measure.read
+    measure.read = lambda path: BESIDE_CODE.sub("", read(path))
+measure.main()
+"""
 
 
 def main() -> None:
@@ -42,6 +55,9 @@ def main() -> None:
     parser.add_argument("--packages", type=Path, help="a list of packages; dev.txt of the data")
     parser.add_argument("--cache", type=Path, default=Path("/tmp/fidelity"))
     parser.add_argument("--pages", type=int, default=40, help="of each package at most")
+    parser.add_argument(
+        "--without-tooltips", action="store_true", help="of Doxygen's listings, in the reference"
+    )
     parser.add_argument("--alone", action="store_true", help="leave the other extractors out")
     arguments = parser.parse_args()
     packages = arguments.packages or arguments.data / "dev.txt"
@@ -51,7 +67,8 @@ def main() -> None:
     if not arguments.alone:
         python = _install_peers(arguments.cache / "peers")
         measured += [(peer, str(python)) for peer in PEERS]
-    print(f"{'mean over packages':14} {'pages':>6} " + " ".join(f"{n:>13}" for n in _COLUMNS), "ms")
+    columns = " ".join(f"{name:>13}" for name in _COLUMNS)
+    print(f"{'mean over packages':14} {'pages':>6} {columns} ms, worst package")
     for name, python_path in measured:
         rows = _measure(name, python_path, packages.resolve(), arguments)
         print(_line(name, rows), flush=True)
@@ -76,7 +93,8 @@ def _measure(
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "rows.json"
         subprocess.run(
-            [python, "-c", _RUN, str(arguments.data.resolve()), str(arguments.pages), str(packages),
+            [python, "-c", _RUN, str(arguments.data.resolve()), str(arguments.pages),
+             str(arguments.without_tooltips), str(packages),
              "--engine", name, "--cache", str(arguments.cache.resolve()), "--json", str(result)],
             check=True,
             stdout=subprocess.DEVNULL,
@@ -92,7 +110,12 @@ def _line(name: str, rows: list[dict[str, Any]]) -> str:
         cells.append(f"{sum(shares) / len(shares):13.4f}" if shares else f"{'-':>13}")
     pages = sum(row["pages"] for row in rows)
     milliseconds = 1_000 * sum(row["seconds"] for row in rows) / pages
-    return f"{name:14} {pages:6} " + " ".join(cells) + f" {milliseconds:.0f}"
+    worst = min(rows, key=lambda row: row.get("blocks_kept", 0) / (row.get("blocks") or 1))
+    share = worst.get("blocks_kept", 0) / (worst.get("blocks") or 1)
+    return (
+        f"{name:14} {pages:6} {' '.join(cells)} {milliseconds:.0f}, "
+        f"{share:.4f} ({worst['package']})"
+    )
 
 
 if __name__ == "__main__":

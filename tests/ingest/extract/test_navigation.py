@@ -58,3 +58,17 @@ def test_an_image_map_that_is_never_closed_does_not_swallow_the_page() -> None:
     html = '<main><p>Herons.</p><map name=a><area href="/b"><ul><li>Wade</ul></main>'
 
     assert body(html) == "Herons.\n\n- Wade\n"
+
+
+def test_a_sentence_that_names_its_page_makes_no_menu_of_the_links_around_it() -> None:
+    rows = "".join(
+        f"<tr><td><a href=c{n}.html>The class {n}</a></td></tr>"
+        "<tr><td><details><p>In <a href=herons.html>The herons of ponds</a></p></details></td></tr>"
+        for n in range(20)
+    )
+    html = f"<main><h1>Herons</h1><p>{_LONG}</p><div><table>{rows}</table></div></main>"
+
+    text = extracted(html, url="https://example.org/docs/herons.html").text
+
+    assert "The class 19" in text
+    assert "In The herons of ponds" in text

@@ -50,7 +50,7 @@ _CHROME_IDS = frozenset(
     "side-nav nav-path main-nav nav-tree nav-sync msearchselectwindow msearchresultswindow "
     "titlearea package-header sphinx-sidebar mdbook-sidebar mdbook-menu-bar cpp-head-first-base "
     "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base "
-    "catlinks dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc".split()
+    "dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
 _NAMES = frozenset(

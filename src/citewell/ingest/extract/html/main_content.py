@@ -18,6 +18,7 @@ from citewell.ingest.extract.html.furniture import (
     is_known_chrome,
 )
 from citewell.ingest.extract.html.measures import Measure, measure
+from citewell.ingest.extract.html.navigation_bar import is_in_sentence
 from citewell.ingest.extract.html.prune import select, take_out
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _least_tree_links(element: Element, links: LinkResolver) -> int | None:
     is_marked = element.attributes.get("aria-current") == "page"
     if is_marked or (element.names and _CURRENT.search(element.names)):
         return _MIN_MARKED_LINKS
-    href = element.attribute("href") if element.tag == "a" else ""
+    href = element.attribute("href") if element.tag == "a" and not is_in_sentence(element) else ""
     # A fragment of the page by its full name is an entry of its own contents.
     url = links.resolve(href) if href and "#" not in href else None
     return None if url is None or links.leads_elsewhere(url) else _MIN_TREE_LINKS

@@ -59,6 +59,16 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     return leads > 0 and 2 * max(labels, related, plain) >= len(links)
 
 
+def is_in_sentence(link: Element) -> bool:
+    """Return whether a link has words beside it in its paragraph, as no entry of a menu has."""
+    around = link.parent
+    return (
+        around is not None
+        and around.tag == "p"
+        and len(around.text().split()) > len(link.text().split())
+    )
+
+
 def _is_beside_another_cell(element: Element) -> bool:
     """Return whether an element is what a row says first: a function can be called "next"."""
     cell = next((above for above in element.ancestors() if above.tag in ("td", "th")), None)

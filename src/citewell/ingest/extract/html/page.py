@@ -137,10 +137,13 @@ def _make_title_a_heading(root: Element, title: str) -> str:
 
 
 def _is_named_title(element: Element, root: Element) -> bool:
-    """Return whether a line is called the title, in a header, on a page without a first heading."""
+    """Return whether a line is called the title, in a header, on a page without a first heading.
+
+    Doxygen's is the title whatever else has a heading: a site's name, or a chapter of the page.
+    """
     around = element.parent.names if element.parent is not None else ""
-    is_named = element.has_class("title") and "header" in around
-    return is_named and element.find("a") is None and root.find("h1") is None
+    is_named = element.has_class("title") and "header" in around and element.find("a") is None
+    return is_named and (" headertitle " in around or root.find("h1") is None)
 
 
 def without_bylines(blocks: list[str]) -> list[str]:
