@@ -47,3 +47,8 @@ def tidy_lines(text: str) -> str:
 def collapse_spaces(text: str) -> str:
     """Return `text` on one line, each run of white space one space."""
     return " ".join(text.split())
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of `text` in lower case, for comparing."""
+    return "".join(character for character in text.lower() if character.isalnum())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from citewell.ingest.extract.characters import collapse_spaces
+from citewell.ingest.extract.characters import collapse_spaces, letters_of
 from citewell.ingest.extract.html.article import find_article
 from citewell.ingest.extract.html.article_evidence import is_article
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
@@ -272,19 +272,15 @@ def _innermost(contents: Element, measures: dict[Element, Measure]) -> Element:
 def _repeated_target(link: Element, targets: dict[str, Element]) -> Element | None:
     """Return the place that a link leads to if it begins with the words of the link."""
     target = targets.get(unquote(link.attribute("href").removeprefix("#")))
-    words = _letters(link.text())
+    words = letters_of(link.text())
     if target is None or not words:
         return None
     named = target
     if not target.text_start(1).strip() and target.parent is not None:
         # An empty anchor stands before or in what it names.
         named = target.parent
-    start = _letters(named.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
+    start = letters_of(named.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
     return target if words in start else None
-
-
-def _letters(words: str) -> str:
-    return "".join(letter for letter in words.lower() if letter.isalnum())
 
 
 def _is_titled_contents(element: Element) -> bool:
@@ -335,8 +331,8 @@ def _opens_entry(link: Element, entry: Element, measures: dict[Element, Measure]
     around = measures.get(entry.parent) if entry.parent is not None else None
     if own.links != 1 or own.characters > _ENTRY_CHARACTERS or around is None:
         return False
-    words = _letters(link.text())
-    start = _letters(entry.text_start(len(link.text())))
+    words = letters_of(link.text())
+    start = letters_of(entry.text_start(len(link.text())))
     return around.links >= _MIN_MARKED_LINKS and bool(words) and start.startswith(words)
 
 
