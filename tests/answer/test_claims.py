@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.answer.claims import claims_of, judge_claim
+from citewell.answer.claims import claims_of, judge_claim, read_facts
 
 PAGE = (
     "The `limit` option sets how many tasks run. By default the scheduler runs 40 tasks at once. "
@@ -143,3 +143,15 @@ def test_a_number_that_is_a_default_is_named_once() -> None:
     )
 
     assert judged.opposing[0].differing == (("40", "30"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "negations"),
+    [
+        ("It comes with Chromium--not Chrome--and inherits its limits.", 1),
+        ("It comes with Chromium — not Chrome — and inherits its limits.", 1),
+        ("Pass `--no-cache` or --not to a no-op.", 0),
+    ],
+)
+def test_a_dash_of_two_hyphens_parts_words(text: str, negations: int) -> None:
+    assert read_facts(text).negations == negations

@@ -42,8 +42,11 @@ _NAME = re.compile(
     r"|[A-Z]\w*[A-Z]\w*+)(?!\w)"
 )
 _PROPER = re.compile(r"(?<=[a-z,;] )([A-Z][a-z]{2,}\w*+)")
+# Two hyphens between words are a dash; one joins them, and `--no` is an option.
 _NEGATION = re.compile(
-    r"(?<![-\w])(?:not|never|no|none|nothing|cannot|without|neither|nor|unable|fails? to)(?![-\w])"
+    r"(?:(?<![-\w])|(?<=\w--))"
+    r"(?:not|never|no|none|nothing|cannot|without|neither|nor|unable|fails? to)"
+    r"(?:(?![-\w])|(?=--\w))"
     r"|n['’]t\b"
     r"|(?:ない|ません|ず(?:に|、))",
     re.IGNORECASE,
