@@ -117,6 +117,9 @@ class SharedSessions:
             tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
             try:
                 await _exchange(stream, scope, body, send)
+            except h11.LocalProtocolError:
+                # HTTP/1.0 without a host, for one; nothing was sent yet.
+                await _refuse("The request cannot be forwarded.", 400)(scope, receive, send)
             except (h11.RemoteProtocolError, anyio.BrokenResourceError) as error:
                 logger.warning("a forwarded request was cut off: %s", error)
             tasks.cancel_scope.cancel()
