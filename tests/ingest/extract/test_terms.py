@@ -27,3 +27,12 @@ def test_brackets_around_the_words_of_an_image_do_not_end_its_markdown() -> None
     html = '<p>Notes: <img src="notes.png" alt="[image of music]"></p>'
 
     assert body(html) == "Notes: ![(image of music)](https://example.org/docs/notes.png)\n"
+
+
+def test_how_to_show_the_source_of_a_method_is_no_part_of_its_signature() -> None:
+    html = (
+        '<p><span class="method-name">wade</span><span class="method-args">(depth)</span> '
+        '<span class="method-click-advice">click to toggle source</span></p>'
+    )
+
+    assert body(html) == "wade(depth)\n"

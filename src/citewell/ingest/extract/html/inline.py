@@ -44,8 +44,9 @@ _PERMALINK_CLASS = re.compile(
     r"(?<= )(?:headerlink|header-?link|permalink|header-?anchor|heading-?anchor|hash-link"
     r"|anchorjs-link|anchor|anchor-link|headinglink|self-link|sectionlink|direct-link|doc-anchor|link-anchor"
     r"|viewcode-link|mw-editsection|mw-cite-backlink|edit-link|srclink|src-?link|source-?link|link-seesrc|selflink"
-    r"|permalink-icon|icon_permalink)(?= )"
+    r"|permalink-icon|icon_permalink|method-click-advice)(?= )"
 )
+_LONG_PERMALINKS = ("viewcode-link", "mw-editsection", "method-click-advice")
 _PERMALINK_TEXT = frozenset({"", "¶", "#", "§", "🔗", "⚓", "link", "[link]", "\uf0c1", "[source]"})
 # Square ones would end the Markdown of an image.
 _ROUND_BRACKETS = str.maketrans("[]", "()")
@@ -219,7 +220,7 @@ def is_permalink(element: Element) -> bool:
     """Return whether the element is only a heading's link to itself, an edit or a source link."""
     if element.names and _has_permalink_name(element.names):
         words = element.text().strip()
-        return len(words) <= 8 or element.has_class("viewcode-link", "mw-editsection")
+        return len(words) <= 8 or element.has_class(*_LONG_PERMALINKS)
     if element.tag == "a" and element.has_class("link") and element.text() == "Source":
         return True  # as Haddock puts it beside every signature
     if element.tag != "a" or not (element.attributes.get("href") or "").startswith("#"):
