@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from citewell.store.protocol import Store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 Seen = dict[str, Any]
 
