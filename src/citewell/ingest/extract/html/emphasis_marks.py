@@ -28,7 +28,6 @@ BREAK = "\ufdd2"
 
 # The keys of links and sections that can stand between a mark and the next character.
 _KEY = re.compile(f"(?:{MARK_START}[sli][0-9]+{MARK_END}|[\ufdd3-\ufdd6])*+")
-_KEY_BEFORE = re.compile(f"(?:{MARK_START}[sli][0-9]+{MARK_END}|[\ufdd3-\ufdd6])*+$")
 _FARTHEST = 64
 # A longer paragraph is not stressed: a tag was never closed.
 _LONGEST_LINE_IN_BOLD = 200
@@ -104,8 +103,15 @@ def _is_readable(line: str, pair: _Pair, signs: Mapping[int, str]) -> bool:
 
 def _start_of_keys(line: str, end: int) -> int:
     """Return where the places and keys right before `end` begin."""
-    keys = _KEY_BEFORE.search(line[max(0, end - _FARTHEST) : end])
-    return end - len(keys.group()) if keys is not None else end
+    start = end
+    while start > 0 and end - start < _FARTHEST:
+        if _PLACES.match(line, start - 1):
+            start -= 1
+        elif line[start - 1] == MARK_END:
+            start = line.rindex(MARK_START, 0, start)
+        else:
+            break
+    return start
 
 
 def _end_of_keys(line: str, start: int) -> int:
