@@ -34,6 +34,8 @@ _PLACES = frozenset(
 )
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
 _WORD = re.compile(r"[^\W_]+|[<>←→↑«»‹›⇐⇒]+")
+# Enough for a word beside a link.
+_BESIDE_CHARACTERS = 12
 
 
 def is_navigation_bar(element: Element, measure: Measure) -> bool:
@@ -62,11 +64,12 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
 def is_in_sentence(link: Element) -> bool:
     """Return whether a link has words beside it in its paragraph, as no entry of a menu has."""
     around = link.parent
-    return (
-        around is not None
-        and around.tag == "p"
-        and len(around.text().split()) > len(link.text().split())
-    )
+    if around is None or around.tag != "p":
+        return False
+    own = link.text()
+    # Not the whole paragraph: one of 200,000 links would be read as many times.
+    start = around.text_start(len(own) + _BESIDE_CHARACTERS)
+    return len(start.split()) > len(own.split())
 
 
 def _is_beside_another_cell(element: Element) -> bool:
