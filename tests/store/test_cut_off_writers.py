@@ -16,6 +16,7 @@ from tests.store.large_pages import URL, large_page, readable, unreachable_rows
 from tests.store.looking import MODEL, chunk_ids, vector
 
 from citewell.store.open import open_store
+from citewell.store.sqlite import sliced_put
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -136,6 +137,34 @@ async def test_a_page_is_whole_whenever_the_disk_was_full(
 
         await expect_whole(path, before, after)
     assert failed >= 2
+
+
+async def test_whoever_writes_next_removes_what_a_dead_writer_left(library: Path) -> None:
+    path = copied(library, "left.db")
+    async with opened(path) as store:
+        assert run_writer(path, 4, "killed").returncode == -9
+        assert unreachable_rows(path) != {}
+        # The dead writer's clock was ahead; by this one, its rows are still fresh.
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE unlisted SET touched_at = touched_at + 86400")
+
+        with anyio.fail_after(60):
+            while unreachable_rows(path):
+                await store.put_page(draft("https://owls.example/", "Owls hoot."))
+
+
+async def test_a_disk_with_little_room_gets_the_page_in_one_transaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sliced_put, "LEAST_FREE_BYTES", 10**18)
+    async with opened(tmp_path / "pages.db") as store:
+        large = await store.put_page(large_page())
+        small = await store.put_page(draft("https://owls.example/", "Owls hoot."))
+        texts = [chunk.text for chunk in await store.chunks_of_page(large.source_id)]
+
+    # Writing in slices takes a second id, for the rows to be replaced.
+    assert small.source_id == large.source_id + 1
+    assert texts == [chunk.text for chunk in large_page().chunks]
 
 
 async def test_writers_of_the_same_page_leave_one_of_their_texts_whole(tmp_path: Path) -> None:

@@ -143,6 +143,18 @@ async def test_deleting_an_entry_takes_its_pages_crawl_and_jobs_along(store: Sto
     assert await store.library.delete_website(site.source_id, project="default") is None
 
 
+async def test_deleting_an_entry_lets_no_failed_work_of_it_be_tried_again(store: Store) -> None:
+    site = await add(store, SITE, kind="site")
+    await store.jobs.add_job(JobDraft(kind="process_site", key=str(site.source_id)), now=NOW)
+    held = await store.jobs.take_job("worker", now=NOW, lease_seconds=60)
+    assert held is not None
+    await store.jobs.fail_job(held.job_id, lease=held.lease, now=NOW, error="gone", retry_at=None)
+
+    await store.library.delete_website(site.source_id, project="default")
+
+    assert await store.jobs.list_jobs(states={"failed"}) == []
+
+
 async def test_deleting_spares_what_another_entry_holds_and_other_projects(store: Store) -> None:
     site = await add(store, SITE, kind="site")
     herons = await put(store, HERONS, "Herons wade.")

@@ -204,4 +204,4 @@ SELECT chunks FROM page WHERE source_id = :source_id;
 -- name: cancel_jobs_of
 UPDATE job SET state = 'cancelled', worker = NULL, leased_until = NULL
 WHERE project = :project AND key = :key AND md5(key) = md5(:key)
-    AND state IN ('waiting', 'running');
+    AND state IN ('waiting', 'running', 'failed');

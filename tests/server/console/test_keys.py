@@ -92,3 +92,20 @@ async def test_the_first_key_is_one_that_can_make_others(tmp_path: Path) -> None
 
     assert '<option value="admin" selected>' in offered
     assert '<option value="write">' in offered
+
+
+async def test_a_quota_that_is_used_up_is_said_beside_the_question(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(shelf.settings, reader=KeyTerms(scope="read", monthly_units=1))
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        answers = [
+            await http.get("/", params={"q": "heron"}, headers=bearer(tokens["reader"]))
+            for _ in range(2)
+        ]
+
+    assert [answer.status_code for answer in answers] == [200, 413]
+    assert "quota of this key is used up" in answers[1].text
+    assert 'value="heron"' in answers[1].text

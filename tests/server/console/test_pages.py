@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from html import unescape
+from typing import get_args
 
 import httpx2
 import pytest
@@ -13,8 +14,11 @@ from tests.server.console.serving import ANN, DIRECTIVES, QUESTIONS, console
 from tests.server.shelf import HERONS, Shelf
 from tests.server.tiny import serving
 
+from citewell.core.library import Discovery
 from citewell.core.records import Link
 from citewell.people.desk import MOST_LISTED
+from citewell.server.console.pages import mark_difference
+from citewell.server.console.texts import Texts
 
 pytestmark = pytest.mark.anyio
 
@@ -324,3 +328,14 @@ async def test_a_log_without_failures_says_so() -> None:
         failed = (await http.get("/mcp/console/calls?failed=1")).text
 
     assert "No failed calls" in failed
+
+
+@pytest.mark.parametrize("discovery", get_args(Discovery))
+def test_every_way_to_find_pages_has_its_words(discovery: str) -> None:
+    assert discovery == "auto" or Texts()(f"library.discovery_{discovery}")
+
+
+def test_a_difference_marks_words_and_lets_no_markup_through() -> None:
+    shown = mark_difference("like a [-<b>WSGI</b>-] {+WSGY+} application")
+
+    assert shown == "like a <del>&lt;b&gt;WSGI&lt;/b&gt;</del> <ins>WSGY</ins> application"

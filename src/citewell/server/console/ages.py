@@ -10,12 +10,16 @@ if TYPE_CHECKING:
 
 _UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 _LONGEST_SECONDS = 31 * 86_400
+_GRACE_SECONDS = 60
 
 
 def age_of(text: str, texts: Texts, *, now: datetime | None = None) -> str:
     """Return how long ago a moment was, or how far ahead it is; its date beyond a month."""
     moment = datetime.fromisoformat(text)
     seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+    if seconds > 0:
+        # What was set to a week ahead a moment ago is a week ahead.
+        seconds += min(_GRACE_SECONDS, seconds / 100)
     if abs(seconds) > _LONGEST_SECONDS:
         return text[:10]
     unit, length = next(

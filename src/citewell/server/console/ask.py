@@ -9,8 +9,14 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from citewell.core.errors import CitewellError, InvalidArgument
-from citewell.server.console.door import complete_url, read_form
+from citewell.core.errors import (
+    BudgetExceeded,
+    CitewellError,
+    InvalidArgument,
+    Overloaded,
+    RateLimited,
+)
+from citewell.server.console.door import complete_url, read_form, status_of
 from citewell.server.console.event_stream import EventStream
 from citewell.server.console.pages import html_of
 from citewell.tools.webapp import ask
@@ -58,9 +64,11 @@ class AskPages:
         asked = _asked(query.get("q", ""), query.getlist("url"))
         if not asked.question:
             return await self._show(request, call, asked, None)
-        return await self._show(
-            request, call, asked, await ask.search_indexed(asked, call, self._app)
-        )
+        try:
+            view = await ask.search_indexed(asked, call, self._app)
+        except (BudgetExceeded, Overloaded, RateLimited) as error:
+            return await self._show(request, call, asked, None, error=error)
+        return await self._show(request, call, asked, view)
 
     async def take_question(self, request: Request, call: Call) -> Response:
         """Answer: as a stream for the script of the page, as a page without one.
@@ -79,7 +87,13 @@ class AskPages:
         return await self._show(request, call, asked, await ask.ask(asked, call, self._app))
 
     async def _show(
-        self, request: Request, call: Call, asked: Asked, view: AskView | None
+        self,
+        request: Request,
+        call: Call,
+        asked: Asked,
+        view: AskView | None,
+        *,
+        error: CitewellError | None = None,
     ) -> Response:
         stats = await ask.count_corpus(call)
         values = {
@@ -88,8 +102,10 @@ class AskPages:
             "stats": stats,
             "html_of": html_of,
             "may": permissions_of(call.caller),
+            "error": error,
         }
-        return self._screen.show(request, "ask.html", values)
+        status = 200 if error is None else status_of(error)
+        return self._screen.show(request, "ask.html", values, status=status)
 
     def _stream(self, asked: Asked, call: Call) -> Response:
         async def work(send_event: SendEvent) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from citewell import __version__
@@ -29,6 +30,9 @@ _MEDIA_TYPES = {
 }
 # Sent as one file, in this order: `key.js` holds what the others share.
 _SCRIPTS = ("key", "pages", "live", "reader", "ask", "library", "desk")
+# The signs of a difference; words with the opening sign in them keep theirs.
+_REMOVED = re.compile(r"\[-([^\[]{1,4000}?)-\]")
+_ADDED = re.compile(r"\{\+([^{]{1,4000}?)\+\}")
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 
@@ -51,6 +55,7 @@ class Pages:
         self._files["app.js"] = b"".join(self._files[f"{name}.js"] for name in _SCRIPTS)
         texts = Texts()
         self._templates.filters["digest"] = _digest
+        self._templates.filters["difference"] = mark_difference
         self._templates.filters["size"] = _size
         self._templates.filters["age"] = lambda text: age_of(text, texts)
         self._templates.globals.update(
@@ -106,6 +111,12 @@ def _size(count: int) -> str:
     while size >= 1000 and (larger := next(units, None)) is not None:
         size, unit = size / 1000, larger
     return f"{size:,.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+
+
+def mark_difference(text: str) -> Markup:
+    """Return the difference of two quotes with its words marked instead of signs around them."""
+    marked = _REMOVED.sub(r"<del>\1</del>", str(escape(text)))
+    return Markup(_ADDED.sub(r"<ins>\1</ins>", marked))
 
 
 def html_of(html: str) -> Markup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from citewell.core.errors import AccessRefused, ScopeViolation
+from citewell.core.errors import AccessRefused, InvalidArgument, NotFound, ScopeViolation
 from citewell.server.console.door import form_token, status_of
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Screen:
             "locked": is_locked,
             "forbidden": isinstance(error, ScopeViolation),
             "message": error.message,
-            "suggestion": error.suggestion,
+            "suggestion": _suggestion_for_people(error),
             "tried": "authorization" in request.headers,
             "return_to": request.url.path,
             "came_from": _came_from(request),
@@ -72,11 +72,19 @@ class Screen:
         return self.show(request, template, values, status=shown)
 
 
+def _suggestion_for_people(error: CitewellError) -> str:
+    """Return what to try; what a class suggests to models that call tools is left out."""
+    is_for_models = error.suggestion in (InvalidArgument.suggestion, NotFound.suggestion)
+    return "" if is_for_models else error.suggestion
+
+
 def _came_from(request: Request) -> str | None:
     """Return the page of this server that sent the request, if it is another one."""
     page = urlsplit(request.headers.get("referer", ""))
     is_ours = page.netloc == request.headers.get("host")
     is_safe = page.path.startswith("/") and not page.path.startswith("//")
-    if not is_ours or not is_safe or page.path == request.url.path:
+    # A form is sent to the page it stands on.
+    is_same = page.path == request.url.path and request.method == "GET"
+    if not is_ours or not is_safe or is_same:
         return None
     return f"{page.path}?{page.query}" if page.query else page.path

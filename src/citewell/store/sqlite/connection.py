@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import sqlite3
 import time
 from collections import deque
@@ -81,6 +82,11 @@ class Database:
     def is_in_file(self) -> bool:
         """Whether several connections can read side by side."""
         return self._path is not None
+
+    @property
+    def free_bytes(self) -> int | None:
+        """How much room the disk of the file has left; None for a database in memory."""
+        return None if self._path is None else shutil.disk_usage(self._path.parent).free
 
     @classmethod
     async def open(

@@ -353,7 +353,8 @@ UPDATE unlisted SET touched_at = :now WHERE source_id = :source_id;
 DELETE FROM unlisted WHERE source_id = :source_id;
 
 -- name: left_unlisted
-SELECT source_id FROM unlisted WHERE touched_at < :left_before ORDER BY source_id LIMIT 1;
+SELECT source_id FROM unlisted WHERE touched_at < :left_before OR touched_at > :ahead_of
+ORDER BY source_id LIMIT 1;
 
 -- name: pass_chunks
 UPDATE chunk SET source_id = :to_id WHERE source_id = :from_id;

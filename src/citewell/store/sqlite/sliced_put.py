@@ -41,6 +41,8 @@ _PAUSE_SECONDS = 0.02
 # A writer that wrote no slice for so long is taken for dead; if it was not, it starts again.
 _LEASE_SECONDS = 60
 _ATTEMPTS = 3
+LEAST_FREE_BYTES = 256_000_000
+_LEFT = "rows of an unfinished page are left in the database: %s"
 # Reindexing a chunk in place takes 45 µs, all in the transaction that lists the page.
 _MOST_REWORDED = 500
 
@@ -68,6 +70,16 @@ def is_large(page: PreparedPage) -> bool:
     return len(page.chunks) > put.MANY_CHUNKS or rows > _ROWS_AT_ONCE
 
 
+def has_room(database: Database) -> bool:
+    """Return whether the disk surely holds a large page, and what it takes to remove it again.
+
+    Slices that were written stay when the next one finds the disk full, and removing rows needs
+    room as well; a transaction that fails gives everything back.
+    """
+    free = database.free_bytes
+    return free is None or free >= LEAST_FREE_BYTES
+
+
 async def put_in_slices(database: Database, page: PreparedPage) -> PutResult:
     """Write the page, replacing what its URL held; a caller that is cancelled waits for it.
 
@@ -89,6 +101,15 @@ async def _put(database: Database, page: PreparedPage) -> PutResult:
     return await database.write(partial(put.put_whole_page, page=page))
 
 
+async def remove_some_leftovers(database: Database) -> None:
+    """Remove one slice of what a writer that was cut off left, so that a caller waits little."""
+    try:
+        if await database.read(_find_leftover) is not None:
+            await database.write_unlisted(_remove_some)
+    except StoreError as error:
+        logger.warning(_LEFT, error)
+
+
 async def remove_leftovers(database: Database) -> None:
     """Remove the rows of writers that were cut off, as far as the database can be written."""
     try:
@@ -96,7 +117,7 @@ async def remove_leftovers(database: Database) -> None:
             await database.write_unlisted(_remove_some)
             await anyio.sleep(_PAUSE_SECONDS)
     except StoreError as error:
-        logger.warning("rows of an unfinished page are left in the database: %s", error)
+        logger.warning(_LEFT, error)
 
 
 async def _put_unless_changed(database: Database, page: PreparedPage) -> PutResult | None:
@@ -222,7 +243,9 @@ def _touch(connection: sqlite3.Connection, source_id: int, *, now: float) -> boo
 
 
 def _find_leftover(connection: sqlite3.Connection) -> int | None:
-    values = {"left_before": time.time() - _LEASE_SECONDS}
+    # A time that is yet to come was written by a clock that has been set back since.
+    now = time.time()
+    values = {"left_before": now - _LEASE_SECONDS, "ahead_of": now + _LEASE_SECONDS}
     row = connection.execute(SQL["left_unlisted"], values).fetchone()
     return None if row is None else int(row["source_id"])
 

@@ -78,8 +78,11 @@ class SqliteStore(StoredPages):
         page = await prepare_page(draft, response=response)
         if not sliced_put.is_large(page):
             result = await self._database.write(partial(put.put_page, page=page))
+            await sliced_put.remove_some_leftovers(self._database)
             if result is not None:
                 return result
+        if not sliced_put.has_room(self._database):
+            return await self._database.write(partial(put.put_whole_page, page=page))
         return await sliced_put.put_in_slices(self._database, page)
 
     @override

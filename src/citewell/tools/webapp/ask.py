@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.core.boundary import path_label, unbracketed
 from citewell.core.errors import (
+    BudgetExceeded,
     CitewellError,
     FetchError,
     InvalidArgument,
     NotFound,
+    Overloaded,
     RateLimited,
     ScopeViolation,
     ToolTimeout,
@@ -39,7 +41,16 @@ ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
 
 _KIND_OF_CODE: Mapping[str, type[CitewellError]] = {
     kind.code: kind
-    for kind in (FetchError, InvalidArgument, NotFound, RateLimited, ScopeViolation, ToolTimeout)
+    for kind in (
+        BudgetExceeded,
+        FetchError,
+        InvalidArgument,
+        NotFound,
+        Overloaded,
+        RateLimited,
+        ScopeViolation,
+        ToolTimeout,
+    )
 }
 
 
