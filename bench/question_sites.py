@@ -84,6 +84,11 @@ SITES = {
             ("ntpsec-doc", "usr/share/doc/ntpsec-doc/html"),
             ("openvswitch-doc", "usr/share/doc/openvswitch-doc/html"),
             ("python-scrapy-doc", "usr/share/doc/python-scrapy-doc/html"),
+            # Those of fresh_sites.jsonl.
+            ("knot-resolver-doc", "usr/share/doc/knot-resolver"),
+            ("slony1-2-doc", "usr/share/doc/slony1-2-doc/adminguide"),
+            ("scons-doc", "usr/share/doc/scons/HTML"),
+            ("python-tornado-doc", "usr/share/doc/python-tornado-doc/html"),
         ),
         start=1,
     )
