@@ -181,7 +181,7 @@ async def test_the_page_as_sent_is_kept_when_rendering_fails_and_it_has_text() -
     kept, _ = await SecondLook(Showing(None)).read(
         page(f"<p>Loading…</p>{SHELL}"), paragraphs, text_of=str
     )
-    assert kept.incomplete == "its scripts were not run: too slow"
+    assert kept.incomplete == "its scripts were not run (too slow)"
     with pytest.raises(FetchTimeout):
         await look(SHELL, Showing(None))
 

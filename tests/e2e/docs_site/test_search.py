@@ -125,6 +125,10 @@ def test_the_results_of_a_search_fit_a_narrow_screen(tab: Tab, width: int) -> No
     assert box is not None
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
+    # What is typed is not cut off by the title of the site.
+    typed = tab.page.get_by_role("combobox").bounding_box()
+    assert typed is not None
+    assert typed["width"] >= width - 40
 
 
 def test_search_works_from_a_disk(browser: Browser, exported: Path) -> None:
