@@ -152,6 +152,7 @@ async def test_a_library_comes_out_as_it_went_in(
     assert by_vector.text == "The tawny owl eats mice."
     website = (await target.library.list_websites(WebsiteQuery())).websites[0]
     assert (website.title, website.status, website.pages) == ("Birds", "completed", 2)
+    assert website.fetched_at == FETCHED_AT
     assert website.options == CrawlOptions(max_pages=7, include=("/h*",))
     fields = await target.library.fields_of([after.source_id])
     assert fields[after.source_id]["author"] == [{"value": "Jane", "quote": "Jane"}]

@@ -187,9 +187,11 @@ async def import_website(
     now = datetime.now(UTC)
     draft = replace(website_from_record(record, project=project), source_id=source_id)
     website, created = await store.library.add_website(draft, now=now)
+    fetched: list[datetime] = []
     for member in record["members"]:
         page = await store.find_page(member["url"], project=project)
         if page is not None:
+            fetched.append(page.fetched_at)
             await store.library.join_page(
                 website.source_id, page.source_id, fields=member["fields"]
             )
@@ -206,7 +208,8 @@ async def import_website(
         await store.library.finish_website(
             website.source_id,
             status,
-            now=now,
+            # A site is as old as its newest page, not as new as its import.
+            now=max(fetched, default=now),
             title=record["title"],
             error_message=record["error_message"],
         )
