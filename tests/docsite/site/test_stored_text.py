@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 from tests.docsite.site.attacks import ATTACKS
 
 from citewell.core.words import content_words
+from citewell.docsite.site.code_blocks import guess_language
 from citewell.docsite.site.stored_text import MarkedSpan, StoredText, render_stored_texts
 
 PAGE = """\
@@ -176,3 +177,26 @@ def assert_harmless(html: str) -> None:
         assert not any(name.startswith("on") or name == "style" for name in node.attributes), html
         address = node.attributes.get("href")
         assert address is None or re.match(r"https?://|mailto:|#", address, re.IGNORECASE), html
+
+
+@pytest.mark.parametrize(
+    ("code", "language"),
+    [
+        (">>> 1 + 1\n2", "pycon"),
+        ("$ pip install citewell", "console"),
+        ('{\n  "port": 80\n}', "json"),
+        ("x = 1\nimport os", "python"),
+        ("<p>Text</p>", "xml"),
+        ("{\n  return 1;\n}", ""),
+        ("Usage: heron [-h]", ""),
+        ("", ""),
+    ],
+)
+def test_the_language_of_code_is_guessed_by_clear_signs_only(code: str, language: str) -> None:
+    assert guess_language(code) == language
+
+
+def test_code_without_a_language_is_highlighted_in_the_reader() -> None:
+    (html,) = render_stored_texts([StoredText(text="```\nfrom heron import wade\n```")])
+
+    assert '<span class="kn">from</span>' in html

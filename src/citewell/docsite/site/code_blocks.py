@@ -23,6 +23,20 @@ _TITLE = re.compile(r"\btitle=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _LINES = re.compile(r"\bhl_lines=[\"']?([\d\s,-]+)[\"']?|\{([\d\s,-]+)\}")
 _NUMBERED = re.compile(r"\b(?:linenums=[\"']?(\d{1,6})|showLineNumbers\b)")
 _MARK_TAGS = re.compile(r"(?:</span>)?(?:<span class=\"hll\">)?")
+_GUESSED_CHARACTERS = 4_000
+_BEGINNINGS = (
+    ("pycon", re.compile(r">>> ")),
+    ("console", re.compile(r"[$%] \w")),
+    ("c", re.compile(r"#include\b")),
+    ("bash", re.compile(r"#! ?/[\w/.-]{1,60}sh\b")),
+    ("xml", re.compile(r"<(?:!DOCTYPE\b|\?xml\b|[a-zA-Z][\w:-]{0,60}[ />])")),
+    ("json", re.compile(r"[\[{]\s{0,20}[\[{]?\s{0,20}\"[^\"\n]{1,100}\"\s{0,20}[:,\]]")),
+    ("sql", re.compile(r"(?:SELECT|CREATE|INSERT|UPDATE|DELETE|ALTER|GRANT|DROP)\s+\w")),
+)
+_PYTHON_LINE = re.compile(
+    r"\s{0,40}(?:(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import "
+    r"|import \w+(?:$|\.| as )|@\w[\w.]*(?:$|\())"
+)
 _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
@@ -49,6 +63,18 @@ def parse_fence_info(info: str) -> FenceInfo:
         marked_lines=_line_numbers(next(filter(None, lines.groups()), "")) if lines else (),
         first_number=int(numbered[1] or 1) if numbered else None,
     )
+
+
+def guess_language(code: str) -> str:
+    """Return the language of code whose page does not name it; empty without a clear sign."""
+    lines = [line for line in code[:_GUESSED_CHARACTERS].split("\n") if line.strip()]
+    if not lines:
+        return ""
+    beginning = "\n".join(lines[:2]).lstrip()
+    for language, sign in _BEGINNINGS:
+        if sign.match(beginning):
+            return language
+    return "python" if any(_PYTHON_LINE.match(line) for line in lines) else ""
 
 
 def code_block_html(code: str, info: FenceInfo) -> str:

@@ -20,7 +20,12 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from typing_extensions import override
 
 from citewell.core.words import words
-from citewell.docsite.site.code_blocks import FenceInfo, code_block_html, parse_fence_info
+from citewell.docsite.site.code_blocks import (
+    FenceInfo,
+    code_block_html,
+    guess_language,
+    parse_fence_info,
+)
 from citewell.docsite.site.emphasis import plain_emphasis_plugin
 from citewell.docsite.site.formulas import formula_html
 from citewell.docsite.site.tables import scrolling_tables_plugin
@@ -344,7 +349,8 @@ def _render_code(
     first = (token.map[0] if token.map else 0) + (token.type == "fence")
     count = len(token.content.removesuffix("\n").split("\n"))
     info = FenceInfo(
-        language=parse_fence_info(token.info).language if token.info else "",
+        language=(token.info and parse_fence_info(token.info).language)
+        or guess_language(token.content),
         title="",
         marked_lines=rendering.marked_lines(first, count),
     )
