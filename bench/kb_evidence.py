@@ -1,4 +1,4 @@
-"""What one default `kb.retrieve_evidence` call is worth: the answer in its quotes, and its tokens.
+"""What one default `kb_retrieve_evidence` call is worth: the answer in its quotes, and its tokens.
 
     python -m bench.kb_evidence [SET…] [--data DIR] [--cache DIR] [--max-queries N] [--no-reranker]
 
@@ -81,12 +81,12 @@ async def ask_all(
     app: OpensParts,
     per_doc: int | None,
 ) -> list[Asked]:
-    registry: Registry = open_registry(Settings())
+    registry: Registry = open_registry(Settings(mcp_toolsets=("kb",)))
     options = {} if per_doc is None else {"options": {"max_per_doc": per_doc}}
     asked = []
     for query in judged.queries:
         arguments = {"question": query.text, **options}
-        result = await registry.call("kb.retrieve_evidence", arguments, app=app, caller=CALLER)
+        result = await registry.call("kb_retrieve_evidence", arguments, app=app, caller=CALLER)
         assert not result.is_error, result.text
         asked.append(Asked(query=query, wanted=wanted[query.text], result=result))
     return asked
