@@ -24,14 +24,17 @@ def unless_modified(page: str) -> Answer:
     return answer
 
 
-async def test_links_of_an_unmodified_page_that_say_nofollow_are_not_followed() -> None:
+def site_with_nofollow() -> dict[str, Answer]:
     start = html("Docs", "See <a href='a'>A</a> or <a rel='nofollow' href='source'>source</a>.")
-    pages: dict[str, Answer] = {
+    return {
         "/docs/": unless_modified(start),
         "/docs/a": unless_modified(html("A", "What there is to say of A is said here.")),
         "/docs/source": html("Source", "What there is to say of the source is said here."),
     }
-    with running_site(pages) as site:
+
+
+async def test_links_of_an_unmodified_page_that_say_nofollow_are_not_followed() -> None:
+    with running_site(site_with_nofollow()) as site:
         async with open_shelf(site) as shelf:
             with anyio.fail_after(60):
                 draft = site_draft(site.url("/docs/"))
@@ -43,13 +46,7 @@ async def test_links_of_an_unmodified_page_that_say_nofollow_are_not_followed() 
 
 
 async def test_nofollow_holds_for_an_unmodified_page_whose_response_is_not_kept() -> None:
-    start = html("Docs", "See <a href='a'>A</a> or <a rel='nofollow' href='source'>source</a>.")
-    pages: dict[str, Answer] = {
-        "/docs/": unless_modified(start),
-        "/docs/a": unless_modified(html("A", "What there is to say of A is said here.")),
-        "/docs/source": html("Source", "What there is to say of the source is said here."),
-    }
-    with running_site(pages) as site:
+    with running_site(site_with_nofollow()) as site:
         async with open_shelf(site) as shelf:
             with anyio.fail_after(60):
                 draft = site_draft(site.url("/docs/"))
