@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import ScopeViolation
+from citewell.core.frozen import frozen
 from citewell.core.records import Caller
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ INCLUDED_SCOPES: dict[AccessScope, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyTerms:
     """The limits of a key; those left out are the limits of the caller who creates it."""
 
@@ -35,7 +36,7 @@ class KeyTerms:
     expires_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class VisibleCalls:
     """The calls that a caller sees: of one owner, of the keys of a project, or all."""
 

@@ -7,13 +7,14 @@ import hashlib
 import hmac
 import secrets
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import jwt
 
 from citewell.core.errors import AccessRefused, IssuerDown
+from citewell.core.frozen import frozen
 from citewell.core.identity import ALL_SCOPES
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ SIGN_IN_SECONDS = 600
 _ALGORITHM = "HS256"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StartedSignIn:
     """Where to send the browser, and the cookie that identifies it when it returns."""
 
@@ -37,7 +38,7 @@ class StartedSignIn:
     cookie: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SignedIn:
     """A finished sign-in: the session's cookie and the page that was asked for."""
 
@@ -45,7 +46,7 @@ class SignedIn:
     return_to: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BrowserSession:
     """The owner of a session cookie; forms are bound to `id`."""
 
@@ -53,7 +54,7 @@ class BrowserSession:
     caller: Caller
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Registration:
     """What the authorization server knows of this server's consoles."""
 

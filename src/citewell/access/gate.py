@@ -6,12 +6,13 @@ import hmac
 import logging
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.access.bearer import hint_of, parse_bearer
 from citewell.core.errors import AccessRefused, BillingDown, GrantTooNarrow, TokenMissing
+from citewell.core.frozen import frozen
 from citewell.core.identity import ALL_SCOPES
 from citewell.core.ids import content_hash
 from citewell.core.records import Caller
@@ -36,7 +37,7 @@ class _Remembered(NamedTuple):
     until: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnonymousAccess:
     """What callers without a token can do."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from citewell.access.authority import OPERATOR as OPERATOR
 from citewell.access.authority import KeyTerms as KeyTerms
 from citewell.access.bearer import hint_of
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.core.identity import AccessKey
 from citewell.core.ids import content_hash
 
@@ -35,7 +36,7 @@ _LONGEST_NAME = 80
 _NAME = re.compile(r"\w[\w .@+-]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NewKey:
     """A key with its token, which is stored nowhere."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import jwt
 
 from citewell.core.errors import AccessRefused, GrantTooNarrow, IssuerDown
+from citewell.core.frozen import frozen
 from citewell.core.identity import ALL_SCOPES
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _CLOCK_SKEW_SECONDS = 60
 _PREFIX = "citewell:"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OAuthTerms:
     """The claims that a token must have, and how they become scopes of Citewell."""
 
@@ -41,7 +41,7 @@ class OAuthTerms:
     """Granted to every valid token, whatever its claim says."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Grant:
     """A verified token: whose it is and what it permits."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.access.gate import AnonymousAccess, Gate
@@ -12,6 +11,7 @@ from citewell.access.prices import PriceList
 from citewell.access.rate_limit import IN_MEMORY
 from citewell.access.rates import Rates
 from citewell.core.errors import SettingsError
+from citewell.core.frozen import frozen
 from citewell.core.issuer import CALLBACK_PATH, IssuerTerms, parse_access_values
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _BILLING_TIMEOUT_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AccessTerms:
     """The access and billing policy of a server."""
 
@@ -41,7 +41,7 @@ class AccessTerms:
     rate_limit_storage: str = IN_MEMORY
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Access:
     """The open parts of access."""
 

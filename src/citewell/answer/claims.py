@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.folding import fold
+from citewell.core.frozen import frozen
 from citewell.core.text import sentence_spans
 from citewell.core.words import content_words, weight_of
 
@@ -95,7 +95,7 @@ _NAMED_BEFORE = re.compile(r"\W*(?:this|that|these|those|it|its|they|their)\b", 
 _NUMBER_GOES_ON = re.compile(r"[.,]?\d|\w")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClaimPlace:
     """A place of a passage that says something about a claim."""
 
@@ -113,7 +113,7 @@ class ClaimPlace:
     """What the claim says and what the place says instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClaimJudgement:
     """What the evidence says of a claim: the best places for it and against it, best first."""
 
@@ -122,7 +122,7 @@ class ClaimJudgement:
     opposing: tuple[ClaimPlace, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Facts:
     """What can be compared of a sentence."""
 

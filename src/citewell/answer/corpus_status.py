@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ _DONE: Mapping[PageOrigin, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageStatus:
     """One indexed page."""
 
@@ -38,7 +38,7 @@ class PageStatus:
     supplied_by: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SiteStatus:
     """A whole site of the library, and how far the work on it is."""
 
@@ -49,7 +49,7 @@ class SiteStatus:
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CorpusStatus:
     """How much is indexed, and which pages."""
 

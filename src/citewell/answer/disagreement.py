@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.answer.claims import differing_default, holds_name, opposites_between, read_facts
 from citewell.core.folding import fold
+from citewell.core.frozen import frozen
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _NO_VALUES = frozenset(
 _AMOUNT = re.compile(r"(?P<number>[-+−]?\d++(?:\.\d++)*+)(?P<unit>%|[a-zA-Z]*+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Statement:
     """A sentence that states a value, and what stands above it."""
 
@@ -64,7 +64,7 @@ class Statement:
     """The names in the last heading: what the section defines."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DifferingValue:
     """What one statement says, and what the other says instead."""
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from citewell.answer.grow import grow, join
 from citewell.answer.long_unit import part_to_quote
 from citewell.answer.spans import rank_spans, split_units
+from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id
 from citewell.core.page_slice import starts_inside
 from citewell.core.records import Quote
@@ -56,7 +57,7 @@ _LEAST_READ = -3.0
 _SCORE_SCALE = 2.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuoteLimits:
     """How many quotes there may be, and how long."""
 
@@ -73,7 +74,7 @@ class QuoteLimits:
     """Of all quotes with their frames, which are filled as far as they go; None: no such limit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuotedSpan:
     """A slice of the passage at `passage`; its score compares within one call."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.answer_types import agreement
 from citewell.core.definitions import asked_terms, defines
+from citewell.core.frozen import frozen
 from citewell.core.text import sentence_spans
 from citewell.core.words import text_words, words
 
@@ -68,7 +68,7 @@ _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
 _FENCES = ("```", "~~~")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PassageText:
     """A text in which quotes are looked for."""
 
@@ -81,7 +81,7 @@ class PassageText:
     """Its page and section, where several passages can be of one section."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Unit:
     """A sentence, item, row or code block of a text."""
 
@@ -96,7 +96,7 @@ class Unit:
     starts_paragraph: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RankedSpan:
     """A unit of a passage with its score; scores compare within one call."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def format_trace(result: OrchestrationResult, boundary: Boundary) -> str:
     return f"[EXPANSION TRACE]\n{shown}\n    [stopped: {result.stop_reason}]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Tree:
     steps: Sequence[ExpansionStep]
     base: str

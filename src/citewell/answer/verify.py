@@ -6,11 +6,11 @@ import difflib
 import operator
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import fold
+from citewell.core.frozen import frozen
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
@@ -42,7 +42,7 @@ _ROW = re.compile(r"[ >]*+\|")
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Verification:
     """What became of a quote. `start`, `end` and `found` are None when it is gone."""
 

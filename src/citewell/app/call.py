@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Call:
     """One call of a tool: the parts it needs, the caller and the deadline."""
 

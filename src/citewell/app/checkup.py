@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import ssl
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from citewell.app.open import open_app
 from citewell.core.errors import CitewellError, HostUnreachable
+from citewell.core.frozen import frozen
 from citewell.core.records import SearchFilter
 from citewell.inference.names import missing_embedder_note, vector_model
 from citewell.store.open import database_file, open_store
@@ -25,7 +26,7 @@ _IN_MEMORY = "sqlite://"
 _LEAST_FREE_BYTES = 50_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Finding:
     """The result of one check; a `note` is about something optional that is missing."""
 

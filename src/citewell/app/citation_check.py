@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
@@ -13,6 +12,7 @@ from citewell.core.boundary import SUPPLIED
 from citewell.core.cited_document import read_references
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.folding import fold
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +40,7 @@ FAILURES: frozenset[ReferenceVerdict] = frozenset({"changed", "gone", "unreachab
 MAX_REFERENCES = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CheckedReference:
     """The verdict on a quote or a link of a document.
 
@@ -56,7 +56,7 @@ class CheckedReference:
     """Whether the library has only text that a caller supplied for the address."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Source:
     """A page, read once for all references to it."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import anyio
 
 from citewell.core.citations import CitationDraft
 from citewell.core.errors import StoreError
+from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id
 from citewell.core.redaction import redact
 from citewell.core.text import one_line
@@ -36,7 +36,7 @@ _MOST_WAITING = 10_000
 _DAY_SECONDS = 86_400.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedQuote:
     """A slice of a page as a tool returned it."""
 

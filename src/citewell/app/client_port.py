@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from citewell.core.frozen import frozen
 
 Elicits = Literal["now", "by_repetition"]
 """Whether the user is asked while the call waits, or the call ends and is repeated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PersonReply:
     """The reply of the user at the client."""
 

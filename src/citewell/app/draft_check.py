@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from anyio import to_thread
 from citewell.answer.claims import claims_of, judge_claim
 from citewell.answer.links import link_to_span
 from citewell.app.citations import CitedQuote
+from citewell.core.frozen import frozen
 from citewell.retrieve.pipeline import Options, retrieve
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _CHUNKS = 8
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+)++")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedPlace:
     """A place of a page that supports or contradicts a sentence."""
 
@@ -40,7 +40,7 @@ class CitedPlace:
     origin: PageOrigin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CheckedClaim:
     """A sentence of a draft, its verdict, and the best quotes for and against it, best first."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SettingsError
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ _JOBS_OF: Mapping[str, tuple[JobKind, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Duties:
     """The work that a process takes on."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _MAX_KEPT_CHARACTERS = 10_000_000
 _Key = tuple[str, "RenderMode | None", str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LivePage:
     """A page as it was when it was read."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from citewell.app.late_ingester import LateIngester
 from citewell.app.page_sync import Corpus, OwnPage, SyncReport, sync_pages
 from citewell.app.pages import stored_below
 from citewell.core.errors import CitewellError, InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 from citewell.ingest.local_files import file_url, find_local_pages, folder_url, read_local_page
 
@@ -29,7 +29,7 @@ def url_prefix(path: Path) -> str:
     return folder_url(path) or file_url(path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LateCorpus:
     """A corpus that opens the ingester with the first file that has changed."""
 

@@ -11,6 +11,7 @@ import anyio
 
 from citewell.app.parts import Assembly, Parts
 from citewell.core.errors import CitewellError
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -155,7 +156,7 @@ class _Request:
     failure: CitewellError | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Holder:
     """The task that holds the parts open, as the others see it."""
 

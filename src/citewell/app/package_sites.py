@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
 
 from citewell.app.websites import preview_site
 from citewell.core.errors import CitewellError
+from citewell.core.frozen import frozen
 from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.releases import Release, parse_release_tag
@@ -29,7 +29,7 @@ _SITES_AT_ONCE = 8
 _MOST_WEBSITES = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SiteOffer:
     """What is known of a package's documentation site."""
 

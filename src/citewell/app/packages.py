@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import anyio.to_thread
 
 from citewell.app.page_sync import Corpus, OwnPage, sync_pages
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 from citewell.ingest.packages.find import front_page, package_pages, package_size
 from citewell.ingest.packages.installed import is_editable_install
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Availability = Literal["indexed", "installed", "not installed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PackageReport:
     """The result of indexing one package."""
 
@@ -32,7 +32,7 @@ class PackageReport:
     failed: dict[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PackageState:
     """Whether a package is indexed or can be, and how much there is to read."""
 

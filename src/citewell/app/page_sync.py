@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
 import anyio.to_thread
 
 from citewell.core.errors import CitewellError
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageInfo, SearchFilter
 from citewell.ingest.outcome import PARALLEL_PAGES
@@ -50,7 +50,7 @@ class Corpus(Protocol):
         """Read them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OwnPage:
     """A page as it should be stored."""
 
@@ -61,7 +61,7 @@ class OwnPage:
     """Returns the whole page; None if its file is gone by then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SyncReport:
     """What a sync did."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import NotFound
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 from citewell.core.records import SearchFilter
 from citewell.ingest.local_files import file_url
@@ -24,7 +24,7 @@ INGEST_NEEDS: tuple[PartName, ...] = ("ingester", "library")
 REMOVE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Removal:
     """Something that can be removed: a website with its pages, or stored pages."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from citewell.core.errors import ArchiveRefused, InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.core.ids import parse_citation_id
 from citewell.ingest.receipt.container import MAX_RECEIPT_BYTES
 from citewell.ingest.receipt.signing import LibraryKey
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Receipt:
     """A receipt that was made and verified."""
 

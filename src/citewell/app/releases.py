@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.core.errors import NotFound
+from citewell.core.frozen import frozen
 from citewell.core.library import WebsiteQuery
 from citewell.core.releases import parse_release_tag
 from citewell.core.version_ranges import is_in_range, is_version_range, newest
@@ -32,7 +32,7 @@ class Corpus(Protocol):
         """Hold the pages."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KnownRelease:
     """A release that is stored, with the folders that use it."""
 

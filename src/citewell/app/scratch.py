@@ -8,10 +8,10 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.releases import NO_RELEASE, Release
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _PRESSURE_SECONDS = 60.0
 _PRESSURE_EVICTIONS = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PassagePlace:
     """The place of a passage: enough to cite it and to read it again from its page."""
 
@@ -80,7 +80,7 @@ class PassagePlace:
         return self.tags[0] if self.tags else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Passage:
     """A passage as its caller sees it."""
 
@@ -101,7 +101,7 @@ class Passage:
         return len(self.text.encode("utf-8", "surrogatepass"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScratchStats:
     """How full scratch is, and what it has dropped so far."""
 
@@ -115,7 +115,7 @@ class ScratchStats:
 _Key = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Kept:
     passage: Passage
     cost: int

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.records import SearchFilter
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ READY_NEEDS: tuple[PartName, ...] = ("store",)
 VITALS_NEEDS: tuple[PartName, ...] = ("store", "scratch", "web_search", "access")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Vitals:
     """What the store and the caches hold now.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import CitewellError, NotFound, RobotsDisallowed
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 from citewell.jobs.website_status import is_stale, website_status
 
@@ -27,7 +27,7 @@ READ_NEEDS: tuple[PartName, ...] = ("store",)
 CHANGE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebsiteView:
     """A website, whether it is stale, and the last job on it."""
 
@@ -37,7 +37,7 @@ class WebsiteView:
     """None in lists, and where there was no job yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebsiteListing:
     """Some of the websites that a query matches."""
 
@@ -45,7 +45,7 @@ class WebsiteListing:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SitePreview:
     """What a crawl of a site would begin with."""
 

@@ -17,6 +17,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from citewell.core.boundary import unbracketed
+from citewell.core.frozen import frozen
 from citewell.core.question import read_query
 from citewell.core.text import counted, show_controls
 from citewell.core.words import words
@@ -53,7 +54,7 @@ def print_answer(result: Shape, *, question: str, is_full: bool) -> None:
     console.print(AnswerView(result=result, question=question, is_full=is_full))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnswerView:
     """A research result that rich can print."""
 

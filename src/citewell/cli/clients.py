@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 Form = Literal["json", "toml", "yaml"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Client:
     """Where and how one MCP client configures its servers."""
 

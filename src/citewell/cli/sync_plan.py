@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell.cli.table import text_table
 from citewell.cli.work import Outcome
+from citewell.core.frozen import frozen
 from citewell.core.text import counted, join_lines
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST_PAGES = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Plan:
     """What could be indexed for a folder."""
 

@@ -6,7 +6,6 @@ import json
 import logging
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from citewell.app.open import App, open_app
 from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Outcome:
     """What a command prints: `text` for a person, `structured` for a program."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +16,7 @@ Verdict = Literal["exact", "moved", "changed", "gone"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "moved", "changed", "gone")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitationDraft:
     """A quote that is being handed out to a caller."""
 
@@ -36,7 +37,7 @@ class CitationDraft:
     handed_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Citation:
     """A quote that was handed out for a question, and what became of it."""
 
@@ -64,7 +65,7 @@ class Citation:
     """None while the page is as it was quoted."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitationToJudge:
     """A quote of a page that has changed since the quote was last checked."""
 
@@ -74,7 +75,7 @@ class CitationToJudge:
     quote: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitationCounts:
     """How many quotes of an owner are remembered, by what became of them."""
 
@@ -95,7 +96,7 @@ class CitationCounts:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitationChange:
     """A quote whose verdict has changed, as it is reported to everyone who listens."""
 

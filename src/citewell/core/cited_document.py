@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from citewell.core.frozen import frozen
 from citewell.core.text_fragment import DIRECTIVE
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _LEAST_WORDS, _LEAST_CJK = 4, 8
 _TRAILING = ".,;:!?*_'’”\""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reference:
     """A quote with its address, a quote alone, or a link alone."""
 
@@ -42,7 +42,7 @@ class Reference:
     """The first and last words that a link's text fragment names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Paragraph:
     line: int
     text: str

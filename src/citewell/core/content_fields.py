@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
+from citewell.core.frozen import frozen
 from citewell.core.library import TypedContent
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ TYPED_CONTENTS: tuple[TypedContent, ...] = get_args(TypedContent)
 FIELD_NAMES: tuple[FieldName, ...] = get_args(FieldName)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContentField:
     """One value of a field; a field with several values, such as requirements, has one of each.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ _MOST_PARAGRAPHS = 3_000
 _MOST_WORDS = 3_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Change:
     """Paragraphs of one text that stand for those of the other; one of them may be missing."""
 

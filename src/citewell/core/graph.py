@@ -7,10 +7,10 @@ have it. A node's id is opaque to callers: `page:12`, `section:12:3`, `entity:45
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
+from citewell.core.frozen import frozen
 from citewell.core.words import as_symbol, words
 
 NodeKind = Literal["page", "section", "entity"]
@@ -53,7 +53,7 @@ class NodeRef(NamedTuple):
         return f"{self.kind}:{self.number}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EntityMention:
     """That a section names an entity, and how often."""
 
@@ -65,7 +65,7 @@ class EntityMention:
     """Whether the section is about it: its heading or a definition in it has the name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Node:
     """A node without its text."""
 
@@ -85,7 +85,7 @@ class Node:
     """Whether a caller supplied the page's text; no entities are read from such text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Edge:
     """That two nodes are related, read from `source` to `target`."""
 
@@ -100,7 +100,7 @@ class Edge:
     """How many nodes `target` has edges of this kind to: many for a hub."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GraphCounts:
     """How large the graph is, under a filter."""
 

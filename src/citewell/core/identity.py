@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, get_args
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -14,7 +16,7 @@ AccessScope = Literal["read", "write", "admin"]
 ALL_SCOPES: frozenset[str] = frozenset(get_args(AccessScope))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Credentials:
     """What an Authorization header says: a token, and the identities put before it."""
 
@@ -23,7 +25,7 @@ class Credentials:
     agent: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AccessKey:
     """A key as it is stored: never its token, only the token's hash and last characters."""
 
@@ -49,7 +51,7 @@ class AccessKey:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CallRecord:
     """One tool call, for the bill."""
 
@@ -74,7 +76,7 @@ class CallRecord:
     """Units that the billing service had set aside and gave back, because the call failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UsageTotal:
     """What one key used of one tool in one month, by outcome."""
 
@@ -96,7 +98,7 @@ class UsageTotal:
     """Units that the billing service gave back for calls that failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DailyUsage:
     """What one user used of one tool with one key on one day."""
 
@@ -115,7 +117,7 @@ class DailyUsage:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CallQuery:
     """Which calls are wanted; None means all."""
 
@@ -129,7 +131,7 @@ class CallQuery:
     limit: int = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LoggedCall:
     """A call in the log."""
 

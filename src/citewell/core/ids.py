@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from dataclasses import dataclass
+
+from citewell.core.frozen import frozen
 
 _CITATION_ID = re.compile(r"c(\d{1,12})-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedSpan:
     """What a citation id says: a span of one version of a page."""
 

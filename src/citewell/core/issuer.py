@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SettingsError
+from citewell.core.frozen import frozen
 from citewell.core.identity import ALL_SCOPES
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ MCP_PATH = "/mcp"
 CALLBACK_PATH = "/auth/callback"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IssuerTerms:
     """The OAuth authorization server whose tokens are accepted, and Citewell's place with it."""
 

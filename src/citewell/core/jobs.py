@@ -6,8 +6,10 @@ lease     a worker's hold on a job, which ends by itself when the worker is gone
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +31,7 @@ LeaseState = Literal["held", "cancelled", "lost"]
 JobValue = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobProgress:
     """How far a job is; `pages_total` is None while nobody knows."""
 
@@ -47,7 +49,7 @@ class JobProgress:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobDraft:
     """A job to add. Of unfinished jobs there is one for each (project, kind, key)."""
 
@@ -60,7 +62,7 @@ class JobDraft:
     """The highest goes first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Job:
     """A job as the store holds it."""
 

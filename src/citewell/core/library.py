@@ -8,8 +8,10 @@ crawl     one run through a site: its frontier (URLs to read) and what became of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -53,7 +55,7 @@ Fields = Mapping[str, FieldValue]
 """What a content type found in a page; a JSON object."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CrawlOptions:
     """How to go through a site."""
 
@@ -70,7 +72,7 @@ class CrawlOptions:
     """Only pages in this language; pages of mixed languages pass."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebsiteDraft:
     """An entry to add; `url` is canonical."""
 
@@ -87,7 +89,7 @@ class WebsiteDraft:
     """The id it had in another store; kept if it is new here and the id is free."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Website:
     """An entry of the library, or a stored page seen as one."""
 
@@ -127,7 +129,7 @@ class Website:
     """Who passed in the text of its own page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebsiteQuery:
     """Which entries to list, in which order; those without a time come last either way."""
 
@@ -142,7 +144,7 @@ class WebsiteQuery:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebsiteList:
     """One screen of entries, and how many there are in all."""
 
@@ -150,7 +152,7 @@ class WebsiteList:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageQuery:
     """Which pages to show a person, in which order."""
 
@@ -162,7 +164,7 @@ class PageQuery:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageList:
     """One screen of pages, and how many there are in all."""
 
@@ -170,7 +172,7 @@ class PageList:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Member:
     """A page of a website."""
 
@@ -184,7 +186,7 @@ class Member:
     origin: PageOrigin = "fetched"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RemovedWebsite:
     """What deleting an entry took with it; pages that other entries hold stay."""
 
@@ -194,7 +196,7 @@ class RemovedWebsite:
     chunks: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SectionChange:
     """One section that a refresh found added, removed or edited."""
 
@@ -206,7 +208,7 @@ class SectionChange:
     """The start of what it says; empty where it was removed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageChange:
     """What a refresh found of one page."""
 
@@ -218,7 +220,7 @@ class PageChange:
     """Why it could not be read; the stored page was kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChangeReport:
     """What a refresh found: counts of all pages, and details of the first that changed."""
 
@@ -233,7 +235,7 @@ class ChangeReport:
     pages: tuple[PageChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CrawlUrl:
     """A URL of a crawl's frontier."""
 
@@ -245,7 +247,7 @@ class CrawlUrl:
     """Read it even if it names another URL: that one could not be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Crawl:
     """One run through a site, known by the job that runs it."""
 
@@ -255,7 +257,7 @@ class Crawl:
     started_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CrawlOutcome:
     """What became of one URL of a crawl."""
 

@@ -9,8 +9,9 @@ owner      whom both belong to: the hash of the caller's key
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -25,7 +26,7 @@ DECLINED = "The user has read the question and will not answer it."
 """The answer that is stored for a question that the user declined to answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UserQuestion:
     """A question to a user, and what became of it.
 
@@ -63,7 +64,7 @@ class UserQuestion:
         return self.answer == DECLINED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Directive:
     """Something a user wants done, waiting for an agent or delivered to one."""
 
@@ -78,7 +79,7 @@ class Directive:
     consumed_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DirectiveTemplate:
     """A directive that a user keeps to be used again."""
 

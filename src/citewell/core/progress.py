@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from citewell.core.frozen import frozen
 
 Phase = Literal[
     "ingest",
@@ -21,7 +22,7 @@ Phase = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Progress:
     """One step of long work, reported while it goes on."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.answer_types import AnswerType, asked_type
 from citewell.core.asking import without_asking
+from citewell.core.frozen import frozen
 from citewell.core.words import as_symbol, content_words, weight_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ _ASKING = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Query:
     """A question as the read path needs it."""
 

@@ -5,9 +5,10 @@ All offsets count characters (code points), `start` inclusive, `end` exclusive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.frozen import frozen
 from citewell.core.releases import NO_RELEASE, Release
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ LinkKind = Literal["content", "contents", "navigation"]
 """Whether a link is part of the prose, of a table of contents, or of the site's navigation."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FetchedPage:
     """What a site sent for one URL, after redirects and decompression."""
 
@@ -63,7 +64,7 @@ class FetchedPage:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Section:
     """One heading and its own text, up to the next heading of any level.
 
@@ -80,7 +81,7 @@ class Section:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Link:
     """A link of the page; `url` is absolute and has no fragment.
 
@@ -96,7 +97,7 @@ class Link:
     kind: LinkKind = "content"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Image:
     """An image of the page's main content; `url` is absolute."""
 
@@ -107,7 +108,7 @@ class Image:
     start: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExtractedPage:
     """The main content of a page as canonical Markdown, with its structure."""
 
@@ -139,7 +140,7 @@ class ExtractedPage:
         return tuple(reversed(path))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Chunk:
     """A searchable span of a page before it is stored: `page.text[start:end] == text`."""
 
@@ -156,7 +157,7 @@ class Chunk:
     has_code: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageDraft:
     """A page and all it implies, ready to be written in one transaction."""
 
@@ -176,7 +177,7 @@ class PageDraft:
     """Stored with the page; None drops the response of the text that is replaced."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageInfo:
     """A stored page without its text."""
 
@@ -209,7 +210,7 @@ class PageInfo:
     release: Release = NO_RELEASE.release  # what it documents
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Page:
     """A stored page with its canonical text and structure."""
 
@@ -223,7 +224,7 @@ class Page:
     structured_data: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageText:
     """A stored page as it is quoted from: a page may have a thousand links, which take longest."""
 
@@ -232,7 +233,7 @@ class PageText:
     images: tuple[Image, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredChunk:
     """A chunk as it comes back from the store, with what is needed to show and cite it."""
 
@@ -264,7 +265,7 @@ class StoredChunk:
     """The search words of its text, joined by spaces, where the store keeps them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Hit:
     """A chunk id with a score; scores compare only within one call."""
 
@@ -272,7 +273,7 @@ class Hit:
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchFilter:
     """Which pages a search may see; an empty field does not restrict."""
 
@@ -292,7 +293,7 @@ class SearchFilter:
     """Keys of releases whose pages hide the same pages of other versions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RankedChunk:
     """A chunk after fusion and reranking."""
 
@@ -311,7 +312,7 @@ class RankedChunk:
     defines_at: int | None = None  # where the symbol that the query is about is defined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Block:
     """What is shown to the model: neighbouring chunks of one section, as one slice of the page."""
 
@@ -339,7 +340,7 @@ class Block:
     release: Release = NO_RELEASE.release
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Quote:
     """A verbatim span of a page: the page's text at [start:end] is `text`."""
 
@@ -370,7 +371,7 @@ class Quote:
     release: Release = NO_RELEASE.release
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Caller:
     """Who is calling; on stdio all fields but `session` are empty."""
 

@@ -7,8 +7,9 @@ The address of a package's page says it (`pypi:django@4.2.30/django.db`), a tag 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from citewell.core.frozen import frozen
 
 # An npm name may have a scope, which begins with @.
 _PACKAGE = re.compile(r"(pypi|npm|cargo|go|gem|composer|maven):(@?[^@\s]{1,200})@([^/@\s]{1,100})/")
@@ -23,7 +24,7 @@ _DOCS_RS = re.compile(r"/([a-z0-9_-]{1,64})/(\d[\w.+-]{0,40})(?=/|$)", re.IGNORE
 _GO_DEV = re.compile(r"/(.{1,200}?)@v(\d[\w.+-]{0,60})(?=/|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Release:
     """A product in one version."""
 
@@ -47,7 +48,7 @@ class Release:
         return f"{self.name} {self.version}" if self.product else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageRelease:
     """The release that a page documents, and which of its pages it is."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from citewell.core.frozen import frozen
 
 RenderState = Literal["waiting", "unattended", "held", "done", "abandoned", "expired"]
 """How a request stands.
@@ -12,7 +13,7 @@ RenderState = Literal["waiting", "unattended", "held", "done", "abandoned", "exp
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RenderRequest:
     """A page that somebody waits for."""
 
@@ -25,7 +26,7 @@ class RenderRequest:
     """Whether it goes before what no caller waits for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TakenRender:
     """A request in the hands of a worker."""
 
@@ -36,7 +37,7 @@ class TakenRender:
     """After these the asker waits no more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RenderOutcome:
     """What a worker hands back."""
 
@@ -45,7 +46,7 @@ class RenderOutcome:
     html: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RenderCounts:
     """How much there is to render, and by how many."""
 

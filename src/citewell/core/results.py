@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.frozen import frozen
 from citewell.core.records import SearchFilter
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ StopReason = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Question:
     """What the caller wants to know, of which pages."""
 
@@ -61,7 +62,7 @@ class Question:
         return replace(within, source_ids=tuple(seen))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Timing:
     """Milliseconds a run spent, by stage."""
 
@@ -75,7 +76,7 @@ class Timing:
     merge_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExpansionStep:
     """One linked page that was tried; `parent_url` is the page that linked to it."""
 
@@ -89,7 +90,7 @@ class ExpansionStep:
     failure: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FailedUrl:
     """A URL the caller gave that could not be read, and why."""
 
@@ -98,7 +99,7 @@ class FailedUrl:
     suggestion: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageChecked:
     """A page that was searched."""
 
@@ -106,7 +107,7 @@ class PageChecked:
     title: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OpenLink:
     """A promising link that was not followed."""
 
@@ -114,7 +115,7 @@ class OpenLink:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Disagreement:
     """Two statements that give different values for the same thing; the first was found first."""
 
@@ -128,7 +129,7 @@ class Disagreement:
     """Which of the two stands under headings that name more of what was asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OrchestrationResult:
     """Everything a brief is made of."""
 

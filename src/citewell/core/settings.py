@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping  # noqa: TC003 - annotations are evaluated
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, field, fields
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from citewell import __version__
 from citewell.core.errors import SettingsError
+from citewell.core.frozen import frozen
 from citewell.core.settings_sources import (
     Origin,
     active_python,
@@ -68,7 +69,7 @@ def _setting(
     return field(default=default, repr=not secret, metadata=metadata)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Settings:
     """All settings; a variable is CITEWELL_ and the field's name in capitals."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.errors import SettingsError
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -20,7 +20,7 @@ _DATABASES = ("sqlite://", "postgresql://", "postgres://")
 Origin = Literal["bare name", "file", "environment", "flag"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RawValue:
     """A value as it was given, with its name for error messages."""
 

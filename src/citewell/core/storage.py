@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from datetime import datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageResponse:
     """The response a page was made from, kept so that it can be extracted again without a fetch."""
 
@@ -23,7 +24,7 @@ class PageResponse:
     fetched_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PutResult:
     """What writing a page did."""
 
@@ -35,7 +36,7 @@ class PutResult:
     """Chunks whose words were there before; they kept their vectors."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CorpusStats:
     """How much the store holds, under a filter."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import logging
 import os
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ MAX_PAGE_BYTES = 5_000_000
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocFile:
     """A page's file as the file system describes it, unread."""
 

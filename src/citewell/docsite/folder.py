@@ -6,12 +6,12 @@ import hashlib
 import logging
 import threading
 import time
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SettingsError
+from citewell.core.frozen import frozen
 from citewell.docsite.files import (
     decode_doc,
     list_doc_files,
@@ -45,7 +45,7 @@ DEFAULT_SNIPPET_LENGTH = 200
 _FEWEST_HITS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchHit:
     """A page that a search found."""
 
@@ -59,7 +59,7 @@ class SearchHit:
     snippet: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchResults:
     """What a search brought back."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
+from citewell.core.frozen import frozen
 from citewell.core.words import STOP_STEMS, search_words, words, written_words
 from citewell.docsite.files import decode_doc, is_text, read_doc
 from citewell.docsite.outline import encode_outline
@@ -45,7 +46,7 @@ HEADING_MARK = "="
 _MIN_SPELLING, _MAX_SPELLING = 4, 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageRecord:
     """What the index knows of a page without reading it."""
 
@@ -85,7 +86,7 @@ class WordTable(Protocol):
         """The headings of each page; see `outline`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BuiltTable:
     """A WordTable made from pages."""
 
@@ -94,7 +95,7 @@ class BuiltTable:
     outlines: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocsIndex:
     """All that is known of a docs folder at one time."""
 
@@ -105,7 +106,7 @@ class DocsIndex:
     table: WordTable
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BuiltIndex:
     """An index and the pages that were read to make it, for whoever writes the cache."""
 

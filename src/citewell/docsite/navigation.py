@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NavItem:
     """A page, a link elsewhere, or neither: the heading of a group."""
 
@@ -21,7 +22,7 @@ class NavItem:
     children: tuple[NavItem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Navigation:
     """The tree of a docs folder; pages that it leaves out are reached by links and search."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.text import one_line, without_closing_hashes
 from citewell.ingest.extract.markdown.front_matter import split_front_matter
 from citewell.ingest.extract.markdown.slug import SlugCounter
@@ -33,7 +33,7 @@ _EMPHASIS = re.compile(r"\*|`|~~|__|_(?:(?<!\w_)|(?!\w))")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocSection:
     """A heading and what stands below it, up to the next heading of any level."""
 
@@ -48,7 +48,7 @@ class DocSection:
     """The last line of the section, itself included."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DocPage:
     """A page of the docs folder."""
 

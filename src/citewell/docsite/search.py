@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from citewell.core.frozen import frozen
 from citewell.core.words import STOP_STEMS, words
 from citewell.docsite.index import heading_key
 from citewell.docsite.postings import decode_postings
@@ -41,7 +41,7 @@ MAX_QUERY_WORDS = 40
 _WRITTEN = re.compile(r"[^\W_]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Term:
     """A word of the query, as search words that count alike: itself, or what was guessed."""
 
@@ -57,7 +57,7 @@ class Ranked(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ranking:
     """The pages that match, best first, and what they were looked for by."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from citewell.core.frozen import frozen
 
 EventName = Literal[
     "WebsiteProcessingStart",
@@ -26,7 +27,7 @@ SOURCE_APP = "citewell"
 EventValue = str | int | float | bool | None | Mapping[str, "EventValue"] | list["EventValue"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Event:
     """Something that happened; `timestamp` is ISO 8601 in UTC."""
 

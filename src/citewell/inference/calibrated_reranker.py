@@ -8,7 +8,6 @@ list unlike any that was fitted still comes out in a sensible order.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from citewell.core.errors import InferenceError
+from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.inference.reranker_features import FEATURES, feature_rows
 
@@ -33,7 +33,7 @@ Matrix = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RerankerWeights:
     """The fitted trees, all their nodes in one row; a leaf's children are itself.
 

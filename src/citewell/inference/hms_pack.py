@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from citewell.core.errors import InferenceError
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ MAGIC = b"HMSEMB01"
 _PREFIX = struct.Struct("<8sQ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuantizedMatrix:
     """Rows of int8 values, each group of neighbours with a scale of its own."""
 
@@ -46,7 +46,7 @@ class QuantizedMatrix:
         return grouped.reshape(values.shape)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Pack:
     """An opened pack; its matrices are mapped from the file and read as they are touched."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ class Embedder(Protocol):
         """Free what the model holds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PassageUnits:
     """A passage as a reader takes it."""
 

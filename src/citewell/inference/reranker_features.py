@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from citewell.core.frozen import frozen
 from citewell.core.words import (
     STOP_STEMS,
     as_symbol,
@@ -87,7 +88,7 @@ _SIGNATURE_END = re.compile(r"[\s(\[¶:=]")
 Matrix = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Asked:
     """The query as the features need it."""
 

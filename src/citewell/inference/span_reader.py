@@ -7,13 +7,13 @@ it. Tokenizer and word vectors are granite's, so the file holds only the layers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from citewell.core.frozen import frozen
 from citewell.inference.granite_graph import INPUT, SPANS, build_reader_graph
 from citewell.inference.hms_pack import open_pack
 from citewell.inference.onnx_session import open_session, run_session
@@ -37,7 +37,7 @@ _WINDOW_TOKENS = 256
 _HEADINGS = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Window:
     """What goes through the model at once: the question, the headings and some units."""
 

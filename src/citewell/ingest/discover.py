@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from citewell.core.errors import (
     HostUnreachable,
     InvalidArgument,
 )
+from citewell.core.frozen import frozen
 from citewell.core.library import CrawlUrl
 from citewell.ingest.site_scope import SiteScope
 from citewell.web.llms_txt import parse_llms_txt
@@ -34,7 +34,7 @@ _NAMED_PER_PAGE = 4
 _LEAST_NAMED = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Discovered:
     """The URLs to begin with, and where they came from."""
 

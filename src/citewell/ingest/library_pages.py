@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
 from citewell.core.errors import NotFound
+from citewell.core.frozen import frozen
 from citewell.core.library import Fields
 from citewell.core.records import ExtractedPage, FetchedPage
 
@@ -31,7 +31,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LibraryParts:
     """What reading pages for the library takes."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.web.urls import is_file_url
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PARALLEL_PAGES = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IngestOutcome:
     """What became of one URL.
 

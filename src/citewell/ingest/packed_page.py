@@ -7,6 +7,7 @@ only to rebuild them.
 from __future__ import annotations
 
 import marshal
+from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +23,7 @@ ReadPage = tuple[ExtractedPage, tuple[Chunk, ...], tuple[EntityMention, ...]]
 _Record = TypeVar("_Record", Section, Link, Image, Chunk, EntityMention)
 _Row = tuple[Any, ...]
 _PARTS = ("sections", "links", "images")
-_PLAIN = tuple(name for name in ExtractedPage.__slots__ if name not in _PARTS)
+_PLAIN = tuple(field.name for field in fields(ExtractedPage) if field.name not in _PARTS)
 
 
 def pack_page(read: ReadPage) -> bytes:
@@ -53,9 +54,13 @@ def unpack_page(packed: bytes) -> ReadPage:
 
 
 def _rows(kind: type[_Record], records: Iterable[_Record]) -> list[_Row]:
-    return list(map(attrgetter(*kind.__slots__), records))
+    return list(map(attrgetter(*_names(kind)), records))
 
 
 def _records(kind: type[_Record], rows: list[_Row]) -> tuple[_Record, ...]:
-    names = kind.__slots__
+    names = _names(kind)
     return tuple([kind(**dict(zip(names, row, strict=True))) for row in rows])
+
+
+def _names(kind: type[_Record]) -> list[str]:
+    return [field.name for field in fields(kind)]

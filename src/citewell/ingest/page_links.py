@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
 from citewell.core.errors import NotAUrl
+from citewell.core.frozen import frozen
 from citewell.web.urls import canonical_url, resolve_url
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _SEPARATORS = re.compile(r"[\s,:]+")
 _UNFOLLOWED = frozenset({"nofollow", "sponsored", "ugc"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CrawlerView:
     """What a page offers a crawler."""
 

@@ -10,6 +10,7 @@ import anyio
 from anyio import to_thread
 
 from citewell.core.errors import CitewellError, StoreError
+from citewell.core.frozen import frozen
 from citewell.core.library import ChangeReport, PageChange
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
@@ -30,7 +31,7 @@ _LISTED_AT_ONCE = 200
 _REPORTED_PAGES = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rereading:
     """What reading pages again has brought."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.core.jobs import JobDraft
 from citewell.core.library import CrawlOptions, WebsiteDraft, WebsiteQuery
 from citewell.core.progress import OnProgress, no_progress
@@ -50,7 +51,7 @@ _LISTED_AT_ONCE = 200
 _KEPT_JOBS_DAYS = 14
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Processed:
     """The outcome of processing a website."""
 
@@ -68,7 +69,7 @@ class Processed:
         return self.job is not None and not self.job.is_finished
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Refreshed:
     """The outcome of refreshing a website."""
 

@@ -7,7 +7,7 @@ import os
 import socket
 from collections import OrderedDict
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
@@ -15,6 +15,7 @@ import anyio
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import CitewellError, NotFound, StoreError
 from citewell.core.fair_turns import working_for
+from citewell.core.frozen import frozen
 from citewell.core.ids import new_nonce
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.ingest.library_pages import Clock, utc_now
@@ -58,7 +59,7 @@ class Handler(Protocol):
         """Record in the library that an attempt failed; None means that there is no retry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Pace:
     """The concurrency and the timing of a runner."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import NotFound
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from citewell.core.jobs import Job
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Status:
     """A website with the last job on it."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import anyio
 
 from citewell.core.errors import NotFound, QuestionClosed, ServerStopping
+from citewell.core.frozen import frozen
 from citewell.core.people import DEFAULT_TASK, Directive, DirectiveTemplate, UserQuestion
 from citewell.people.changes import Changes
 from citewell.people.plain_text import plain_text
@@ -29,7 +30,7 @@ _GRACE_SECONDS = 5.0
 _LATE_ANSWERS_AT_ONCE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Party:
     """The owner of questions and directives, and the names of both sides."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ _LEAD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QueryAnalysis:
     """A question taken apart."""
 

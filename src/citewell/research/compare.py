@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.core.symbols import last_part, shared_parts
 from citewell.core.version_ranges import LATEST, is_in_range, newest, version_key
 from citewell.core.words import as_symbol
@@ -30,7 +31,7 @@ _QUESTION_SECTIONS = 2
 _NAME = re.compile(r"`?(?:--?)?[A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*(?:\(\))?`?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comparer:
     """Compares stored versions; nothing is fetched."""
 

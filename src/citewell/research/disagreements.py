@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from citewell.answer.disagreement import find_difference, read_statement, says_so
 from citewell.answer.links import link_quotes
 from citewell.answer.quote import QuotedSpan, quote_chunk, refuse_inexact
+from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id
 from citewell.core.off_loop import in_thread
 from citewell.core.results import Disagreement
@@ -31,7 +32,7 @@ _MOST_VERSIONS = 3
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Place:
     """A statement and the quote that it is."""
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from citewell.core.frozen import frozen
 from citewell.core.language import has_cjk
 from citewell.core.words import content_words
 from citewell.research.link_prose import only_names, prose_sentences
@@ -44,7 +45,7 @@ _LATER_RESULT = 0.25
 _HELD_ALREADY = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Need:
     """A question, and those of its words that the evidence so far lacks; none where it has all."""
 
@@ -52,7 +53,7 @@ class Need:
     missing: Collection[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Lead:
     """A link worth following, with the page it stands on."""
 
@@ -65,7 +66,7 @@ class Lead:
     """Whether the best evidence names it: it stands there, or its words do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Seen:
     link: Link
     source_id: int

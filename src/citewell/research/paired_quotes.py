@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.difference import find_changes, mark_difference
+from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id, content_hash
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_QUOTE_CHARACTERS = 1_200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ComparedQuote:
     """An exact slice of one version of a page."""
 
@@ -35,7 +35,7 @@ class ComparedQuote:
     origin: PageOrigin = "fetched"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuotePair:
     """What both say; one of them is None where only the other says anything."""
 
@@ -45,7 +45,7 @@ class QuotePair:
     """Both as one text: `[-removed-]`, `{+added+}`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Comparison:
     """What differs between two versions."""
 
@@ -64,7 +64,7 @@ class Comparison:
         return [quote for quote in (*of_pairs, *self.release_notes) if quote is not None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Side:
     """A span of a page as one version has it."""
 

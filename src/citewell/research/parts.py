@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Ingests(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Parts:
     """What a run works with."""
 
@@ -51,7 +51,7 @@ class Parts:
     reranker: Reranker | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Limits:
     """How far a run may go."""
 

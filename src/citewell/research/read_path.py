@@ -6,7 +6,7 @@ chunks, `answer.quote` picks what is quoted of them, `support` says whether that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from citewell.answer.definition_quote import quote_definition
 from citewell.answer.quote import FRAME_TOKENS, choose_quotes, quote_chunk
 from citewell.answer.spans import PassageText, rank_spans, span_features, split_units
 from citewell.core.errors import InferenceError
+from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.core.question import read_query
 from citewell.core.tokens import count_tokens
@@ -45,7 +46,7 @@ _MOST_EMBEDDED_CHARACTERS = 600
 _READ_CHUNKS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChosenQuote:
     """A quote with the chunk it stands in and the part of the question that it is for."""
 
@@ -68,7 +69,7 @@ class ChosenQuote:
         return replace(quote, relevance=self.relevance, sub_query=self.part)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JudgedPart:
     """A part of the question with the best chunks for it and how well they support it."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.store.page_scan import scan_pages
 from citewell.web.urls import page_address
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _WILDCARD = "*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class NamedPages:
     """The pages that URLs name, and a note for each URL that names none."""
 

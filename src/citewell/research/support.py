@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from citewell.core.asking import without_asking
 from citewell.core.definitions import asked_terms, asks_signature
+from citewell.core.frozen import frozen
 from citewell.core.language import has_cjk
 from citewell.core.text import one_line
 from citewell.core.words import content_words, words
@@ -93,7 +93,7 @@ _HIRAGANA_WORTH = 0.3
 _LEAST_HELD = 1 / 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Asked:
     worth: Mapping[str, float]
     """Of each word of the question; they sum to 1."""
@@ -101,7 +101,7 @@ class _Asked:
     is_cjk: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Judgement:
     """How well chunks support a question."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.records import Block
 from citewell.retrieve.duplicates import SeenTexts
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 MAX_BLOCK_TOKENS = 800
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BlockPlan:
     """The chunks a block will be made of, in page order, before its text is cut from the page."""
 

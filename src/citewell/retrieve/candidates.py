@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import anyio
 
 from citewell.core.errors import InferenceError
+from citewell.core.frozen import frozen
 from citewell.retrieve.fuse import fuse_by_reciprocal_rank
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _VECTOR_WEIGHT: dict[QueryKind, float] = {
 EMBED_LIMIT = 16
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundChunk:
     """A candidate: a chunk with the evidence gathered for it."""
 
@@ -46,7 +47,7 @@ class FoundChunk:
     matched_by: MatchedBy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Definitions:
     """The chunks that define what a question names, the nearest name first."""
 
@@ -57,7 +58,7 @@ class Definitions:
     """Whether the question is about the symbol itself, not about something done with it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Candidates:
     """The candidates of one query, best fused score first, and what went wrong on the way."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import e, log
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.words import content_words, words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _SAME_PAGE_SHARE = 0.6
 _PAGE_MENTION_SHARE = 0.6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Reached:
     """A node that a walk came to; `edge` is the strongest that led there."""
 
@@ -64,7 +64,7 @@ class Reached:
     edge: Edge
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GraphPath:
     """Edges that connect two nodes; the second, where there is one, comes from the far end."""
 

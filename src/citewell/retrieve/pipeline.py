@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ import anyio
 
 from citewell.core.definitions import asked_terms, raise_definitions
 from citewell.core.errors import InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.core.question import Query, read_query, telling_words
 from citewell.core.records import SearchFilter
@@ -58,7 +59,7 @@ Weigh = Callable[["Sequence[RankedChunk]"], "Sequence[float]"]
 """Gives the relevance of ranked chunks as the caller sees it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Models:
     """What ranks; either may be missing."""
 
@@ -66,7 +67,7 @@ class Models:
     reranker: Reranker | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Options:
     """What differs from one caller to another."""
 
@@ -84,7 +85,7 @@ class Options:
     weigh: Weigh | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Retrieval:
     """What a question found, best first, and how long each stage took in milliseconds."""
 

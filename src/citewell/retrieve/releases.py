@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.core.releases import UNVERSIONED, Release, parse_release_tag
 from citewell.core.version_ranges import (
     LATEST,
@@ -30,7 +31,7 @@ _RANGE = rf"(?:[<>=!~^]{{1,3}}\s?)?{_VERSION}(?:\s?,\s?[<>=!~^]{{1,3}}\s?{_VERSI
 _MOST_LISTED = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChosenReleases:
     """The filter with the versions decided, and what of the question decided them."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InferenceError
+from citewell.core.frozen import frozen
 from citewell.core.records import RankedChunk
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from citewell.retrieve.candidates import FoundChunk
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Ranking:
     """Chunks, best first; `calibrated` says whether their confidence means anything."""
 

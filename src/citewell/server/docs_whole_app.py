@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from citewell.app.access import open_docs_access
 from citewell.app.corpus import open_store_or_memory
 from citewell.app.docs_corpus import store_docs
 from citewell.app.open import already_open, open_app
+from citewell.core.frozen import frozen
 from citewell.server.http_app import build_http_app
 from citewell.server.mcp_server import build_server
 from citewell.server.metrics import Metrics
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WholeApp:
     """The open application."""
 

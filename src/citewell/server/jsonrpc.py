@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -25,7 +27,7 @@ _CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Fault:
     """Why a message cannot be served, with the id to answer to when there is one."""
 

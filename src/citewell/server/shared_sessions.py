@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import socket
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
 import h11
 from starlette.responses import JSONResponse
 
+from citewell.core.frozen import frozen
 from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _OF_CONNECTION = frozenset(
 Headers = list[tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Worker:
     """One of the processes of a server."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from citewell.core.frozen import frozen
 from citewell.server.jsonrpc import (
     VERSION_KEY,
     Fault,
@@ -51,7 +51,7 @@ _LISTED = "listed"
 _EARLIEST_VERSION = "2025-06-18"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PreparedTool:
     """A tool as the front knows it."""
 
@@ -63,7 +63,7 @@ class PreparedTool:
     """As the server lists it that has its dotted name, its scope and its output schema."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EarlyCall:
     """A call that can be answered before the SDK is loaded."""
 
@@ -73,7 +73,7 @@ class EarlyCall:
     is_modern: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Handover:
     """What the SDK's server needs to go on where the front has stopped."""
 

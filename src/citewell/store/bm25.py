@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.words import weight_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ MOST_WORDS = 256
 _MOST_POSTINGS = 4_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Totals:
     """How much the whole store holds."""
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from citewell.core.records import SearchFilter
     from citewell.store.session import Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AllowedPages:
     """The pages that pass a filter, and how many chunks they have together."""
 

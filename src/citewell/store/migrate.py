@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.core.errors import StoreError
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Migration:
     """One step of the schema; `version` is the number its file name starts with."""
 

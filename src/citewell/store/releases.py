@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.releases import Release
 from citewell.store.rows import read_record, record_values
 from citewell.store.session import read_datetime
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 KEPT_TEXTS = {"most_texts": 8, "most_characters": 1_000_000}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredRelease:
     """A release that pages document, and how many."""
 
@@ -29,7 +29,7 @@ class StoredRelease:
     pages: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UsedRelease:
     """A release that a synced folder uses."""
 
@@ -37,7 +37,7 @@ class UsedRelease:
     folder: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SiblingPage:
     """The same page in another version."""
 
@@ -46,7 +46,7 @@ class SiblingPage:
     release: Release
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class EarlierText:
     """What a page said when it was fetched."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.symbols import find_symbols
 from citewell.store.filters import allowed_pages
 from citewell.store.rows import read_record
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from citewell.store.session import Database, Session
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredSymbol:
     """A symbol, and where in the text of its page the section begins that defines it."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 from citewell.tools.resource_links import PASSAGES
 from citewell.tools.resources import PAGE_TEMPLATE, visible_pages
@@ -20,7 +20,7 @@ MAX_VALUES = 100
 """The maximum of the protocol."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Completion:
     """Values to choose from, best first, and their total number."""
 

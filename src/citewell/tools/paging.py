@@ -11,10 +11,10 @@ import binascii
 import hashlib
 import hmac
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from citewell.core.errors import InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.core.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _SEVEN_BITS = 0x7F
 _MORE = 0x80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ListPosition:
     """What a caller has been shown of a list; each item has a number."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.tools.toolsets import spell_name
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_ARGUMENT_CHARACTERS = 5_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PromptArgument:
     """An argument of a prompt; all are required."""
 
@@ -23,7 +23,7 @@ class PromptArgument:
     is_url: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Prompt:
     """A template with placeholders for arguments and for the names of the tools it uses."""
 

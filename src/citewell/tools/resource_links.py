@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell.app.scratch import URI_SCHEME, parse_scratch_uri
 from citewell.core.boundary import SUPPLIED, Boundary, label, path_label
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MAX_LINKS = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ResourceTemplate:
     """A kind of resource and the template of its URIs."""
 
@@ -31,7 +31,7 @@ class ResourceTemplate:
     priority: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Resource:
     """A resource as it is listed, before it is read."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import heapq
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.app.content_watch import Subject
 from citewell.app.scratch import parse_scratch_uri
 from citewell.core.boundary import SUPPLIED, Boundary, label, mark
 from citewell.core.errors import InvalidArgument, NotFound, ScopeViolation
+from citewell.core.frozen import frozen
 from citewell.core.library import WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.core.tokens import truncate_to_tokens
@@ -51,7 +51,7 @@ RESOURCE_NEEDS: tuple[PartName, ...] = ("store", "scratch", "secret")
 _STORED_URI = re.compile(r"citewell://(page|website)/([1-9][0-9]{0,14})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ResourceText:
     """The text of a resource, within the server's limit of one answer."""
 
@@ -59,7 +59,7 @@ class ResourceText:
     mime_type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ResourceFile:
     """The bytes of a resource that is not text."""
 

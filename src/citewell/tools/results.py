@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.answer.error_text import format_error, format_research_error
 from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign
+from citewell.core.frozen import frozen
 from citewell.core.redaction import redact, summarise_arguments
 from citewell.core.text import one_line
 from citewell.tools.untrusted import envelope_of
@@ -30,7 +30,7 @@ EXPLAINED_AT_LENGTH = frozenset({"answer", "search"})
 _LOGGED_CHARACTERS = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ToolResult:
     """Both forms of a result; each is complete."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, WithJsonSchema
 
 from citewell.core.errors import InvalidArgument, ScopeViolation
+from citewell.core.frozen import frozen
 from citewell.core.records import SearchFilter
 from citewell.core.settings import Environment
 from citewell.research.source_urls import find_named_pages
@@ -68,7 +69,7 @@ ShortFilters = Annotated[
 """The same, listed in one line to save tokens: few calls need filters."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Scope:
     """A checked scope."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, get_type_hints
 
@@ -11,6 +10,7 @@ from typing_extensions import TypeVar
 
 from citewell.app.call import Call as Call  # noqa: TC001 - the modules of tools import it from here
 from citewell.core.errors import AccessRefused, ScopeViolation
+from citewell.core.frozen import frozen
 from citewell.tools import schemas
 from citewell.tools.toolsets import hide_scope, spell_name
 
@@ -48,7 +48,7 @@ InputT = TypeVar("InputT", bound=ToolInput)
 ResultT = TypeVar("ResultT")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Annotations:
     """Hints that a host can show its user before a call."""
 
@@ -58,7 +58,7 @@ class Annotations:
     open_world: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Tool(Generic[InputT, ResultT]):
     """Everything that transports, the shell and the documentation need to know about a tool.
 
@@ -161,7 +161,7 @@ class Tool(Generic[InputT, ResultT]):
         return schemas.output_schema(self.output_model, columns=self.lists_columns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AfterCall:
     """Adds to every result what has to reach the caller with its next call."""
 

@@ -6,7 +6,6 @@ import re
 import socket
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from copy import copy
-from dataclasses import dataclass
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -22,6 +21,7 @@ import httpcore2
 from typing_extensions import override
 
 from citewell.core.errors import AddressRefused, HostUnreachable, SettingsError
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from httpcore2 import SOCKET_OPTION
@@ -83,7 +83,7 @@ def is_public(address: Address) -> bool:
     return address in _GLOBAL_IPV6 and not any(address in network for network in _SPECIAL_IPV6)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Exception:
     """A private place that may be reached: a host name or a network, on one port or any."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import PageTooLarge
+from citewell.core.frozen import frozen
 from citewell.web.decompress import ACCEPT_ENCODING, Decompressor
 
 if TYPE_CHECKING:
     import httpx2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ApiAnswer:
     """What an API answered."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -12,6 +12,7 @@ import anyio
 import httpx2
 
 from citewell.core.errors import FetchError, IssuerDown, SettingsError
+from citewell.core.frozen import frozen
 from citewell.core.hosts import is_loopback
 from citewell.web.api_answer import ask_api
 
@@ -25,7 +26,7 @@ _KEYS_SECONDS = 600.0
 REFETCH_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ServerMetadata:
     """What a server publishes about itself (RFC 8414, OpenID Connect Discovery)."""
 
@@ -36,7 +37,7 @@ class ServerMetadata:
     introspection_endpoint: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ClientIdentity:
     """How Citewell itself is registered with the server; a public client has no secret."""
 

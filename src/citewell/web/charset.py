@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.web.charset_guess import guess_encoding, unmarked_utf_16
 from citewell.web.charset_labels import codec_of, encoding_for_label
 
@@ -51,7 +51,7 @@ _NOT_SHIFT_JIS = dict.fromkeys((0xA0, 0xF8F0, 0xF8F1, 0xF8F2, 0xF8F3), 0xFFFD)
 _NOT_ISO_2022_JP = dict.fromkeys((0x0E, 0x0F, 0x1B), 0xFFFD)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class DecodedText:
     """The text of a body and the name of the encoding it was in."""
 

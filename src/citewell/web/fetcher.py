@@ -26,6 +26,7 @@ from citewell.core.errors import (
     RobotsDisallowed,
     TooManyRedirects,
 )
+from citewell.core.frozen import frozen
 from citewell.core.records import FetchedPage
 from citewell.web.address_guard import AddressGuard, GuardedNetwork, Resolve
 from citewell.web.body import OpenedBody, open_body
@@ -54,7 +55,7 @@ _AT_ONCE_BYTES = 64 * 1024
 _MAX_ROBOTS_REDIRECTS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Reply:
     """One answer, read as far as it matters: the body of a page, or the target of a redirect."""
 

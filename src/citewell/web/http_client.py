@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ssl
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import anyio
 import httpcore2
 
 from citewell.core.errors import FetchTimeout, HostUnreachable, PageTooLarge
+from citewell.core.frozen import frozen
 from citewell.web.decompress import ACCEPT_ENCODING, Decompressor
 from citewell.web.urls import shown_url, split_url
 
@@ -23,7 +23,7 @@ _MAX_CONNECTIONS = 64
 _KEEP_ALIVE_SECONDS = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OpenAnswer:
     """A site's answer whose body is still on its way."""
 

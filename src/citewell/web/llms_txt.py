@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from citewell.core.errors import NotAUrl
+from citewell.core.frozen import frozen
 from citewell.core.text import without_closing_hashes
 from citewell.web.urls import canonical_url, resolve_url
 
@@ -16,7 +16,7 @@ _LINK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LlmsTxt:
     """What an llms.txt says: the name of the site and its pages, in order."""
 

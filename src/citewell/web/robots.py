@@ -12,6 +12,7 @@ from urllib.parse import quote
 import anyio
 from anyio import to_thread
 
+from citewell.core.frozen import frozen
 from citewell.web.urls import split_url
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _FIELDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RobotsAnswer:
     """What a site answered when asked for /robots.txt."""
 
@@ -54,7 +55,7 @@ class RobotsAnswer:
     body: bytes = b""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RobotsRules:
     """The rules of one robots.txt that apply to one crawler."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import zlib
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
 from citewell.core.errors import ExtractionError, FetchError, NotAUrl, UnsupportedContent
+from citewell.core.frozen import frozen
 from citewell.web.urls import canonical_url, resolve_url, shown_url
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _PIECE_BYTES = 64 * 1024
 _DOCTYPE = re.compile(rb"<!\s*(DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SitemapUrl:
     """A page that a sitemap names; `modified_at` as the site wrote it."""
 
@@ -43,7 +43,7 @@ class SitemapUrl:
     modified_at: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Sitemap:
     """What one file names: pages, and further sitemaps where it is an index."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+
+from citewell.core.frozen import frozen
 
 INVENTORY_NAME = "objects.inv"
 
@@ -12,7 +13,7 @@ _MOST_BYTES = 50_000_000
 _MOST_ENTRIES = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Inventory:
     """What a site says that it documents, with addresses relative to the inventory's."""
 

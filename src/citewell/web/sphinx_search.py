@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _LEAST_STEM = 4
 _MOST_CUT = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Index:
     names: list[str]
     titles: list[str]

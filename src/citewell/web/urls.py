@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ada_url import join_url, normalize_url
 
 from citewell.core.errors import NotAUrl
+from citewell.core.frozen import frozen
 
 # Servers and proxies refuse longer ones; what is longer is data, not an address.
 MAX_URL_CHARACTERS = 8_192
@@ -24,7 +24,7 @@ _IGNORED_IN_URLS = re.compile(r"[\t\r\n]")
 _LOOKS_LIKE_A_HOST = re.compile(r"[\w-]+(\.[\w-]+)+(:\d+)?([/?#]\S*)?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UrlParts:
     """What a request needs to know of a canonical URL."""
 

@@ -8,10 +8,11 @@ their titles, so that they can be read without scripts and on paper.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markdown_it.token import Token
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -50,7 +51,7 @@ def callout_plugin(parser: MarkdownIt) -> None:
     parser.core.ruler.after("block", "github_callout", _parse_github)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Callout:
     kind: str
     title: str | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -12,6 +11,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -40,7 +41,7 @@ _PYTHON_LINE = re.compile(
 _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FenceInfo:
     """What stands behind the opening of a fence."""
 

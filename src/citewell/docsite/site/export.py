@@ -6,13 +6,13 @@ import mimetypes
 import re
 import secrets
 import shutil
-from dataclasses import dataclass
 from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from citewell.core.errors import CitewellError, InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.docsite.files import PAGE_SUFFIXES, resolve_doc_path
 from citewell.docsite.llms import LLMS_FILE, llms_full_txt, llms_txt
 from citewell.docsite.site.links import PageAddresses
@@ -38,7 +38,7 @@ _SHOWN_TYPES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class BrokenLink:
     """A link of a page that leads to no page, or to no place on it."""
 
@@ -46,7 +46,7 @@ class BrokenLink:
     target: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ExportReport:
     """What was written."""
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.docsite.files import MAX_PAGE_BYTES, decode_doc, is_text, read_doc, resolve_doc_path
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _CODE_FORMS = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Include:
     """A file that a line asks for."""
 
@@ -75,7 +76,7 @@ class IncludeBudget:
         return self.characters >= 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class IncludedFiles:
     """The files that pages of one folder may take in."""
 

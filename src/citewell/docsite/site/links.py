@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
+from citewell.core.frozen import frozen
 from citewell.docsite.files import PAGE_SUFFIXES
 from citewell.docsite.urls import doc_path_of, page_url
 
@@ -23,7 +24,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _SKIPPED_BY_BROWSERS = re.compile(r"[\x00-\x20\x7f]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AnchorLink:
     """A link to a place on a page."""
 
@@ -32,7 +33,7 @@ class AnchorLink:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageAddresses:
     """How addresses are written on one page."""
 

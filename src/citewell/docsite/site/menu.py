@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 150
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MenuEntry:
     """A line of the menu, or a link to a page anywhere else."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from citewell.core.frozen import frozen
 from citewell.core.language import detect_language
 from citewell.docsite.site.includes import IncludedFiles
 from citewell.docsite.site.links import AnchorLink, PageAddresses
@@ -56,7 +56,7 @@ _LANGUAGE_TAGS: Mapping[Language, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class SearchResult:
     """A hit as the search page shows it."""
 
@@ -66,7 +66,7 @@ class SearchResult:
     snippet: Markup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WrittenPage:
     """A page's HTML, and what is to be said of its links."""
 

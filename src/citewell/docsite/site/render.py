@@ -17,6 +17,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from mdit_py_plugins.tasklists import tasklists_plugin
 
+from citewell.core.frozen import frozen
 from citewell.docsite.site.callouts import callout_plugin
 from citewell.docsite.site.code_blocks import code_block_html, parse_fence_info
 from citewell.docsite.site.formulas import formula_html
@@ -47,7 +48,7 @@ _HTML_ADDRESS = re.compile(
 _NONCHARACTERS = re.compile("[\ufdd0-\ufdef]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OutlineEntry:
     """A heading of a page."""
 
@@ -56,7 +57,7 @@ class OutlineEntry:
     anchor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RenderedMarkdown:
     """The content of a page as HTML, with its headings."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from typing_extensions import override
 
+from citewell.core.frozen import frozen
 from citewell.core.words import words
 from citewell.docsite.site.code_blocks import (
     FenceInfo,
@@ -48,7 +49,7 @@ _LEAVES = frozenset({"text", "code_inline", "math_inline", "math_inline_double"}
 _DEEPEST_HEADING = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MarkedSpan:
     """A span of the text to mark; the first element of it gets the id."""
 
@@ -57,7 +58,7 @@ class MarkedSpan:
     id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StoredText:
     """A text to render, and what is known of it; offsets count from its beginning."""
 

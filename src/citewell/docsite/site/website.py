@@ -6,11 +6,11 @@ import gzip
 import hashlib
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape as escape_xml
 
+from citewell.core.frozen import frozen
 from citewell.docsite.site.pages import ASSETS, HERE, SEARCH_PAGE, PageWriter
 from citewell.docsite.urls import doc_path_of
 
@@ -26,7 +26,7 @@ _MEDIA_TYPES = {
 _MAX_KEPT_BYTES = 64_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Resource:
     """What an address of the website answers."""
 

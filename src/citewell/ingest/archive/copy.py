@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 
 from citewell.core.errors import CopyIncomplete
+from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import SearchFilter
 from citewell.ingest.archive.read import Imported, import_page, import_website
@@ -24,7 +25,7 @@ _PAGES_AT_ONCE = 200
 _WRITERS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Copied:
     """What a copy did, and what both stores hold of the source's pages now."""
 
@@ -126,7 +127,7 @@ async def _verify(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _PageSum:
     digest: bytes
     chunks: int

@@ -12,10 +12,11 @@ import json
 import struct
 import zipfile
 import zlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import ArchiveRefused
+from citewell.core.frozen import frozen
 from citewell.ingest.archive.record_checks import check_record
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ DAMAGE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Manifest:
     """What an archive holds."""
 

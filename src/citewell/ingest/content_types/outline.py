@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.frozen import frozen
 from citewell.core.text import sentence_spans
 from citewell.ingest.content_types.labels import field_of_heading, field_of_label
 
@@ -38,7 +39,7 @@ _NUMBERED = re.compile(r"(?:tip|step|ポイント|コツ)?\s*#?\d{1,2}\s*[.:)、
 _ITEM = re.compile(r"^\s*+(?:[-*+・•●]|\d{1,3}[.)）])\s*+(?P<words>\S.*)$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Announced:
     """A span of the page and the field that a label before it announces."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.records import Image, Link, Section
 from citewell.ingest.extract.characters import collapse_spaces, drop_controls, tidy_lines
 from citewell.ingest.extract.emphasis import without_emphasis
@@ -37,7 +37,7 @@ _FIRST_GROUP = itemgetter(1)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CanonicalText:
     """Canonical Markdown with its structure."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from email import message_from_string, policy
 from email.errors import MessageError
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _HEADER = re.compile(r"[A-Z][A-Za-z-]{1,40}: ?\S")
 _SHOWN_HEADERS = ("From", "To", "Date")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Message:
     """What is read of a message."""
 

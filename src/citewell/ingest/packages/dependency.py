@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.frozen import frozen
 from citewell.core.releases import Release
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _MAX_CHARACTERS = 1_000
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Dependency:
     """A package that a project names itself, in the version that is locked or installed."""
 
@@ -49,7 +50,7 @@ class Dependency:
         return f"{self.ecosystem}:{self.name}@{self.version}/"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Project:
     """The direct dependencies of a folder, and what could not be read there."""
 

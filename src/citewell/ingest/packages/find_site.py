@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -14,6 +13,7 @@ from citewell.core.errors import (
     HostUnreachable,
     RobotsDisallowed,
 )
+from citewell.core.frozen import frozen
 from citewell.core.releases import release_of_page
 from citewell.core.version_ranges import LATEST, is_same_version, is_version_range
 from citewell.ingest.packages.site_urls import (
@@ -38,7 +38,7 @@ _NO_VERSION = "0.0.0.404"
 _UNREACHABLE = (AddressRefused, FetchTimeout, HostUnreachable, RobotsDisallowed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PackageSite:
     """A site that was reached, and the version that it documents."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import ExtractionError
+from citewell.core.frozen import frozen
 from citewell.core.records import FetchedPage
 from citewell.ingest.regular_file import read_regular_file
 
@@ -21,7 +21,7 @@ MAX_SOURCE_BYTES = 2_000_000
 RENDERER_VERSION = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PackagePage:
     """A page that is rendered only when its stamp has changed."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import ExtractionError
+from citewell.core.frozen import frozen
 from citewell.ingest.packages.docstrings import docstring_markdown
 from citewell.ingest.packages.package_page import PackagePage, file_stamp, read_bounded
 
@@ -42,7 +42,7 @@ _MOST_DEPTH = 6
 _LONGEST_VALUE = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Module:
     """A module of a distribution, and the names under which its parts are public."""
 

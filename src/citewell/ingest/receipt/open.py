@@ -6,9 +6,10 @@ All of it is done on hostile bytes, in a process that can be killed; so plain da
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Literal
 
+from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash
 from citewell.ingest.receipt.container import refused, unpack_files
 from citewell.ingest.receipt.signing import fingerprint_of, is_signed
@@ -27,7 +28,7 @@ from citewell.ingest.receipt.write import (
 Outcome = Literal["passed", "failed", "unsure"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Step:
     """One check of a receipt."""
 
@@ -36,7 +37,7 @@ class Step:
     explanation: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReceiptPage:
     """A page of a receipt: what was received, and what was made of it."""
 
@@ -49,7 +50,7 @@ class ReceiptPage:
     response: ArchivedResponse
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ReceiptCitation:
     """A quote that a receipt is to prove, and the place of its page among the pages."""
 
@@ -60,7 +61,7 @@ class ReceiptCitation:
     quote: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OpenedReceipt:
     """What a receipt says, as far as it is whole."""
 

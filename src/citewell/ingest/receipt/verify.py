@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import CitewellError, ExtractionError
+from citewell.core.frozen import frozen
 from citewell.core.records import FetchedPage
 from citewell.core.text import one_line
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN_CHARACTERS = 120
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Verification:
     """The outcome of every step, in order."""
 

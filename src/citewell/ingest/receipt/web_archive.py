@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -14,6 +13,7 @@ from warcio.exceptions import ArchiveLoadFailed
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
+from citewell.core.frozen import frozen
 from citewell.ingest.receipt.container import refused
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _ABOUT_TRANSFER = frozenset({"content-encoding", "transfer-encoding"})
 _MOVED = "X-Archive-Orig-"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ArchivedResponse:
     """A response as a WARC record holds it."""
 

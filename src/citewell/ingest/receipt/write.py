@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from citewell import __version__
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash
 from citewell.core.redaction import redact
 from citewell.ingest.receipt.container import pack_files
@@ -46,7 +46,7 @@ WARC_PATH = f"archive/{WARC_NAME}"
 _WACZ_VERSION = "1.1.1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CitedPage:
     """A page with the response it was made from, and what is cited of it."""
 

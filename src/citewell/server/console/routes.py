@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import RequestBodyLimitMiddleware
@@ -11,6 +10,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.server.console.ask import ask_routes
 from citewell.server.console.citations import citation_routes
 from citewell.server.console.desk import desk_routes
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MAX_BODY_BYTES = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Console:
     """What the application serves of the consoles."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import anyio
 import numpy as np
 from psycopg import sql
 
+from citewell.core.frozen import frozen
 from citewell.core.records import Hit
 from citewell.store.filters import allowed_pages, names_project_at_most
 from citewell.store.postgres.session import PostgresSession
@@ -43,7 +43,7 @@ _MOST_DIMENSIONS = 4_000
 _MODEL_SECONDS = 30.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Model:
     model_id: int
     dimensions: int

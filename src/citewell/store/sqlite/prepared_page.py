@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash
 from citewell.core.off_loop import in_thread
 from citewell.store.rows import page_values
@@ -34,7 +34,7 @@ class PreparedChunk(NamedTuple):
     words: IndexedWords
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PreparedPage:
     """What a page is written from."""
 

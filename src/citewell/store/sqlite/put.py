@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.errors import SuppliedTextRefused
+from citewell.core.frozen import frozen
 from citewell.core.storage import PutResult
 from citewell.store.releases import KEPT_TEXTS
 from citewell.store.sqlite.mentions import put_mentions
@@ -51,7 +51,7 @@ class StoredChunk(NamedTuple):
         return self.text == chunk.text and self.heading_path == chunk.heading_path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChunkChanges:
     """How the chunks of a page differ from those that are stored.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import logging
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from citewell.core.errors import StoreError
+from citewell.core.frozen import frozen
 from citewell.store.sqlite import put
 from citewell.store.sqlite.mentions import put_mentions
 from citewell.store.sqlite.prepared_page import PARTS
@@ -47,7 +47,7 @@ _LEFT = "rows of an unfinished page are left in the database: %s"
 _MOST_REWORDED = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Plan:
     """How a page differs from what is stored, and the state in which that was so."""
 
@@ -56,7 +56,7 @@ class _Plan:
     changes: put.ChunkChanges
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Ids:
     """Ids that no page has: of rows that will be the page's, and of those that were."""
 

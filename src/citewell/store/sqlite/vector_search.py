@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from citewell.core.frozen import frozen
 from citewell.core.records import Hit
 from citewell.store.filters import allowed_pages
 from citewell.store.sqlite.session import SQL, SqliteSession, run_to_end
@@ -37,7 +37,7 @@ _SAMPLE = 4096
 _LOADED_WHILE_WAITING = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Model:
     model_id: int
     dimensions: int

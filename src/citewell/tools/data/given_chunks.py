@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.core.language import detect_language
 from citewell.core.records import Chunk, ExtractedPage, FetchedPage, PageDraft, Section
 from citewell.core.text import one_line
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"Header ([1-6])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class GivenChunk:
     """The text of a chunk and the headings above it, by level."""
 

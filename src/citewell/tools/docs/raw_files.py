@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import mimetypes
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.app.docs_folder import base_url, cache_root
+from citewell.core.frozen import frozen
 from citewell.docsite.files import PAGE_SUFFIXES, resolve_doc_path
 from citewell.docsite.llms import llms_full_txt, llms_txt
 
@@ -44,7 +44,7 @@ MADE_LISTS: dict[str, Callable[..., str]] = {
 """Files that are generated for models unless the folder has them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class RawFile:
     """A file as it is sent."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from citewell.app.docs_folder import base_url
+from citewell.core.frozen import frozen
 from citewell.tools.docs.raw_files import MADE_LISTS, make_list, read_raw_file
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Resource(Protocol):
         """Changes with the bytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Moved:
     """A redirect."""
 

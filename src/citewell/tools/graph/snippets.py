@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.answer.quote import clip
 from citewell.app.scratch import PassagePlace
+from citewell.core.frozen import frozen
 from citewell.core.graph import NodeRef
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _HEADING_LINES = re.compile(r"\A(?:\s*#+ [^\n]*\n)+\s*")
 _DEFINITION_EDGES = 800
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Snippet:
     """The beginning of a node's text, and the passage it begins."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic.json_schema import SkipJsonSchema
@@ -11,6 +10,7 @@ from citewell.answer.links import link_to_span
 from citewell.answer.spans import PassageText
 from citewell.app.citations import CitedQuote
 from citewell.core.boundary import NOTE_PLACE, SUPPLIED, enclose
+from citewell.core.frozen import frozen
 from citewell.core.page_slice import column_names, starts_inside
 from citewell.core.text_fragment import link_to_section
 from citewell.core.tokens import count_tokens
@@ -64,7 +64,7 @@ class EvidenceOutput(ToolOutput):
     notes: list[OwnText] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PassageQuote:
     """A slice of a passage, from `start` to `end` of its text."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from citewell.app.scratch import (
@@ -13,6 +12,7 @@ from citewell.app.scratch import (
     section_of_passage,
 )
 from citewell.core.errors import NotFound, ScopeViolation
+from citewell.core.frozen import frozen
 from citewell.core.ids import parse_citation_id
 from citewell.core.records import SearchFilter
 from citewell.retrieve.pipeline import Models, Options, retrieve
@@ -33,7 +33,7 @@ _MODES: dict[Mode, SearchMode] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundPassage:
     """A passage that a search found, with its ranked chunk."""
 

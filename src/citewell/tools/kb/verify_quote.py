@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, WithJsonSchema, model_validator
@@ -13,6 +12,7 @@ from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
 from citewell.core.citations import VERDICTS, Verdict
 from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash, parse_citation_id
 from citewell.tools.kb.passages import find_place
 from citewell.tools.research.arguments import Url
@@ -125,7 +125,7 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Version:
     """The version of a page that is checked: stored, or as it is now."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.boundary import path_label, unbracketed
@@ -17,6 +17,7 @@ from citewell.core.errors import (
     ScopeViolation,
     ToolTimeout,
 )
+from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 from citewell.core.words import content_words
 from citewell.docsite.site.stored_text import render_stored_texts
@@ -54,7 +55,7 @@ _KIND_OF_CODE: Mapping[str, type[CitewellError]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Asked:
     """A question and the pages to ask; without pages, all that are indexed are searched."""
 
@@ -62,7 +63,7 @@ class Asked:
     urls: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class QuoteCard:
     """A quote in its context."""
 
@@ -77,7 +78,7 @@ class QuoteCard:
     quote: Quote
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FollowedPage:
     """A page that was read for the answer, and those that were reached from it."""
 
@@ -86,7 +87,7 @@ class FollowedPage:
     pages: tuple[FollowedPage, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class AskView:
     """What was found, ready to be shown."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from citewell.core.difference import find_changes
+from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.core.text import one_line
 from citewell.tools.webapp.reader import get_visible_page
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\s+|[^\W_]+|.", re.DOTALL)
 _MOST_PAIRS_OF_WORDS = 40_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextPart:
     """A piece of a paragraph, and whether the other fetch says it differently."""
 
@@ -37,7 +37,7 @@ class TextPart:
     is_changed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class TextChange:
     """Paragraphs of the older text and those that stand for them; one of the two may be empty."""
 
@@ -46,7 +46,7 @@ class TextChange:
     after: Sequence[TextPart]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FetchComparison:
     """The fetches of a page that are kept, newest first, and how two of them differ."""
 

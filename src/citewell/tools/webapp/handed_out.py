@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.docsite.site.stored_text import StoredText, render_stored_texts
 from citewell.tools.research import status
 from citewell.tools.webapp.reader import get_visible_page
@@ -22,7 +22,7 @@ _ON_A_SCREEN = 50
 _OF_A_PAGE = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class HandedOutView:
     """A screen of citations, newest first."""
 

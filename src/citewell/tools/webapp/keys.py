@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from citewell.access import keys
 from citewell.access.keys import KeyTerms
 from citewell.access.keys import NewKey as NewKey
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from citewell.tools.tool import Call
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class KeyState:
     """A key, whether it opens anything, and when it was used."""
 

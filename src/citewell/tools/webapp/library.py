@@ -5,13 +5,14 @@ Not tools: each asks for the scope of the tool that does the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.app import websites
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
+from citewell.core.frozen import frozen
 from citewell.ingest.archive.read import read_archive
 from citewell.ingest.archive.write import write_archive
 from citewell.tools.webapp.reader import page_state, visible_pages
@@ -48,7 +49,7 @@ _MAX_TAGS = 20
 _MAX_TAG_CHARACTERS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class CrawledUrls:
     """How far a crawl is at this moment; its job reports only every few pages."""
 
@@ -56,7 +57,7 @@ class CrawledUrls:
     waiting: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class JobGroup:
     """The work on one website, newest first."""
 
@@ -88,7 +89,7 @@ class JobGroup:
         return advice_on(self.last)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class WebsitePage:
     """A website with its pages."""
 
@@ -97,7 +98,7 @@ class WebsitePage:
     jobs: JobGroup | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageListing:
     """One screen of pages, and how many there are in all."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ PART_CHARACTERS = 16_000
 _FENCE = "```"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PagePart:
     """A span of a page's text that is shown by itself."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.tools.research import answer
 from citewell.tools.websites import delete, process, refresh
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from citewell.core.records import Caller
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Permissions:
     """Whether the caller can do each of these."""
 

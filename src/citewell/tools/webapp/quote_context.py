@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from citewell.core.frozen import frozen
 from citewell.docsite.site.stored_text import MarkedSpan, StoredText
 
 _CONTEXT_CHARACTERS = 200
@@ -12,7 +12,7 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|[。！？]\s*")
 _FENCE = "```"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ContextSpan:
     """A span of a page's text around a quote."""
 

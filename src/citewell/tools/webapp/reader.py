@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 from citewell.answer.links import link_to_span
 from citewell.core.errors import NotFound
+from citewell.core.frozen import frozen
 from citewell.core.graph import NodeRef
 from citewell.core.ids import parse_citation_id
 from citewell.core.library import WebsiteQuery
@@ -35,7 +35,7 @@ _CHANGED_WEBSITES = 200
 QuoteState = Literal["marked", "outdated", "elsewhere"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageState:
     """A page and how far it has got."""
 
@@ -45,7 +45,7 @@ class PageState:
     """How many chunks are found by words alone until they have a vector."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class OutlineEntry:
     """A heading of the page and the part of the page that it is in."""
 
@@ -55,7 +55,7 @@ class OutlineEntry:
     part: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Neighbour:
     """A page that the shown one links to, or that links to it."""
 
@@ -65,7 +65,7 @@ class Neighbour:
     links_here: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundChange:
     """What the last refresh of a website found of the page."""
 
@@ -73,7 +73,7 @@ class FoundChange:
     checked_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PageView:
     """One part of a page, ready to be shown."""
 

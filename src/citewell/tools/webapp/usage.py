@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from citewell.access.authority import visible_calls
 from citewell.app.usage import checked_month, shown_key, usage_summary
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 CALLS_AT_ONCE = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UsageSum:
     """What was used under one name: of a key, a user, a tool or a day."""
 
@@ -30,7 +31,7 @@ class UsageSum:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class UsageView:
     """What was used in a month, added up in four ways."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.core.content_fields import load_fields
+from citewell.core.frozen import frozen
 from citewell.core.records import SearchFilter
 from citewell.core.words import words
 from citewell.retrieve.candidates import FoundChunk
@@ -26,7 +26,7 @@ _PAGES_LOOKED_THROUGH = 5
 _ASKED_WEIGHT = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ScoredChunk:
     """A chunk with its three scores; 0 is best in each."""
 
@@ -41,7 +41,7 @@ class ScoredChunk:
         return self.ranked.chunk
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LibraryResults:
     """The results of a query, best first, and the total number of matching chunks."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.answer.synthesis import (
@@ -14,6 +13,7 @@ from citewell.answer.synthesis import (
     synthesis_prompt,
 )
 from citewell.core.errors import InferenceError
+from citewell.core.frozen import frozen
 from citewell.tools.websites.scores import MEDIUM_UP_TO
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Synthesis:
     """A cited text; `[n]` is the n-th result."""
 

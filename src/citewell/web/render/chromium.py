@@ -6,7 +6,6 @@ import logging
 import os
 import signal
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from citewell.core.errors import RenderFailed
+from citewell.core.frozen import frozen
 from citewell.web.render.page_load import LoadedPage, PageLoad
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _START_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class ChromiumOptions:
     """How Chromium is started."""
 

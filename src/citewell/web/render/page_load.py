@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from citewell.core.errors import (
     RenderFailed,
     UnsupportedContent,
 )
+from citewell.core.frozen import frozen
 from citewell.web.render.settling import COUNT_PENDING, Requests, Settling
 from citewell.web.urls import canonical_url, shown_url, split_url
 
@@ -48,7 +49,7 @@ _MIN_SECONDS = 0.1
 _MAX_NAVIGATIONS = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LoadedPage:
     """What stands in the tab: where it is, the status it came with and its HTML."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 import anyio
 
 from citewell.core.errors import RenderFailed
+from citewell.core.frozen import frozen
 from citewell.core.records import FetchedPage
 from citewell.web.address_guard import GuardedNetwork
 from citewell.web.render.proxy import PageProxy
@@ -30,7 +30,7 @@ _MEMORY_CHECK_SECONDS = 0.5
 _PAGES_PER_BROWSER = 200
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PoolLimits:
     """What rendering may take."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol
 
 import anyio
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from playwright.async_api import Request
@@ -70,7 +71,7 @@ class Requests:
         return not self._open and anyio.current_time() - self._last_arrival >= _QUIET_SECONDS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Pending:
     """What is to come at one moment."""
 
@@ -79,7 +80,7 @@ class _Pending:
     short_timers: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Look:
     """What a document says at one moment."""
 

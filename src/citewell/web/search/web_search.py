@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import anyio
 
 from citewell.core.errors import WebSearchFailed
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 _KEPT_SEARCHES = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class FoundPages:
     """What a search brought, by which engine and when."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import SelectolaxError
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.hiding.values import as_css
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _MAX_TAGS_LOOKED_AT = 20_000_000
 _MAX_MATCHES = 200_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Selector:
     """Compound selectors with the combinators between them, and the specificity of the whole."""
 

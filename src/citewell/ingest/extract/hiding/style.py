@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.hiding.colours import (
     BLACK,
     WHITE,
@@ -45,7 +46,7 @@ _FONT_WORDS = {"smaller": 0.83, "larger": 1.2}
 _AS_AROUND = frozenset({"inherit", "unset", "revert", "revert-layer"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Style:
     """What descendants inherit of an element, or see it painted on."""
 

@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 import tinycss2
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.hiding.conditions import holds_on_screen, is_supported
 from citewell.ingest.extract.hiding.declarations import Declaration, expand
 from citewell.ingest.extract.hiding.selectors import Selector, parse_selectors, within
@@ -29,7 +30,7 @@ _MAX_NESTING = 8
 _UNLAYERED = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Rule:
     """Declarations and the selectors of what they are for, with its place in the cascade."""
 
@@ -39,7 +40,7 @@ class Rule:
     order: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class StyleSheets:
     """The rules of a page's own sheets, and whether others are linked to that cannot be known."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import tinycss2
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +44,7 @@ _OF_WINDOW = {
 _TURNS = {"deg": 1 / 360, "grad": 1 / 400, "rad": 0.5 / math.pi, "turn": 1.0}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Scale:
     """What relative lengths are relative to."""
 

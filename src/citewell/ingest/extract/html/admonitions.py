@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import collapse_spaces
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _PLAIN_BOX_TAGS = frozenset({"div", "aside", "p", "section", "blockquote", "tabl
 _PLAIN_KINDS = frozenset({"note", "warning", "tip", "caution", "important"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Admonition:
     """What a call-out is labelled with, and the element that held its title."""
 

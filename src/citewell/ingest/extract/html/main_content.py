@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import collapse_spaces, letters_of
 from citewell.ingest.extract.html.article import find_article
 from citewell.ingest.extract.html.article_evidence import is_article
@@ -60,7 +60,7 @@ _CONTENTS_TITLE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class MainContent:
     """The element that holds the main content, with the rest taken out of it."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.microdata import read_microdata
 
@@ -42,7 +42,7 @@ _MODIFIED = ("article:modified_time", "og:updated_time", "datemodified", "dcterm
              "last-modified", "lastmod", "revised")  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Metadata:
     """What a page says about itself outside its text."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import drop_invisible
 from citewell.ingest.extract.hiding.remove import remove_hidden
 from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS, Element
@@ -45,7 +45,7 @@ _MARKED_UP_CODE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Document:
     """A parsed page: the parser's own tree for the head, the light tree for the body."""
 

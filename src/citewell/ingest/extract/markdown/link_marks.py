@@ -7,8 +7,9 @@ time is that of reading the line, however it is made.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ _TAIL = re.compile(
 _MAX_DEPTH = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class LinkMark:
     """A link or image as it is written; `target` is None where a definition gives it."""
 

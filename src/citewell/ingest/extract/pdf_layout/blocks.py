@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.pdf_layout.lines import ITEM_MARK, LEADERS, is_contents, join_text
 from citewell.ingest.extract.pdf_layout.tables import table_end, table_text
@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Block:
     """A piece of a document with the page that it begins on."""
 

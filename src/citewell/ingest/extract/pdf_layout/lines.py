@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ ITEM_MARK = re.compile(r"(?:[•‣▪◦●–-]|\(?\d{1,2}[.)]|\(?[a-z][.)])$"
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Cell:
     """Words that stand together."""
 
@@ -52,7 +53,7 @@ class Cell:
         return " ".join(word.text for word in self.words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Line:
     """Cells on one baseline."""
 
@@ -182,7 +183,7 @@ def _cells(row: list[Word]) -> list[Cell]:
     return [Cell(words=tuple(cell)) for cell in cells]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Gutter:
     """The space between two columns of prose."""
 

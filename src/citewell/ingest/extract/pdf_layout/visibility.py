@@ -7,12 +7,13 @@ transparency, clipping, layers that are off, and shapes on top, whatever hides t
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pypdfium2
 from pypdfium2 import raw
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ _INVISIBLE_MODES = (raw.FPDF_TEXTRENDERMODE_INVISIBLE, raw.FPDF_TEXTRENDERMODE_C
 _MAX_REPLACEMENT = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class _Object:
     """A page object with the object of the page itself that holds it."""
 

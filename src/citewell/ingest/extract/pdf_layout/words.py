@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pypdfium2
 import pypdfium2.raw
 
+from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import clean_plain_text
 from citewell.ingest.extract.pdf_layout.visibility import seen_characters
 
@@ -27,7 +28,7 @@ _HYPHENS = "\ufffe\x02\u00ad"
 _WORD_GAP = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class Word:
     """Letters without a space between, in points from the lower left corner of the page."""
 
