@@ -85,3 +85,27 @@ async def test_an_alias_of_what_could_not_be_read_waits_to_be_read_itself(store:
     assert await store.crawls.retry_aliases(site) == 1
 
     assert await store.crawls.next_urls(site, limit=9) == [CrawlUrl(url="b", ignore_canonical=True)]
+
+
+async def test_what_failed_waits_again_for_the_job_that_goes_on_with_the_crawl(
+    store: Store,
+) -> None:
+    site = await crawled_site(store, *(CrawlUrl(url=url) for url in "abc"))
+    change = PageChange(url="b", source_id=2, kind="failed", error="too slow")
+    outcomes = (
+        CrawlOutcome(url="a", state="read"),
+        CrawlOutcome(url="b", state="failed", error="too slow", change=change),
+        CrawlOutcome(url="c", state="gone"),
+    )
+    for outcome in outcomes:
+        await store.crawls.note_outcome(site, outcome)
+
+    requeued = await store.crawls.retry_failed(site, job_id=2)
+    await store.crawls.note_outcome(site, CrawlOutcome(url="b", state="failed", error="again"))
+    begun = await store.crawls.retry_failed(site, job_id=2)
+
+    assert (requeued, begun) == (1, 0)
+    assert await store.crawls.first_errors(site, limit=5) == [("b", "again")]
+    assert await store.crawls.list_changes(site, limit=5) == []
+    crawl = await store.crawls.get_crawl(site)
+    assert crawl == Crawl(job_id=2, discovery="links", started_at=NOW)

@@ -141,10 +141,11 @@ class Library:
         source_id: int,
         *,
         project: str,
+        only_failed: bool = False,
         wait_seconds: float | None = PATIENCE_SECONDS,
         on_progress: OnProgress = no_progress,
     ) -> Refreshed:
-        """Fetch a website again and report what changed in it.
+        """Fetch a website again, or only what its last crawl failed to read; report what changed.
 
         Raises:
             NotFound: there is no such website or page.
@@ -154,6 +155,7 @@ class Library:
             kind="refresh_website",
             key=str(source_id),
             project=project,
+            payload={"only_failed": only_failed},
             priority=_ASKED_PRIORITY,
         )
         job, _ = await self._store.jobs.add_job(draft, now=self._parts.clock())

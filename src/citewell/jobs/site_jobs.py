@@ -35,7 +35,10 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
         CitewellError: the site cannot be reached, or stopped answering.
     """
     is_refresh = work.job.kind == "refresh_website" or bool(work.job.payload.get("force"))
+    only_failed = bool(work.job.payload.get("only_failed"))
     crawler = SiteCrawler(parts, website, job_id=work.job.job_id, is_refresh=is_refresh)
+    if only_failed:
+        await parts.store.crawls.retry_failed(website.source_id, job_id=work.job.job_id)
     if not await crawler.is_begun():
         await work.report(JobProgress(stage="discovering"))
     await crawler.start()
@@ -54,7 +57,8 @@ async def crawl_site(work: Work, parts: LibraryParts, website: Website) -> str:
         now=parts.clock(),
         title=await _title(parts, website),
         error_message=message,
-        change=report if is_refresh else None,
+        # After the first crawl nothing has changed; its failed pages are read late.
+        change=report if is_refresh and (not only_failed or website.last_change) else None,
     )
     return report_to_json(report)
 

@@ -87,6 +87,20 @@ class CrawlStore:
         """
         return await self._database.execute("retry_aliases", {"website_id": website_id})
 
+    async def retry_failed(self, website_id: int, *, job_id: int) -> int:
+        """Requeue the URLs that failed, and let `job_id` go on with the crawl.
+
+        Returns how many wait now; nothing is done when the job has begun already.
+        """
+        values = {"website_id": website_id, "job_id": job_id}
+
+        async def work(session: Session) -> int:
+            if await session.execute("hand_over_crawl", values) == 0:
+                return 0
+            return await session.execute("retry_failed_urls", {"website_id": website_id})
+
+        return await self._database.transaction(work)
+
     async def count_urls(self, website_id: int) -> dict[CrawlState, int]:
         """Return how many URLs there are of each state that occurs."""
         rows = await self._database.fetch_all("count_crawl_urls", {"website_id": website_id})

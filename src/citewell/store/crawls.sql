@@ -47,6 +47,13 @@ WHERE website_id = :website_id
             AND target.state IN ('waiting', 'read', 'duplicate')
     );
 
+-- name: hand_over_crawl
+UPDATE crawl SET job_id = :job_id WHERE website_id = :website_id AND job_id <> :job_id;
+
+-- name: retry_failed_urls
+UPDATE crawl_url SET state = 'waiting', error = NULL, change = NULL
+WHERE website_id = :website_id AND state = 'failed';
+
 -- name: count_crawl_urls
 SELECT state, count(*) AS urls FROM crawl_url WHERE website_id = :website_id GROUP BY state;
 

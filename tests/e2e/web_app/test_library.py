@@ -105,7 +105,7 @@ def test_what_cannot_be_reached_says_when_it_is_tried_again(tab: Tab) -> None:
     expect(work).to_contain_text("next try")
     expect(page.get_by_role("button", name="Refresh now")).to_have_count(0)
     page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Continue reading")).to_be_visible()
 
 
 def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: Path) -> None:
@@ -144,11 +144,64 @@ def test_counts_of_a_crawl_agree_and_go_on_where_they_were(tab: Tab, tmp_path: P
         page.get_by_role("button", name="Cancel").click()
         expect(work).to_contain_text("What was read is kept")
         expect(page.get_by_role("button", name="Refresh now")).to_have_count(0)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Continue reading").click()
         expect(work).to_contain_text("11 URLs tried, 1 more known")
         is_open.set()
         expect(work).to_be_empty(timeout=60_000)
         expect(facts).to_contain_text(re.compile(r"ready\s+12 pages"))
+
+
+def test_a_single_page_is_not_shown_as_a_website(tab: Tab) -> None:
+    page = tab.open("/library")
+    page.get_by_role("link", name="Owls").click()
+
+    expect(page.locator("#website-facts")).not_to_contain_text("page")
+    expect(page.get_by_role("heading", name="Pages")).to_have_count(0)
+    page.get_by_text("Delete…").click()
+    expect(page.locator("main")).to_contain_text("The page is deleted from the library")
+    page.locator(".settings [name=tags]").fill("night")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_contain_text("the page")
+    page.get_by_role("button", name="Refresh now").click()
+    expect(page.locator("main")).to_contain_text("unchanged", timeout=60_000)
+    expect(page.locator("main")).not_to_contain_text("0 added")
+    page.get_by_role("link", name="Read the page").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Owls")
+    page.get_by_role("link", name="In the library").click()
+    expect(page).to_have_url(re.compile(r"/library/\d+$"))
+
+
+def test_pages_of_a_site_that_failed_are_listed_and_tried_again_alone(tab: Tab) -> None:
+    site, broken = tab.scene.site, ("/part/two", "/part/three")
+    words = "<title>{0}</title><main><h1>{0}</h1><p>About the reed warbler, {0}.</p></main>"
+    for path in ("/part/", "/part/one", *broken):
+        site.pages[path] = words.format(path)
+    for path in broken:
+        site.pages[path] = Response(status=403, body=b"no")
+    locations = "".join(
+        f"<url><loc>{site.url(path)}</loc></url>" for path in ("/part/", "/part/one", *broken)
+    )
+    site.pages["/part/sitemap.xml"] = Response(
+        body=f"<urlset>{locations}</urlset>".encode(), headers={"Content-Type": "application/xml"}
+    )
+    page = tab.open("/library")
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("URL").first.fill(site.url("/part/"))
+    page.get_by_label("The whole site").check()
+    page.get_by_role("button", name="Add", exact=True).click()
+    failures = page.locator(".failures")
+    expect(failures.get_by_role("listitem")).to_have_count(2, timeout=60_000)
+    expect(failures.get_by_role("listitem").first).to_contain_text("/part/two")
+    expect(failures.get_by_role("listitem").first).to_contain_text("403")
+    tab.check_looks()
+
+    site.pages["/part/two"] = words.format("two")
+    site.requests.clear()
+    page.get_by_role("button", name="Try these pages again").click()
+    expect(failures.get_by_role("listitem")).to_have_count(1, timeout=60_000)
+    expect(page.locator("#website-facts")).to_contain_text("3 pages")
+    expect(page.get_by_role("heading", name="What changed")).to_have_count(0)
+    assert set(site.paths()) == set(broken)
 
 
 def test_an_address_without_a_scheme_shows_what_will_be_used(tab: Tab) -> None:

@@ -78,6 +78,7 @@ def library_routes(door: Door, screen: Screen) -> list[Route]:
         form("/jobs/{id:int}/retry", pages.retry),
         page("/{id}", pages.show_website),
         form("/{id:int}/refresh", pages.refresh),
+        form("/{id:int}/retry", pages.retry_failed_pages),
         form("/{id:int}/settings", pages.change_settings),
         form("/{id:int}/delete", pages.delete),
     ]
@@ -167,6 +168,11 @@ class LibraryPages:
     async def refresh(self, request: Request, call: Call) -> Response:
         """Fetch a website again."""
         await library.refresh_website(request.path_params["id"], call)
+        return _to(f"{LIBRARY}/{request.path_params['id']}")
+
+    async def retry_failed_pages(self, request: Request, call: Call) -> Response:
+        """Fetch the pages of a site that could not be read again."""
+        await library.retry_failed_pages(request.path_params["id"], call)
         return _to(f"{LIBRARY}/{request.path_params['id']}")
 
     async def change_settings(self, request: Request, call: Call) -> Response:

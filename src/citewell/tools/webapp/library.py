@@ -45,6 +45,7 @@ WEBSITES_AT_ONCE = 25
 PAGES_AT_ONCE = 50
 _CALLER = "web app"
 _JOBS = 50
+_FAILURES_AT_ONCE = 100
 _MAX_TAGS = 20
 _MAX_TAG_CHARACTERS = 60
 
@@ -90,12 +91,27 @@ class JobGroup:
 
 
 @frozen
+class FailedPage:
+    """A page of a site that could not be read, and why."""
+
+    url: str
+    reason: str
+
+
+@frozen
 class WebsitePage:
     """A website with its pages."""
 
     view: WebsiteView
     members: Sequence[Member]
+    """Empty for a single page."""
     jobs: JobGroup | None
+    holder: Website | None
+    """The site that holds a page which nobody added by itself."""
+    failures: Sequence[FailedPage]
+    """The first pages that the last crawl could not read."""
+    failed: int
+    """How many there are."""
 
 
 @frozen
@@ -122,13 +138,29 @@ async def view_website(source_id: int, call: Call, *, after: int = 0) -> Website
     project, store = call.caller.project, call.parts.store
     view = await websites.view_website(call.parts, source_id, project=project)
     groups = await list_jobs(call)
+    is_site = view.website.kind == "site"
+    errors = await store.crawls.first_errors(source_id, limit=_FAILURES_AT_ONCE)
+    counts = await store.crawls.count_urls(source_id)
     return WebsitePage(
         view=view,
         members=await store.library.list_members(
             source_id, limit=PAGES_AT_ONCE, after_source_id=after
-        ),
+        )
+        if is_site
+        else (),
         jobs=next((group for group in groups if group.source_id == source_id), None),
+        holder=None if view.website.is_entry else await _holder_of(source_id, call),
+        failures=[FailedPage(url=url, reason=reason) for url, reason in errors],
+        failed=counts.get("failed", 0),
     )
+
+
+async def _holder_of(source_id: int, call: Call) -> Website | None:
+    library = call.parts.store.library
+    holder = (await library.holders_of([source_id])).get(source_id)
+    if holder is None:
+        return None
+    return await library.get_website(holder, project=call.caller.project)
 
 
 async def list_pages(
@@ -225,6 +257,18 @@ async def refresh_website(source_id: int, call: Call) -> None:
     refresh.TOOL.refuse_others(call.caller)
     await websites.refresh_website(
         call.parts, source_id, project=call.caller.project, caller=_CALLER, wait_seconds=0
+    )
+
+
+async def retry_failed_pages(source_id: int, call: Call) -> None:
+    """Fetch the pages of a site that could not be read again, in the background.
+
+    Raises:
+        NotFound: there is no such website.
+    """
+    refresh.TOOL.refuse_others(call.caller)
+    await call.parts.library.refresh(
+        source_id, project=call.caller.project, only_failed=True, wait_seconds=0
     )
 
 
