@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, get_type_hints
 
@@ -70,7 +72,7 @@ class Tool(Generic[InputT, ResultT]):
     toolset: Toolset
     title: str
     description: str
-    annotations: Annotations
+    """May be indented as a block; a line that is indented further continues the one above."""
     needs: tuple[PartName, ...]
     """The parts that a call gets; no other part is opened for it."""
     run: Callable[[InputT, Call], Awaitable[ResultT]]
@@ -78,6 +80,7 @@ class Tool(Generic[InputT, ResultT]):
     render: Callable[[ResultT, Call], str]
     example: Mapping[str, object]
     """Valid arguments, for the documentation and the contract tests."""
+    annotations: Annotations = Annotations(read_only=True)
     shape: Callable[[ResultT, Call], ToolOutput] | None = None
     """Makes the structured form, whose model it declares; None where `run` returns that form."""
     in_default: bool = False
@@ -93,6 +96,10 @@ class Tool(Generic[InputT, ResultT]):
     """Whether `run` can ask the client's model or its user."""
     check: Callable[[InputT], None] | None = None
     """Refuses arguments that the input model cannot; such a call is not charged."""
+
+    def __post_init__(self) -> None:
+        lines = re.sub(r"\n +", " ", inspect.cleandoc(self.description))
+        object.__setattr__(self, "description", lines)
 
     @property
     def underscored_name(self) -> str:

@@ -11,7 +11,7 @@ from citewell.core.errors import NotFound
 from citewell.core.tokens import truncate_to_tokens
 from citewell.tools.scope import check_scope
 from citewell.tools.supplied import SuppliedAt, SuppliedBy, render_supplied, shape_moment
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_TEXT_TOKENS = 8_000
@@ -92,15 +92,14 @@ TOOL = Tool(
     name="fetch",
     toolset="connector",
     title="Read an indexed page",
-    description=(
-        "Return the text of an indexed page by its id.\n"
-        "Use when a result of search is promising and you need its whole page.\n"
-        "Do not use when you need single facts: call search.\n"
-        f"Returns at most {MAX_TEXT_TOKENS} tokens of the page.\n"
-        "If you need more, call search with a narrower question.\n"
-        f"Defaults: none. Max: {MAX_TEXT_TOKENS} tokens."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Return the text of an indexed page by its id.
+        Use when a result of search is promising and you need its whole page.
+        Do not use when you need single facts: call search.
+        Returns at most {MAX_TEXT_TOKENS} tokens of the page.
+        If you need more, call search with a narrower question.
+        Defaults: none. Max: {MAX_TEXT_TOKENS} tokens.
+    """,
     needs=("store",),
     run=run,
     render=render,

@@ -109,14 +109,14 @@ TOOL = Tool(
     name="data_create_website_chunks",
     toolset="data",
     title="Add chunks to a source",
-    description=(
-        "Add chunks to a source, after those it has.\n"
-        "Use when you cut the content yourself.\n"
-        "Do not use when it can be fetched: rag_process_website.\n"
-        "Returns at most the count.\n"
-        "If you need more, call data_update_website_status.\n"
-        f"Defaults: none. Max: {MAX_CHUNKS} chunks a call."
-    ),
+    description=f"""
+        Add chunks to a source, after those it has.
+        Use when you cut the content yourself.
+        Do not use when it can be fetched: rag_process_website.
+        Returns at most the count.
+        If you need more, call data_update_website_status.
+        Defaults: none. Max: {MAX_CHUNKS} chunks a call.
+    """,
     annotations=Annotations(read_only=False, idempotent=False),
     needs=("store", "embedder"),
     run=run,

@@ -42,14 +42,14 @@ TOOL = Tool(
     name="data_create_website_source",
     toolset="data",
     title="Create a website source",
-    description=(
-        "Add a website source without fetching it.\n"
-        "Use when the content comes from elsewhere.\n"
-        "Do not use when it should be fetched: rag_process_website.\n"
-        "Returns at most the source.\n"
-        "If you need more, call data_create_website_chunks.\n"
-        "Defaults: none. Max: one."
-    ),
+    description="""
+        Add a website source without fetching it.
+        Use when the content comes from elsewhere.
+        Do not use when it should be fetched: rag_process_website.
+        Returns at most the source.
+        If you need more, call data_create_website_chunks.
+        Defaults: none. Max: one.
+    """,
     annotations=Annotations(read_only=False),
     needs=("store",),
     run=run,

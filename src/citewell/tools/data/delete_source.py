@@ -36,14 +36,14 @@ TOOL = Tool(
     name="data_delete_website_source",
     toolset="data",
     title="Delete a source",
-    description=(
-        "Delete a source and its chunks for good.\n"
-        "Use when the user asks for it.\n"
-        "Do not use when it is outdated: rag_refresh_website.\n"
-        "Returns at most the counts.\n"
-        "If you need more, call data_list_website_sources.\n"
-        "Defaults: none. Max: one."
-    ),
+    description="""
+        Delete a source and its chunks for good.
+        Use when the user asks for it.
+        Do not use when it is outdated: rag_refresh_website.
+        Returns at most the counts.
+        If you need more, call data_list_website_sources.
+        Defaults: none. Max: one.
+    """,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
     needs=("store", "library"),
     run=run,

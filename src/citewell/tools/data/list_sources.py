@@ -14,7 +14,7 @@ from citewell.tools.data.sources import (
     render_source,
     shape_source,
 )
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.websites.arguments import Status
 
 DEFAULT_LIMIT = 50
@@ -69,15 +69,14 @@ TOOL = Tool(
     name="data_list_website_sources",
     toolset="data",
     title="List sources",
-    description=(
-        "List source rows.\n"
-        "Use when you need ids.\n"
-        "Do not use when you look for content: rag_query_websites.\n"
-        "Returns at most limit rows.\n"
-        "If you need more, call again with offset.\n"
-        f"Defaults: {DEFAULT_LIMIT}. Max: {MAX_LIMIT}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List source rows.
+        Use when you need ids.
+        Do not use when you look for content: rag_query_websites.
+        Returns at most limit rows.
+        If you need more, call again with offset.
+        Defaults: {DEFAULT_LIMIT}. Max: {MAX_LIMIT}.
+    """,
     needs=("store",),
     run=run,
     render=render,

@@ -10,7 +10,7 @@ from citewell.core.records import SearchFilter
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.tools.data.sources import ChunkShape, render_chunks, shape_chunk, within_budget
 from citewell.tools.data.vectors import unit_vector
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import PageUrl
 from citewell.tools.websites.scores import combined_distance, vector_distance, word_distance
 
@@ -98,15 +98,14 @@ TOOL = Tool(
     name="data_query_chunks_hybrid",
     toolset="data",
     title="Search chunks by vector and words",
-    description=(
-        "Find chunks by vector and words, fused by rank.\n"
-        "Use when you have an embedding or want raw scores.\n"
-        "Do not use when you have a question: rag_query_websites.\n"
-        "Returns at most max_results chunks.\n"
-        "If you need more, call data_read_website_chunks.\n"
-        f"Defaults: {DEFAULT_RESULTS}. Max: {MAX_RESULTS}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Find chunks by vector and words, fused by rank.
+        Use when you have an embedding or want raw scores.
+        Do not use when you have a question: rag_query_websites.
+        Returns at most max_results chunks.
+        If you need more, call data_read_website_chunks.
+        Defaults: {DEFAULT_RESULTS}. Max: {MAX_RESULTS}.
+    """,
     needs=("store", "embedder"),
     run=run,
     render=render,

@@ -13,7 +13,7 @@ from citewell.tools.data.sources import (
     shape_chunk,
     within_budget,
 )
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.websites.arguments import SourceId
 
 if TYPE_CHECKING:
@@ -74,15 +74,14 @@ TOOL = Tool(
     name="data_read_website_chunks",
     toolset="data",
     title="Read the chunks of a source",
-    description=(
-        "Read a source's chunks in order.\n"
-        "Use when you need all its text.\n"
-        "Do not use when you have a question: rag_query_websites.\n"
-        "Returns at most limit chunks, fewer when they are long.\n"
-        "If you need more, call again with offset.\n"
-        f"Defaults: {DEFAULT_LIMIT}. Max: 100."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Read a source's chunks in order.
+        Use when you need all its text.
+        Do not use when you have a question: rag_query_websites.
+        Returns at most limit chunks, fewer when they are long.
+        If you need more, call again with offset.
+        Defaults: {DEFAULT_LIMIT}. Max: 100.
+    """,
     needs=("store",),
     run=run,
     render=render,

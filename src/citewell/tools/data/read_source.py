@@ -9,7 +9,7 @@ from citewell.tools.data.sources import (
     render_source,
     shape_source,
 )
-from citewell.tools.tool import Annotations, Call, Tool
+from citewell.tools.tool import Call, Tool
 
 
 async def run(arguments: SourceInput, call: Call) -> SourceShape:
@@ -25,15 +25,14 @@ TOOL = Tool(
     name="data_read_website_source",
     toolset="data",
     title="Read a source",
-    description=(
-        "Read one source's row.\n"
-        "Use when you have its id.\n"
-        "Do not use when you want its fields: rag_get_website_status.\n"
-        "Returns at most one row.\n"
-        "If you need more, call data_read_website_chunks.\n"
-        "Defaults: none. Max: one."
-    ),
-    annotations=Annotations(read_only=True),
+    description="""
+        Read one source's row.
+        Use when you have its id.
+        Do not use when you want its fields: rag_get_website_status.
+        Returns at most one row.
+        If you need more, call data_read_website_chunks.
+        Defaults: none. Max: one.
+    """,
     needs=("store",),
     run=run,
     render=render_source,

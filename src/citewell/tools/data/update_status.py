@@ -63,14 +63,14 @@ TOOL = Tool(
     name="data_update_website_status",
     toolset="data",
     title="Set the status of a source",
-    description=(
-        "Set a source's processing status.\n"
-        "Use when you process it yourself.\n"
-        "Do not use when the server does: it keeps the status.\n"
-        "Returns at most the status.\n"
-        "If you need more, call data_read_website_source.\n"
-        "Defaults: no error. Max: one."
-    ),
+    description="""
+        Set a source's processing status.
+        Use when you process it yourself.
+        Do not use when the server does: it keeps the status.
+        Returns at most the status.
+        If you need more, call data_read_website_source.
+        Defaults: no error. Max: one.
+    """,
     annotations=Annotations(read_only=False),
     needs=("store",),
     run=run,

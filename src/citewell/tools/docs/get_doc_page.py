@@ -12,7 +12,7 @@ from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument
 from citewell.docsite.pages import body_start, parse_page
 from citewell.tools.docs.served import served_docs
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -205,16 +205,15 @@ TOOL = Tool(
     name="get_doc_page",
     toolset="docs",
     title="Read a page of the docs",
-    description=(
-        "Read a page of the documentation that this server serves, as Markdown.\n"
-        "Use when search_docs or list_doc_pages gave you its path.\n"
-        "Do not use when you look for something: call search_docs.\n"
-        f"Returns at most {MAX_BYTES:,} bytes: the page, or the named sections with "
-        "those below them.\n"
-        "If you need more, call again with start_line.\n"
-        f"Defaults: the whole page. Max: {MAX_SECTIONS} sections."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Read a page of the documentation that this server serves, as Markdown.
+        Use when search_docs or list_doc_pages gave you its path.
+        Do not use when you look for something: call search_docs.
+        Returns at most {MAX_BYTES:,} bytes: the page, or the named sections with
+            those below them.
+        If you need more, call again with start_line.
+        Defaults: the whole page. Max: {MAX_SECTIONS} sections.
+    """,
     needs=("docs",),
     run=run,
     render=render,

@@ -11,7 +11,7 @@ from pydantic import Field
 from citewell.core.boundary import NOTE_PLACE, enclose, label, mark
 from citewell.core.errors import InvalidArgument
 from citewell.tools.docs.served import served_docs
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import PageLabel, PageUrl
 
 if TYPE_CHECKING:
@@ -132,15 +132,14 @@ TOOL = Tool(
     name="list_doc_pages",
     toolset="docs",
     title="List the docs' pages",
-    description=(
-        "List the pages of the documentation that this server serves.\n"
-        "Use when you want to see what the docs cover, or need a path.\n"
-        "Do not use when you look for something: call search_docs.\n"
-        f"Returns at most {MAX_LISTED} paths with titles, in reading order.\n"
-        "If you need more, call again with after; get_doc_page reads a page.\n"
-        f"Defaults: all categories. Max: {MAX_LISTED} pages a call."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List the pages of the documentation that this server serves.
+        Use when you want to see what the docs cover, or need a path.
+        Do not use when you look for something: call search_docs.
+        Returns at most {MAX_LISTED} paths with titles, in reading order.
+        If you need more, call again with after; get_doc_page reads a page.
+        Defaults: all categories. Max: {MAX_LISTED} pages a call.
+    """,
     needs=("docs",),
     run=run,
     render=render,

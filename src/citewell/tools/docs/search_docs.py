@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field
 from citewell.app.docs_folder import base_url
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.tools.docs.served import served_docs
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 MAX_QUERY_CHARACTERS = 500
@@ -116,17 +116,16 @@ TOOL = Tool(
     name="search_docs",
     toolset="docs",
     title="Search the docs",
-    description=(
-        "Search the documentation that this server serves.\n"
-        "Use when you look for a page or a fact in these docs; misspelt words are forgiven.\n"
-        "Do not use when you know the page: call get_doc_page.\n"
-        "Returns at most limit pages, each with path, section, link and a snippet; those far "
-        "behind the first only when limit is given.\n"
-        "If you need more, call get_doc_page with a path (and the section).\n"
-        f"Defaults: limit {DEFAULT_LIMIT}. Max: limit {MAX_LIMIT} (the server may set less), "
-        f"query {MAX_QUERY_CHARACTERS} characters."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Search the documentation that this server serves.
+        Use when you look for a page or a fact in these docs; misspelt words are forgiven.
+        Do not use when you know the page: call get_doc_page.
+        Returns at most limit pages, each with path, section, link and a snippet; those far
+            behind the first only when limit is given.
+        If you need more, call get_doc_page with a path (and the section).
+        Defaults: limit {DEFAULT_LIMIT}. Max: limit {MAX_LIMIT} (the server may set less),
+            query {MAX_QUERY_CHARACTERS} characters.
+    """,
     needs=("docs",),
     run=run,
     render=render,

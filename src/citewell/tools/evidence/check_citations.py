@@ -113,15 +113,15 @@ TOOL = Tool(
     name="check_citations",
     toolset="evidence",
     title="Check a text's citations",
-    description=(
-        "Check every quote and link of a text: exact, changed (and how), gone, unreachable.\n"
-        "Use when you have written or received a text with quotes and their addresses.\n"
-        "Do not use when you check one quote of a known page: call kb_verify_quote.\n"
-        f"Returns at most {MAX_ROWS} rows.\n"
-        "If you need more, send the text in parts.\n"
-        f"Defaults: against auto. Max: {MAX_TEXT_CHARACTERS:,} characters, {MAX_LIVE_PAGES} pages "
-        "fetched."
-    ),
+    description=f"""
+        Check every quote and link of a text: exact, changed (and how), gone, unreachable.
+        Use when you have written or received a text with quotes and their addresses.
+        Do not use when you check one quote of a known page: call kb_verify_quote.
+        Returns at most {MAX_ROWS} rows.
+        If you need more, send the text in parts.
+        Defaults: against auto. Max: {MAX_TEXT_CHARACTERS:,} characters, {MAX_LIVE_PAGES} pages
+            fetched.
+    """,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("store", "ingester"),
     run=run,

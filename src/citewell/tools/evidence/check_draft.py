@@ -14,7 +14,7 @@ from citewell.core.boundary import SUPPLIED, Boundary
 from citewell.retrieve.pipeline import Models
 from citewell.tools.scope import check_scope, search_filter
 from citewell.tools.supplied import Supplied, is_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -187,17 +187,16 @@ TOOL = Tool(
     name="check_draft",
     toolset="evidence",
     title="Check a draft",
-    description=(
-        "Check each factual sentence of a text by the library: quoted, supported, partly (what is "
-        "missing), unsupported, contradicted (what differs), with the best quotes for and against "
-        "it.\n"
-        "Use when you have written something from indexed pages.\n"
-        "Do not use when the text cites its pages: call check_citations.\n"
-        f"Returns at most {MAX_SENTENCES} sentences.\n"
-        "If you need more, send the text in parts.\n"
-        f"Defaults: all indexed pages. Max: {MAX_DRAFT_CHARACTERS:,} characters."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Check each factual sentence of a text by the library: quoted, supported, partly (what is
+            missing), unsupported, contradicted (what differs), with the best quotes for and against
+            it.
+        Use when you have written something from indexed pages.
+        Do not use when the text cites its pages: call check_citations.
+        Returns at most {MAX_SENTENCES} sentences.
+        If you need more, send the text in parts.
+        Defaults: all indexed pages. Max: {MAX_DRAFT_CHARACTERS:,} characters.
+    """,
     asks_client=True,
     needs=("store", "embedder", "reranker", "citations"),
     run=run,

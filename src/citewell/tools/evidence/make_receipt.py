@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.answer.quote import clip
 from citewell.tools.receipts import MAX_CITATIONS, RECEIPT_SCHEME, receipt_for
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText, PageUrl
 
 MAX_SHOWN_CHARACTERS = 600
@@ -79,16 +79,15 @@ TOOL = Tool(
     name="make_receipt",
     toolset="evidence",
     title="Prove quotes",
-    description=(
-        "Make one signed file (WACZ) that proves quotes: what the site sent, the text made of it, "
-        "and the quotes in it.\n"
-        "Use when a reader must be able to check a citation without this server.\n"
-        "Do not use when you only doubt a quote: call kb_verify_quote.\n"
-        "Returns at most one resource URI, read with resources/read.\n"
-        "If you need more, call again with other citations.\n"
-        f"Defaults: none. Max: {MAX_CITATIONS} citations."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Make one signed file (WACZ) that proves quotes: what the site sent, the text made of it,
+            and the quotes in it.
+        Use when a reader must be able to check a citation without this server.
+        Do not use when you only doubt a quote: call kb_verify_quote.
+        Returns at most one resource URI, read with resources/read.
+        If you need more, call again with other citations.
+        Defaults: none. Max: {MAX_CITATIONS} citations.
+    """,
     needs=("store", "secret"),
     run=run,
     render=render,

@@ -11,7 +11,7 @@ from citewell.tools.graph.listing import MAX_RESULT_TOKENS
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
 from citewell.tools.graph.snippets import find_snippets
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
@@ -115,15 +115,14 @@ TOOL = Tool(
     name="graph.describe",
     toolset="graph",
     title="Describe nodes",
-    description=(
-        "Say what pages, sections and entities are, and count their relations.\n"
-        f"Use when you choose where to go on. {WHEN_TO_USE}\n"
-        f"Do not use when you want the related nodes: graph_expand. {NARROW_FIRST}\n"
-        "Returns at most an entry a node; without node_ids the size of the graph.\n"
-        "If you need more, call graph_expand.\n"
-        f"Defaults: no snippets. Max: {MAX_NODES} ids."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Say what pages, sections and entities are, and count their relations.
+        Use when you choose where to go on. {WHEN_TO_USE}
+        Do not use when you want the related nodes: graph_expand. {NARROW_FIRST}
+        Returns at most an entry a node; without node_ids the size of the graph.
+        If you need more, call graph_expand.
+        Defaults: no snippets. Max: {MAX_NODES} ids.
+    """,
     needs=("store", "scratch"),
     run=run,
     render=render,

@@ -12,7 +12,7 @@ from citewell.tools.graph.arguments import ListingInput
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line
 from citewell.tools.graph.snippets import find_snippets
 from citewell.tools.paging import ListPosition, fit_shapes
-from citewell.tools.tool import Annotations, Call, Tool, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText
 
 if TYPE_CHECKING:
@@ -152,7 +152,6 @@ def list_tool(
         toolset="graph",
         title=title,
         description=description,
-        annotations=Annotations(read_only=True),
         needs=("store", "scratch", "secret"),
         run=run,
         render=render,

@@ -22,7 +22,7 @@ from citewell.tools.graph.arguments import (
 from citewell.tools.graph.nodes import NodeShape, node_fields, node_line, resolve_nodes
 from citewell.tools.paging import ListPosition
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText
 
 if TYPE_CHECKING:
@@ -135,16 +135,15 @@ TOOL = Tool(
     name="graph.paths",
     toolset="graph",
     title="What connects nodes",
-    description=(
-        "List what connects nodes: a link, a heading, a name that both have.\n"
-        f"Use when you ask how two candidates relate. {WHEN_TO_USE}\n"
-        f"Do not use when you have one node: graph_expand. {NARROW_FIRST}\n"
-        "Returns at most page_size paths of max_hops edges, and their nodes; no text.\n"
-        "If you need more, call with next_cursor, or graph_expand.\n"
-        f"Defaults: max_hops {MAX_HOPS}. "
-        f"Max: {MAX_ENDS} ids a side, page_size {MAX_PAGE_SIZE}, max_hops {MAX_HOPS}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List what connects nodes: a link, a heading, a name that both have.
+        Use when you ask how two candidates relate. {WHEN_TO_USE}
+        Do not use when you have one node: graph_expand. {NARROW_FIRST}
+        Returns at most page_size paths of max_hops edges, and their nodes; no text.
+        If you need more, call with next_cursor, or graph_expand.
+        Defaults: max_hops {MAX_HOPS}.
+            Max: {MAX_ENDS} ids a side, page_size {MAX_PAGE_SIZE}, max_hops {MAX_HOPS}.
+    """,
     needs=("store", "scratch", "secret"),
     run=run,
     render=render,

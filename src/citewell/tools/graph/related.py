@@ -150,70 +150,70 @@ EXPAND = list_tool(
     "graph.expand",
     expand,
     title="What is related",
-    description=(
-        "List what is related to nodes: headings above and below, links both ways, shared names.\n"
-        f"Use when you explore around candidates. {WHEN_TO_USE}\n"
-        f"Do not use when you want quotes: kb_retrieve_evidence. {NARROW_FIRST}\n"
-        "Returns at most page_size nodes, best first; no text unless include_snippet.\n"
-        "If you need more, call with next_cursor, or kb_read_excerpt with a snippet's "
-        "passage_id.\n"
-        f"{CAPS}, max_hops {MAX_HOPS}."
-    ),
+    description=f"""
+        List what is related to nodes: headings above and below, links both ways, shared names.
+        Use when you explore around candidates. {WHEN_TO_USE}
+        Do not use when you want quotes: kb_retrieve_evidence. {NARROW_FIRST}
+        Returns at most page_size nodes, best first; no text unless include_snippet.
+        If you need more, call with next_cursor, or kb_read_excerpt with a snippet's
+            passage_id.
+        {CAPS}, max_hops {MAX_HOPS}.
+    """,
     example={"node_ids": ["section:1:0"], "relations": ["links_to", "mentions"]},
 )
 CHILDREN = list_tool(
     "graph.children",
     list_children,
     title="Headings below",
-    description=(
-        "List the sections below sections or pages: their table of contents.\n"
-        f"Use when you need an outline. {WHEN_TO_USE}\n"
-        f"Do not use when you want links or names: graph_expand. {NARROW_FIRST}\n"
-        "Returns at most page_size nodes; no text unless include_snippet.\n"
-        "If you need more, call with next_cursor or max_hops 2.\n"
-        f"{CAPS}, max_hops {MAX_HOPS}."
-    ),
+    description=f"""
+        List the sections below sections or pages: their table of contents.
+        Use when you need an outline. {WHEN_TO_USE}
+        Do not use when you want links or names: graph_expand. {NARROW_FIRST}
+        Returns at most page_size nodes; no text unless include_snippet.
+        If you need more, call with next_cursor or max_hops 2.
+        {CAPS}, max_hops {MAX_HOPS}.
+    """,
     example={"node_ids": ["page:1"]},
 )
 PARENTS = list_tool(
     "graph.parents",
     list_parents,
     title="Headings above",
-    description=(
-        "List the sections above sections; the page above its first.\n"
-        f"Use when you need the context of a hit. {WHEN_TO_USE}\n"
-        f"Do not use when you want links or names: graph_expand. {NARROW_FIRST}\n"
-        "Returns at most page_size nodes; no text unless include_snippet.\n"
-        "If you need more, call graph_children of a parent.\n"
-        f"{CAPS}, max_hops {MAX_HOPS}."
-    ),
+    description=f"""
+        List the sections above sections; the page above its first.
+        Use when you need the context of a hit. {WHEN_TO_USE}
+        Do not use when you want links or names: graph_expand. {NARROW_FIRST}
+        Returns at most page_size nodes; no text unless include_snippet.
+        If you need more, call graph_children of a parent.
+        {CAPS}, max_hops {MAX_HOPS}.
+    """,
     example={"node_ids": ["section:1:2"]},
 )
 ENTITIES_FOR_SECTIONS = list_tool(
     "graph.entities_for_sections",
     list_entities,
     title="Names in sections",
-    description=(
-        "List the symbols, terms and topics that sections or pages name.\n"
-        f"Use when you need names to go on with. {WHEN_TO_USE}\n"
-        f"Do not use when you search text: kb_search. {NARROW_FIRST}\n"
-        "Returns at most page_size entities, the most telling first.\n"
-        "If you need more, call graph_sections_for_entities.\n"
-        f"{CAPS}."
-    ),
+    description=f"""
+        List the symbols, terms and topics that sections or pages name.
+        Use when you need names to go on with. {WHEN_TO_USE}
+        Do not use when you search text: kb_search. {NARROW_FIRST}
+        Returns at most page_size entities, the most telling first.
+        If you need more, call graph_sections_for_entities.
+        {CAPS}.
+    """,
     example={"section_ids": ["section:1:2"]},
 )
 SECTIONS_FOR_ENTITIES = list_tool(
     "graph.sections_for_entities",
     list_sections,
     title="Where names stand",
-    description=(
-        "List the sections that name symbols or terms, definitions first.\n"
-        f"Use when you have a name and want its places. {WHEN_TO_USE}\n"
-        f"Do not use when you have a question: kb_retrieve_evidence. {NARROW_FIRST}\n"
-        "Returns at most page_size sections; no text unless include_snippet.\n"
-        "If you need more, call with next_cursor, or kb_read_excerpt with a passage_id.\n"
-        f"{CAPS}."
-    ),
+    description=f"""
+        List the sections that name symbols or terms, definitions first.
+        Use when you have a name and want its places. {WHEN_TO_USE}
+        Do not use when you have a question: kb_retrieve_evidence. {NARROW_FIRST}
+        Returns at most page_size sections; no text unless include_snippet.
+        If you need more, call with next_cursor, or kb_read_excerpt with a passage_id.
+        {CAPS}.
+    """,
     example={"entity_ids": ["asyncio.run"]},
 )

@@ -18,7 +18,7 @@ from citewell.tools.kb.excerpt import (
 )
 from citewell.tools.kb.passages import open_passage, page_of
 from citewell.tools.scope import ScopeInput, check_scope
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput
+from citewell.tools.tool import Call, Tool, ToolInput
 
 DEFAULT_STEP_TOKENS = 150
 MAX_STEP_TOKENS = 400
@@ -66,15 +66,14 @@ TOOL = Tool(
     name="kb.expand_excerpt",
     toolset="kb",
     title="Read around a passage",
-    description=(
-        "Read a passage with what stands before and after it on its page.\n"
-        "Use when a passage begins or ends in the middle of what you need.\n"
-        "Do not use when the passage itself is unread: call kb_read_excerpt.\n"
-        f"Returns at most {MAX_EXCERPT_TOKENS} tokens.\n"
-        "If you need more, call kb_read_excerpt with next_start_char.\n"
-        f"Defaults: {DEFAULT_STEP_TOKENS} tokens each way. Max: {MAX_STEP_TOKENS} each way."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Read a passage with what stands before and after it on its page.
+        Use when a passage begins or ends in the middle of what you need.
+        Do not use when the passage itself is unread: call kb_read_excerpt.
+        Returns at most {MAX_EXCERPT_TOKENS} tokens.
+        If you need more, call kb_read_excerpt with next_start_char.
+        Defaults: {DEFAULT_STEP_TOKENS} tokens each way. Max: {MAX_STEP_TOKENS} each way.
+    """,
     needs=("store", "scratch"),
     run=run,
     render=render,

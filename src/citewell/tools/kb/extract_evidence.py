@@ -27,7 +27,7 @@ from citewell.tools.kb.evidence import (
 )
 from citewell.tools.kb.passages import open_passage
 from citewell.tools.scope import ScopeInput, check_scope
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput
+from citewell.tools.tool import Call, Tool, ToolInput
 
 MAX_PASSAGES = 20
 MAX_QUOTE_TOKENS = 200
@@ -93,16 +93,15 @@ TOOL = Tool(
     name="kb.extract_evidence",
     toolset="kb",
     title="Quote passages",
-    description=(
-        "Return only the sentences of known passages that answer a question, word for word.\n"
-        "Use when you have passage_ids of kb_search and want their answer without their text.\n"
-        "Do not use when you have no passage_ids: call kb_retrieve_evidence.\n"
-        "Returns at most max_quotes quotes of max_quote_tokens.\n"
-        "If you need more, call kb_read_excerpt with a quote's passage_id.\n"
-        f"Defaults: {DEFAULT_QUOTES} quotes of 80 tokens. "
-        f"Max: {MAX_PASSAGES} passages, {MAX_QUOTES} quotes of {MAX_QUOTE_TOKENS} tokens."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Return only the sentences of known passages that answer a question, word for word.
+        Use when you have passage_ids of kb_search and want their answer without their text.
+        Do not use when you have no passage_ids: call kb_retrieve_evidence.
+        Returns at most max_quotes quotes of max_quote_tokens.
+        If you need more, call kb_read_excerpt with a quote's passage_id.
+        Defaults: {DEFAULT_QUOTES} quotes of 80 tokens.
+            Max: {MAX_PASSAGES} passages, {MAX_QUOTES} quotes of {MAX_QUOTE_TOKENS} tokens.
+    """,
     needs=("store", "scratch", "embedder", "citations"),
     run=run,
     render=render,

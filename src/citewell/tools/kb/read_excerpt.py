@@ -20,7 +20,7 @@ from citewell.tools.kb.excerpt import (
 )
 from citewell.tools.kb.passages import open_passage, page_of
 from citewell.tools.scope import ScopeInput, check_scope
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput
+from citewell.tools.tool import Call, Tool, ToolInput
 
 _MAX_START = 100_000_000
 # A bullet begins with two characters and ends with a newline.
@@ -101,15 +101,14 @@ TOOL = Tool(
     name="kb.read_excerpt",
     toolset="kb",
     title="Read a passage",
-    description=(
-        "Read a bounded piece of a passage, word for word.\n"
-        "Use when a quote or preview is promising and you need the text around it.\n"
-        "Do not use when you have no passage_id or citation id: call search.\n"
-        "Returns at most max_tokens.\n"
-        "If you need more, call again with next_start_char.\n"
-        f"Defaults: max_tokens {DEFAULT_EXCERPT_TOKENS}. Max: {MAX_EXCERPT_TOKENS}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Read a bounded piece of a passage, word for word.
+        Use when a quote or preview is promising and you need the text around it.
+        Do not use when you have no passage_id or citation id: call search.
+        Returns at most max_tokens.
+        If you need more, call again with next_start_char.
+        Defaults: max_tokens {DEFAULT_EXCERPT_TOKENS}. Max: {MAX_EXCERPT_TOKENS}.
+    """,
     needs=("store", "scratch"),
     run=run,
     render=render,

@@ -29,7 +29,7 @@ from citewell.tools.kb.evidence import (
 from citewell.tools.kb.passages import FoundBy, FoundPassage, find_passages, keep_passages
 from citewell.tools.research.arguments import SourceUrls
 from citewell.tools.scope import ScopeInput, ShortFilters, check_scope, limit_to_urls, search_filter
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText
 
 MAX_PASSAGES = 20
@@ -161,16 +161,15 @@ TOOL = Tool(
     name="kb.retrieve_evidence",
     toolset="kb",
     title="Quote what is indexed",
-    description=(
-        "Search the indexed pages and return only the sentences that answer, quoted and cited.\n"
-        "Use when you ask about indexed pages.\n"
-        "Do not use when the page was never indexed: call answer with its URL.\n"
-        "Returns at most max_quotes quotes of 80 tokens.\n"
-        "If you need more, call kb_read_excerpt with a quote's passage_id.\n"
-        f"Defaults: top_k {DEFAULT_TOP_K}, max_quotes {DEFAULT_QUOTES}. "
-        f"Max: top_k {MAX_PASSAGES}, {MAX_QUOTES} quotes."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Search the indexed pages and return only the sentences that answer, quoted and cited.
+        Use when you ask about indexed pages.
+        Do not use when the page was never indexed: call answer with its URL.
+        Returns at most max_quotes quotes of 80 tokens.
+        If you need more, call kb_read_excerpt with a quote's passage_id.
+        Defaults: top_k {DEFAULT_TOP_K}, max_quotes {DEFAULT_QUOTES}.
+            Max: top_k {MAX_PASSAGES}, {MAX_QUOTES} quotes.
+    """,
     needs=("store", "scratch", "embedder", "reranker", "citations"),
     run=run,
     render=render,

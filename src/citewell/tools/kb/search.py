@@ -31,7 +31,7 @@ from citewell.tools.scope import (
     search_filter,
 )
 from citewell.tools.supplied import Supplied, is_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 if TYPE_CHECKING:
@@ -208,16 +208,15 @@ TOOL = Tool(
     name="kb.search",
     toolset="kb",
     title="Find passages",
-    description=(
-        "List the passages that best match, each with a preview and ids; never their text.\n"
-        "Use when you explore, or choose yourself what to read.\n"
-        "Do not use when you have a question: kb_retrieve_evidence returns the quotes.\n"
-        f"Returns at most page_size results with previews of max_snippet_chars.\n"
-        "If you need more, call kb_read_excerpt with a passage_id, or again with next_cursor.\n"
-        f"Defaults: top_k {DEFAULT_TOP_K}, one result per page, mode auto. "
-        f"Max: top_k {MAX_TOP_K}, page_size {MAX_PAGE_SIZE}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List the passages that best match, each with a preview and ids; never their text.
+        Use when you explore, or choose yourself what to read.
+        Do not use when you have a question: kb_retrieve_evidence returns the quotes.
+        Returns at most page_size results with previews of max_snippet_chars.
+        If you need more, call kb_read_excerpt with a passage_id, or again with next_cursor.
+        Defaults: top_k {DEFAULT_TOP_K}, one result per page, mode auto.
+            Max: top_k {MAX_TOP_K}, page_size {MAX_PAGE_SIZE}.
+    """,
     needs=("store", "scratch", "embedder", "reranker", "secret"),
     run=run,
     render=render,

@@ -275,15 +275,15 @@ TOOL = Tool(
     name="kb.verify_quote",
     toolset="kb",
     title="Check a quote",
-    description=(
-        "Check whether a page still holds a quote: exact, moved, changed (and how) or gone.\n"
-        "Use when you are about to cite, or doubt a citation; live for a page not indexed.\n"
-        "Do not use when you look for new evidence: call search.\n"
-        "Returns at most one verdict for each quote.\n"
-        "If you need more, call answer with the page's URL.\n"
-        f"Defaults: live false. "
-        f"Max: {MAX_QUOTES} quotes of {MAX_QUOTE_CHARACTERS} characters."
-    ),
+    description=f"""
+        Check whether a page still holds a quote: exact, moved, changed (and how) or gone.
+        Use when you are about to cite, or doubt a citation; live for a page not indexed.
+        Do not use when you look for new evidence: call search.
+        Returns at most one verdict for each quote.
+        If you need more, call answer with the page's URL.
+        Defaults: live false.
+            Max: {MAX_QUOTES} quotes of {MAX_QUOTE_CHARACTERS} characters.
+    """,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("store", "scratch", "ingester"),
     run=run,

@@ -11,7 +11,7 @@ from citewell.core.boundary import SUPPLIED, enclose
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import Supplied, is_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -116,16 +116,15 @@ TOOL = Tool(
     name="expand_neighbors",
     toolset="legacy",
     title="Sections beside (older name)",
-    description=(
-        "List the sections before and after given ones on their pages.\n"
-        "Use when a section begins or ends in the middle of what you need.\n"
-        "Do not use when you have a passage_id: call kb_expand_excerpt.\n"
-        "Returns at most page_size ids with titles; no text unless include_snippet.\n"
-        "If you need more, call get_section_text with a section_id.\n"
-        f"Defaults: max_hops 1, page_size {DEFAULT_PAGE_SIZE}. "
-        f"Max: {MAX_SECTIONS} node_ids, max_hops {MAX_HOPS}, page_size {MAX_PAGE_SIZE}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List the sections before and after given ones on their pages.
+        Use when a section begins or ends in the middle of what you need.
+        Do not use when you have a passage_id: call kb_expand_excerpt.
+        Returns at most page_size ids with titles; no text unless include_snippet.
+        If you need more, call get_section_text with a section_id.
+        Defaults: max_hops 1, page_size {DEFAULT_PAGE_SIZE}.
+            Max: {MAX_SECTIONS} node_ids, max_hops {MAX_HOPS}, page_size {MAX_PAGE_SIZE}.
+    """,
     needs=("store",),
     run=run,
     render=render,

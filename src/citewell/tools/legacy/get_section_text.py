@@ -11,7 +11,7 @@ from citewell.tools.kb.excerpt import MAX_EXCERPT_BYTES
 from citewell.tools.legacy.sections import MAX_SECTIONS, SectionIds, load_sections
 from citewell.tools.scope import ScopeInput, check_scope
 from citewell.tools.supplied import Supplied, is_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl, with_anchor
 
 DEFAULT_SECTION_BYTES = 8_192
@@ -101,15 +101,14 @@ TOOL = Tool(
     name="get_section_text",
     toolset="legacy",
     title="Read sections (older name)",
-    description=(
-        "Return the text of sections by id; the older form of kb_read_excerpt.\n"
-        "Use when your instructions name this tool.\n"
-        "Do not use when kb_read_excerpt is listed: it costs less.\n"
-        f"Returns at most {MAX_EXCERPT_BYTES} bytes over all sections.\n"
-        "If you need more, call again with the sections left out, or expand_neighbors.\n"
-        f"Defaults: max_bytes_per {DEFAULT_SECTION_BYTES}. Max: {MAX_SECTIONS} sections."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Return the text of sections by id; the older form of kb_read_excerpt.
+        Use when your instructions name this tool.
+        Do not use when kb_read_excerpt is listed: it costs less.
+        Returns at most {MAX_EXCERPT_BYTES} bytes over all sections.
+        If you need more, call again with the sections left out, or expand_neighbors.
+        Defaults: max_bytes_per {DEFAULT_SECTION_BYTES}. Max: {MAX_SECTIONS} sections.
+    """,
     needs=("store",),
     run=run,
     render=render,

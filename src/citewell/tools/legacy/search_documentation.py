@@ -11,7 +11,7 @@ from citewell.tools.kb.retrieve_evidence import (
     RetrieveEvidenceOutput,
 )
 from citewell.tools.scope import ScopeInput
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput
+from citewell.tools.tool import Call, Tool, ToolInput
 
 LEGACY_TOP_K = 20
 
@@ -39,15 +39,14 @@ TOOL = Tool(
     name="search_documentation",
     toolset="legacy",
     title="Search (older name)",
-    description=(
-        "Search the indexed pages and return quotes; the older name of kb_retrieve_evidence.\n"
-        "Use when your instructions name this tool.\n"
-        "Do not use when kb_retrieve_evidence is listed: it costs less.\n"
-        f"Returns at most {MAX_QUOTES} quotes of 80 tokens.\n"
-        "If you need more, call get_section_text with a quote's section_id.\n"
-        f"Defaults: top_k {LEGACY_TOP_K}. Max: top_k {MAX_PASSAGES}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Search the indexed pages and return quotes; the older name of kb_retrieve_evidence.
+        Use when your instructions name this tool.
+        Do not use when kb_retrieve_evidence is listed: it costs less.
+        Returns at most {MAX_QUOTES} quotes of 80 tokens.
+        If you need more, call get_section_text with a quote's section_id.
+        Defaults: top_k {LEGACY_TOP_K}. Max: top_k {MAX_PASSAGES}.
+    """,
     needs=retrieve_evidence.TOOL.needs,
     run=run,
     render=evidence.render,

@@ -11,7 +11,7 @@ from citewell.tools.kb.arguments import MAX_TOP_K, Query, SearchOptions, TopK
 from citewell.tools.kb.search import KbSearchInput, KbSearchOutput
 from citewell.tools.paging import MAX_CURSOR_CHARACTERS
 from citewell.tools.scope import ScopeInput
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput
+from citewell.tools.tool import Call, Tool, ToolInput
 
 LEGACY_TOP_K = 20
 
@@ -48,15 +48,14 @@ TOOL = Tool(
     name="search_sections",
     toolset="legacy",
     title="Find sections (older name)",
-    description=(
-        "List the sections that best match; the older name of kb_search.\n"
-        "Use when your instructions name this tool.\n"
-        "Do not use when kb_search or kb_retrieve_evidence is listed: they cost less.\n"
-        "Returns at most top_k results with previews.\n"
-        "If you need more, call get_section_text with a section_id.\n"
-        f"Defaults: top_k {LEGACY_TOP_K}, include_debug true. Max: top_k {MAX_TOP_K}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List the sections that best match; the older name of kb_search.
+        Use when your instructions name this tool.
+        Do not use when kb_search or kb_retrieve_evidence is listed: they cost less.
+        Returns at most top_k results with previews.
+        If you need more, call get_section_text with a section_id.
+        Defaults: top_k {LEGACY_TOP_K}, include_debug true. Max: top_k {MAX_TOP_K}.
+    """,
     needs=("store", "scratch", "embedder", "reranker", "secret"),
     run=run,
     render=kb_search.render,

@@ -202,15 +202,15 @@ TOOL = Tool(
     name="ask_user",
     toolset="people",
     title="Ask the user",
-    description=(
-        "Ask the human and wait for the reply.\n"
-        "Use when only the user can tell.\n"
-        "Do not use when pages can: call answer.\n"
-        "Returns at most one answer, or declined; a late one comes with your next call, under "
-        "late_answers.\n"
-        "If you need more, call again.\n"
-        f"Defaults: waits 5 minutes. Max: {MAX_QUESTION_CHARACTERS:,} characters."
-    ),
+    description=f"""
+        Ask the human and wait for the reply.
+        Use when only the user can tell.
+        Do not use when pages can: call answer.
+        Returns at most one answer, or declined; a late one comes with your next call, under
+            late_answers.
+        If you need more, call again.
+        Defaults: waits 5 minutes. Max: {MAX_QUESTION_CHARACTERS:,} characters.
+    """,
     annotations=Annotations(read_only=False, idempotent=False, open_world=True),
     needs=("desk",),
     run=run,

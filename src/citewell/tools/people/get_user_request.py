@@ -74,14 +74,14 @@ TOOL = Tool(
     name="get_user_request",
     toolset="people",
     title="Get the user's directive",
-    description=(
-        "Take the newest directive that the user has queued; each is delivered once.\n"
-        "Use when you begin or finish a step.\n"
-        "Do not use when you have a question: ask_user.\n"
-        "Returns at most one, or status empty.\n"
-        "If you need more, call again.\n"
-        "Defaults: any task. Max: 1."
-    ),
+    description="""
+        Take the newest directive that the user has queued; each is delivered once.
+        Use when you begin or finish a step.
+        Do not use when you have a question: ask_user.
+        Returns at most one, or status empty.
+        If you need more, call again.
+        Defaults: any task. Max: 1.
+    """,
     annotations=Annotations(read_only=False, idempotent=False),
     needs=("desk",),
     run=run,

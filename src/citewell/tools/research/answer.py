@@ -85,15 +85,15 @@ TOOL = Tool(
     name="answer",
     toolset="research",
     title="Answer from web pages",
-    description=(
-        "Answer a question from web pages whose URLs you have: fetches and indexes them, follows "
-        "their links, and returns verbatim, cited evidence.\n"
-        "Use when you have a question and a URL.\n"
-        "Do not use when you have no URL: call search.\n"
-        "Returns at most 7 quotes with their sources, or says that nothing answers.\n"
-        "If you need more, call answer with another URL.\n"
-        f"Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters."
-    ),
+    description=f"""
+        Answer a question from web pages whose URLs you have: fetches and indexes them, follows
+            their links, and returns verbatim, cited evidence.
+        Use when you have a question and a URL.
+        Do not use when you have no URL: call search.
+        Returns at most 7 quotes with their sources, or says that nothing answers.
+        If you need more, call answer with another URL.
+        Defaults: intent inferred. Max: {MAX_URLS} URLs, {MAX_QUERY_CHARACTERS} query characters.
+    """,
     annotations=Annotations(read_only=False, open_world=True),
     needs=("engine", "citations"),
     run=run,

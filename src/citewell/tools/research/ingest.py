@@ -202,14 +202,14 @@ TOOL = Tool(
     name="ingest",
     toolset="research",
     title="Index pages",
-    description=(
-        "Add pages or a whole site to the library, so that search finds them.\n"
-        "Use when asked to add, index, remember or refresh pages, or for a whole site.\n"
-        "Do not use when you have one question about a page: call answer.\n"
-        "Returns at most one line per URL.\n"
-        "If you need more, call search; status shows how far a whole site is.\n"
-        f"Defaults: fresh pages are kept. Max: {MAX_URLS} URLs."
-    ),
+    description=f"""
+        Add pages or a whole site to the library, so that search finds them.
+        Use when asked to add, index, remember or refresh pages, or for a whole site.
+        Do not use when you have one question about a page: call answer.
+        Returns at most one line per URL.
+        If you need more, call search; status shows how far a whole site is.
+        Defaults: fresh pages are kept. Max: {MAX_URLS} URLs.
+    """,
     annotations=Annotations(read_only=False, open_world=True),
     needs=(*INGEST_NEEDS, *CHANGE_NEEDS),
     run=run,

@@ -12,7 +12,7 @@ from citewell.tools.research.arguments import DetailArgument, Query, SourceUrls
 from citewell.tools.research.budget import hand_out
 from citewell.tools.research.shapes import render_brief, shape_for_connectors
 from citewell.tools.scope import ScopeInput, Version, check_scope, search_filter
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput
+from citewell.tools.tool import Call, Tool, ToolInput
 
 DEFAULT_TOP_K = 20
 MAX_TOP_K = 50
@@ -57,15 +57,14 @@ TOOL = Tool(
     name="search",
     toolset="research",
     title="Search indexed pages",
-    description=(
-        "Search the library, all pages that were indexed before; nothing is fetched.\n"
-        "Use when you have a question and no URL, or its pages are indexed.\n"
-        "Do not use when the page was never indexed: call answer with its URL.\n"
-        "Returns at most 7 quotes with their sources, or top_k passages.\n"
-        "If you need more, call again with detail passages, or answer with a URL.\n"
-        f"Defaults: top_k {DEFAULT_TOP_K}, all pages. Max: top_k {MAX_TOP_K}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Search the library, all pages that were indexed before; nothing is fetched.
+        Use when you have a question and no URL, or its pages are indexed.
+        Do not use when the page was never indexed: call answer with its URL.
+        Returns at most 7 quotes with their sources, or top_k passages.
+        If you need more, call again with detail passages, or answer with a URL.
+        Defaults: top_k {DEFAULT_TOP_K}, all pages. Max: top_k {MAX_TOP_K}.
+    """,
     needs=("engine", "store", "citations"),
     run=run,
     shape=shape_for_connectors,

@@ -17,7 +17,7 @@ from citewell.app.corpus_status import (
 from citewell.tools.research.arguments import Url
 from citewell.tools.schemas import ROWS
 from citewell.tools.supplied import SuppliedAt, SuppliedBy
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 
@@ -106,16 +106,15 @@ TOOL = Tool(
     name="status",
     toolset="research",
     title="What is indexed",
-    description=(
-        "List what the library holds: counts, URLs with titles and fetch times, and how far the "
-        "indexing of whole sites is.\n"
-        "Use when you need to know whether something is indexed, how old it is, or if it is done.\n"
-        "Do not use when you look for content: call search.\n"
-        f"Returns at most {MAX_LISTED_PAGES} URLs.\n"
-        "If you need more, call status with next_cursor as cursor, or source_url.\n"
-        f"Defaults: include_urls true. Max: {MAX_LISTED_PAGES} URLs."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List what the library holds: counts, URLs with titles and fetch times, and how far the
+            indexing of whole sites is.
+        Use when you need to know whether something is indexed, how old it is, or if it is done.
+        Do not use when you look for content: call search.
+        Returns at most {MAX_LISTED_PAGES} URLs.
+        If you need more, call status with next_cursor as cursor, or source_url.
+        Defaults: include_urls true. Max: {MAX_LISTED_PAGES} URLs.
+    """,
     needs=STATUS_NEEDS,
     run=run,
     shape=shape,

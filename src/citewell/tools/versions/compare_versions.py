@@ -16,7 +16,7 @@ from citewell.research.compare import MOST_PAIRS, Comparer
 from citewell.retrieve.pipeline import Models
 from citewell.tools.scope import ScopeInput, check_scope, search_filter
 from citewell.tools.supplied import Supplied, is_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 
 if TYPE_CHECKING:
@@ -200,15 +200,14 @@ TOOL = Tool(
     name="compare_versions",
     toolset="versions",
     title="Compare two versions",
-    description=(
-        "Show what two indexed versions say, as paired quotes with the difference marked.\n"
-        "Use when you ask what changed in a symbol, on a page or about a question.\n"
-        "Do not use when one version is enough: call search with version.\n"
-        f"Returns at most {MOST_PAIRS} pairs, and release notes.\n"
-        "If you need more, name a symbol or a page.\n"
-        f"Defaults: the two newest versions, or texts of the page. Max: {MOST_PAIRS} pairs."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Show what two indexed versions say, as paired quotes with the difference marked.
+        Use when you ask what changed in a symbol, on a page or about a question.
+        Do not use when one version is enough: call search with version.
+        Returns at most {MOST_PAIRS} pairs, and release notes.
+        If you need more, name a symbol or a page.
+        Defaults: the two newest versions, or texts of the page. Max: {MOST_PAIRS} pairs.
+    """,
     needs=("store", "embedder", "reranker", "citations"),
     run=run,
     render=render,

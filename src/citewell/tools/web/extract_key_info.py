@@ -157,14 +157,14 @@ TOOL = Tool(
     name="extract_key_info",
     toolset="web",
     title="Search a pasted text",
-    description=(
-        "Return the paragraphs of a text you give that best match a query, word for word.\n"
-        "Use when you hold a long text and need what it says about one thing.\n"
-        "Do not use when the text is a web page: call answer.\n"
-        f"Returns at most {MAX_CONTEXTS} paragraphs, in the text's order.\n"
-        "If you need more, call it again: the text is kept and not embedded twice.\n"
-        "Defaults: top_k=5. Max: 400,000 bytes of materials."
-    ),
+    description=f"""
+        Return the paragraphs of a text you give that best match a query, word for word.
+        Use when you hold a long text and need what it says about one thing.
+        Do not use when the text is a web page: call answer.
+        Returns at most {MAX_CONTEXTS} paragraphs, in the text's order.
+        If you need more, call it again: the text is kept and not embedded twice.
+        Defaults: top_k=5. Max: 400,000 bytes of materials.
+    """,
     annotations=Annotations(read_only=False),
     needs=("store", "embedder"),
     check=check,

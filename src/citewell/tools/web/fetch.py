@@ -161,14 +161,14 @@ TOOL = Tool(
     name="web_fetch",
     toolset="web",
     title="Read a web page",
-    description=(
-        "Read one web page from the top, as it is now, as Markdown; it is not indexed.\n"
-        "Use when you need the page itself: to show, summarise or translate it.\n"
-        "Do not use when you have a question: call answer.\n"
-        "Returns at most max_tokens.\n"
-        "If you need more, call again with next_cursor as cursor.\n"
-        f"Defaults: max_tokens {DEFAULT_TOKENS}. Max: {MAX_TOKENS}."
-    ),
+    description=f"""
+        Read one web page from the top, as it is now, as Markdown; it is not indexed.
+        Use when you need the page itself: to show, summarise or translate it.
+        Do not use when you have a question: call answer.
+        Returns at most max_tokens.
+        If you need more, call again with next_cursor as cursor.
+        Defaults: max_tokens {DEFAULT_TOKENS}. Max: {MAX_TOKENS}.
+    """,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("live_pages", "secret"),
     run=run,

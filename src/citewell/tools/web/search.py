@@ -96,14 +96,14 @@ TOOL = Tool(
     name="web_search",
     toolset="web",
     title="Search the web",
-    description=(
-        "Search the public web and return page URLs with snippets.\n"
-        "Use when you do not know which page holds the answer.\n"
-        "Do not use when you have the URL: call answer.\n"
-        f"Returns at most {_MAX_RESULTS} results; snippets are no evidence.\n"
-        "If you need more, call answer with the promising URLs.\n"
-        f"Defaults: the server's engine. Max: {_MAX_RESULTS} results."
-    ),
+    description=f"""
+        Search the public web and return page URLs with snippets.
+        Use when you do not know which page holds the answer.
+        Do not use when you have the URL: call answer.
+        Returns at most {_MAX_RESULTS} results; snippets are no evidence.
+        If you need more, call answer with the promising URLs.
+        Defaults: the server's engine. Max: {_MAX_RESULTS} results.
+    """,
     annotations=Annotations(read_only=True, open_world=True),
     needs=("web_search",),
     check=check,

@@ -54,14 +54,14 @@ TOOL = Tool(
     name=TOOL_NAME,
     toolset="websites",
     title="Delete a website",
-    description=(
-        "Delete a website of the library with all its chunks. This cannot be undone.\n"
-        "Use when the user asks for it.\n"
-        "Do not use when it is only outdated: call rag_refresh_website.\n"
-        "Returns at most how many chunks were deleted.\n"
-        "If you need more, call rag_list_websites.\n"
-        "Defaults: none. Max: one website a call."
-    ),
+    description="""
+        Delete a website of the library with all its chunks. This cannot be undone.
+        Use when the user asks for it.
+        Do not use when it is only outdated: call rag_refresh_website.
+        Returns at most how many chunks were deleted.
+        If you need more, call rag_list_websites.
+        Defaults: none. Max: one website a call.
+    """,
     annotations=Annotations(read_only=False, destructive=True, idempotent=False),
     needs=CHANGE_NEEDS,
     run=run,

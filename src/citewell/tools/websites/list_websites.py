@@ -10,7 +10,7 @@ from citewell.app.websites import READ_NEEDS, list_websites
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import WebsiteQuery
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     ContentTypeFilter,
@@ -134,15 +134,14 @@ TOOL = Tool(
     name="rag_list_websites",
     toolset="websites",
     title="List processed websites",
-    description=(
-        "List the websites of the library with status, age and size.\n"
-        "Use when you need source_ids, or look for stale or failed websites.\n"
-        "Do not use when you look for content: call rag_query_websites.\n"
-        "Returns at most limit websites; is_stale marks those fetched over 30 days ago.\n"
-        "If you need more, call again with a higher offset.\n"
-        f"Defaults: {DEFAULT_LIMIT}, latest first. Max: {MAX_LIMIT}."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        List the websites of the library with status, age and size.
+        Use when you need source_ids, or look for stale or failed websites.
+        Do not use when you look for content: call rag_query_websites.
+        Returns at most limit websites; is_stale marks those fetched over 30 days ago.
+        If you need more, call again with a higher offset.
+        Defaults: {DEFAULT_LIMIT}, latest first. Max: {MAX_LIMIT}.
+    """,
     needs=READ_NEEDS,
     run=run,
     render=render,

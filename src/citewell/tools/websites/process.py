@@ -162,15 +162,15 @@ TOOL = Tool(
     name=TOOL_NAME,
     toolset="websites",
     title="Process a website",
-    description=(
-        "Fetch a page or a whole site, cut it into chunks and keep it in the library.\n"
-        "Use when several questions will be asked of the same websites, now or later.\n"
-        "Do not use when you have one question and a URL: answer does it in one call.\n"
-        "Returns at most one status: completed, processing (after 5 s it goes on in the "
-        "background) or failed.\n"
-        "If you need more, call rag_get_website_status, then rag_query_websites.\n"
-        f"Defaults: mode page, cached pages are kept. Max: {MAX_PAGES} pages of a site."
-    ),
+    description=f"""
+        Fetch a page or a whole site, cut it into chunks and keep it in the library.
+        Use when several questions will be asked of the same websites, now or later.
+        Do not use when you have one question and a URL: answer does it in one call.
+        Returns at most one status: completed, processing (after 5 s it goes on in the
+            background) or failed.
+        If you need more, call rag_get_website_status, then rag_query_websites.
+        Defaults: mode page, cached pages are kept. Max: {MAX_PAGES} pages of a site.
+    """,
     annotations=Annotations(read_only=False, open_world=True),
     needs=CHANGE_NEEDS,
     run=run,

@@ -13,7 +13,7 @@ from citewell.core.content_fields import FIELD_NAMES
 from citewell.core.errors import CitewellError
 from citewell.tools.research.arguments import question_field
 from citewell.tools.supplied import Supplied, is_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import ContentTypeFilter, Stopwatch, headings_above
 from citewell.tools.websites.scores import ConfidenceLevel, confidence_level
@@ -225,16 +225,15 @@ TOOL = Tool(
     name=TOOL_NAME,
     toolset="websites",
     title="Search processed websites",
-    description=(
-        "Search all processed websites; results cite their source.\n"
-        "Use when a question is about websites of the library.\n"
-        "Do not use when the page is not processed yet: call rag_process_website first.\n"
-        "Returns at most max_results chunks with relevance (1 is best), header path and citation, "
-        "and confidence_level: high, medium or low.\n"
-        "If you need more, call again with source_ids or other words.\n"
-        f"Defaults: {DEFAULT_RESULTS} results, no synthesis. Max: {MAX_RESULTS} results."
-    ),
-    annotations=Annotations(read_only=True),
+    description=f"""
+        Search all processed websites; results cite their source.
+        Use when a question is about websites of the library.
+        Do not use when the page is not processed yet: call rag_process_website first.
+        Returns at most max_results chunks with relevance (1 is best), header path and citation,
+            and confidence_level: high, medium or low.
+        If you need more, call again with source_ids or other words.
+        Defaults: {DEFAULT_RESULTS} results, no synthesis. Max: {MAX_RESULTS} results.
+    """,
     asks_client=True,
     needs=("store", "embedder", "reranker", "synthesizer", "events"),
     run=run,

@@ -144,14 +144,14 @@ TOOL = Tool(
     name=TOOL_NAME,
     toolset="websites",
     title="Refresh a website",
-    description=(
-        "Fetch a website of the library again and say what changed; it stays searchable.\n"
-        "Use when it is stale, or its processing failed.\n"
-        "Do not use when it is not in the library: call rag_process_website.\n"
-        f"Returns at most {MAX_CHANGES} changed sections.\n"
-        "If you need more, call rag_get_website_status.\n"
-        f"Defaults: waits {WAIT_SECONDS:g} s. Max: one website a call."
-    ),
+    description=f"""
+        Fetch a website of the library again and say what changed; it stays searchable.
+        Use when it is stale, or its processing failed.
+        Do not use when it is not in the library: call rag_process_website.
+        Returns at most {MAX_CHANGES} changed sections.
+        If you need more, call rag_get_website_status.
+        Defaults: waits {WAIT_SECONDS:g} s. Max: one website a call.
+    """,
     annotations=Annotations(read_only=False, open_world=True),
     needs=CHANGE_NEEDS,
     run=run,

@@ -9,7 +9,7 @@ from pydantic import WithJsonSchema
 from citewell.app.websites import READ_NEEDS, view_website
 from citewell.core.boundary import enclose
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
-from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
+from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
 from citewell.tools.websites.arguments import (
     FieldShape,
@@ -158,16 +158,15 @@ TOOL = Tool(
     name="rag_get_website_status",
     toolset="websites",
     title="Status of a website",
-    description=(
-        "Tell how far the processing of a website is, and the fields read from its page.\n"
-        "Use when rag_process_website returned processing, or for a posting's company, salary, "
-        "requirements and other fields.\n"
-        "Do not use when you have no source_id: call rag_list_websites.\n"
-        "Returns at most one status with progress, error and fields, each with its quote.\n"
-        "If you need more, call rag_query_websites with source_ids.\n"
-        "Defaults: none. Max: one website a call."
-    ),
-    annotations=Annotations(read_only=True),
+    description="""
+        Tell how far the processing of a website is, and the fields read from its page.
+        Use when rag_process_website returned processing, or for a posting's company, salary,
+            requirements and other fields.
+        Do not use when you have no source_id: call rag_list_websites.
+        Returns at most one status with progress, error and fields, each with its quote.
+        If you need more, call rag_query_websites with source_ids.
+        Defaults: none. Max: one website a call.
+    """,
     needs=READ_NEEDS,
     run=run,
     render=render,
