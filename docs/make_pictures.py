@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,13 +62,15 @@ def draw_terminal(page: str, database: str) -> None:
     command = ["ask", page, QUESTION]
     run_citewell(*command, "--json", "--database", database)
     # Again, so that the time is that of a question to a page which is there.
+    began = time.monotonic()
     answer = json.loads(run_citewell(*command, "--json", "--database", database))
+    seconds = time.monotonic() - began
     console = Console(
         record=True, width=92, file=io.StringIO(), highlight=False, theme=THEME, color_system="256"
     )
     shown = Text.assemble(("$ ", "dim"), (f'citewell ask {Path(page).name} "{QUESTION}"', "bold"))
     console.print(shown, Text(), sep="\n")
-    console.print(AnswerView(result=answer, question=QUESTION))
+    console.print(AnswerView(result=answer, question=QUESTION, seconds=seconds))
     svg = console.export_svg(title="citewell", theme=MONOKAI)
     # A picture in a README loads nothing from elsewhere.
     plain = _FONT_OF_THE_WEB.sub("", svg).replace("Fira Code", "ui-monospace, Menlo, Consolas")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,24 @@ def test_on_a_terminal_the_best_quotes_stand_with_their_sources(shell: Shell) ->
     assert re.search(r"1 page searched · 1 fetched · [\d.]+ s", text_of(shown))
     assert "[SOURCES]" not in shown
     assert "⟦" not in shown
+
+
+def test_the_file_being_read_is_named_and_its_reading_counts_in_the_time(
+    shell: Shell, tmp_path: Path
+) -> None:
+    (tmp_path / "the long story.md").write_text(LONG, encoding="utf-8")
+    command = ["ask", str(tmp_path), "What happens when the memory is full?", *shell.options]
+
+    began = time.monotonic()
+    first = run_in_terminal(*command, columns=120)
+    took = time.monotonic() - began
+    again = run_in_terminal(*command, "--json")
+
+    assert "Reading the long story.md" in first
+    shown = re.search(r"1 page searched · ([\d.]+) s", text_of(first))
+    assert shown is not None
+    in_search = json.loads(text_of(again))["stats"]["total_ms"] / 1000
+    assert in_search < float(shown[1]) <= took
 
 
 @pytest.mark.parametrize("columns", [45, 80, 140])

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("mysql://me:secret@host/db", "cannot name a mysql database: write sqlite"),
+        ("mysql://me:secret@host/db", "does not support mysql databases: write sqlite"),
         ("postgresql+psycopg://me:secret@host/db", r"postgresql\+psycopg database"),
         ("citewell.db", "is not a URL: write sqlite"),
         ("sqlite:///a.db\nTOKEN=secret", "several lines"),

@@ -27,7 +27,16 @@ async def test_a_large_library_is_listed_a_screen_at_a_time() -> None:
                 break
             assert f"ask with cursor {cursor}" in listed.text
 
-    assert seen == [page.url for page in pages]
+    assert seen == sorted(page.url for page in pages)
+
+
+async def test_a_cursor_beyond_the_last_page_lists_nothing() -> None:
+    async with open_library(draft("https://a.example/", "Herons.")) as library:
+        beyond = await library.call("status", cursor=10**9)
+        before = await library.call("status", cursor=-3)
+
+    assert beyond["pages"] == []
+    assert [page["url"] for page in before["pages"]] == ["https://a.example/"]
 
 
 async def test_a_page_that_would_be_fetched_again_is_marked() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.answer.corpus_status import CorpusStatus, PageStatus, SiteStatus
 from citewell.core.errors import NotFound
-from citewell.core.library import WebsiteQuery
+from citewell.core.library import PageQuery, WebsiteQuery
 from citewell.core.records import SearchFilter
 from citewell.inference.names import missing_embedder_note
 
@@ -26,26 +26,33 @@ _MAX_LISTED_SITES = 10
 
 
 async def corpus_status(
-    parts: Parts, *, project: str, owner: str, lists_pages: bool = True, after_source_id: int = 0
+    parts: Parts,
+    *,
+    project: str,
+    owner: str,
+    lists_pages: bool = True,
+    offset: int = 0,
 ) -> CorpusStatus:
-    """Return the counts of a project and of the owner's citations, and a list of its pages."""
+    """Return the counts of a project and of the owner's citations, and its pages by URL.
+
+    The list begins after the first `offset` pages.
+    """
     where = SearchFilter(project=project)
     stats = await parts.store.corpus_stats(where)
-    pages: list[PageInfo] = []
+    pages: tuple[PageInfo, ...] = ()
+    offset = min(max(0, offset), stats.pages)
     if lists_pages:
-        # One row more than is shown tells whether there are more.
-        pages = await parts.store.list_pages(
-            where, limit=MAX_LISTED_PAGES + 1, after_source_id=after_source_id
-        )
-    listed = pages[:MAX_LISTED_PAGES]
+        query = PageQuery(order_by="url", limit=MAX_LISTED_PAGES, offset=offset)
+        pages = (await parts.store.browse_pages(where, query)).pages
+    end = offset + len(pages)
     citations = await parts.store.citations.count_citations(owner, project=project)
     return CorpusStatus(
         documents=stats.pages,
         chunks=stats.chunks,
         tokens=stats.tokens,
         embedded_chunks=stats.embedded_chunks,
-        pages=tuple(_page_status(page, parts) for page in listed) if lists_pages else None,
-        next_cursor=listed[-1].source_id if len(pages) > len(listed) else None,
+        pages=tuple(_page_status(page, parts) for page in pages) if lists_pages else None,
+        next_cursor=end if pages and end < stats.pages else None,
         sites=await _unfinished_sites(parts, project) or None,
         note=missing_embedder_note(parts.settings.embedder),
         citations=citations.as_numbers() or None,

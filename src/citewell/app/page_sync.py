@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
 
 import anyio
 import anyio.to_thread
@@ -95,11 +96,27 @@ async def sync_pages(
     written: list[PageInfo] = []
     failed: dict[str, str] = {}
     bytes_read = 0
+    being_read: dict[str, None] = {}
     limit = anyio.Semaphore(PARALLEL_PAGES)
+
+    async def report() -> None:
+        # The file that takes longest is named: without it, the last one looks like a standstill.
+        oldest = next(iter(being_read), None)
+        await on_progress(
+            Progress(
+                phase="ingest",
+                message="Reading files" if oldest is None else f"Reading {_file_name(oldest)}",
+                done=len(written) + len(failed),
+                total=len(changed),
+                bytes_done=bytes_read,
+            )
+        )
 
     async def store(page: OwnPage) -> None:
         nonlocal bytes_read
         async with limit:
+            being_read[page.url] = None
+            await report()
             try:
                 outcome = await _store_page(corpus, page, tags=tags)
             except CitewellError as error:
@@ -109,14 +126,8 @@ async def sync_pages(
                 if outcome is not None and outcome.page is not None:
                     written.append(outcome.page)
                     bytes_read += outcome.bytes_read
-        progress = Progress(
-            phase="ingest",
-            message="Reading files",
-            done=len(written) + len(failed),
-            total=len(changed),
-            bytes_done=bytes_read,
-        )
-        await on_progress(progress)
+            del being_read[page.url]
+        await report()
 
     async with anyio.create_task_group() as tasks:
         for page in changed:
@@ -152,6 +163,10 @@ async def _store_page(
     if fetched is None:
         return None
     return await corpus.ingester.ingest_fetched(fetched, project=corpus.settings.project, tags=tags)
+
+
+def _file_name(url: str) -> str:
+    return unquote(url.rstrip("/").rpartition("/")[2]) or url
 
 
 def _is_as(stored: PageInfo | None, page: OwnPage, tags: tuple[str, ...]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,11 +40,12 @@ def answer_printer(
     """Return what prints an answer on a terminal; None where the brief was asked for."""
     if arguments.brief:
         return None
-    return partial(_print, question=question, is_full=arguments.full)
+    return partial(_print, question=question, is_full=arguments.full, began=time.monotonic())
 
 
-def _print(result: Mapping[str, Any], *, question: str, is_full: bool) -> None:
+def _print(result: Mapping[str, Any], *, question: str, is_full: bool, began: float) -> None:
     # Imported late: rich's Markdown takes longer than the search, and a pipe needs none of it.
     from citewell.cli.answer_view import print_answer
 
-    print_answer(result, question=question, is_full=is_full)
+    seconds = time.monotonic() - began
+    print_answer(result, question=question, is_full=is_full, seconds=seconds)

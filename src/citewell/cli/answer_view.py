@@ -48,10 +48,13 @@ _BETWEEN = " · "
 _LEVEL = " › "
 
 
-def print_answer(result: Shape, *, question: str, is_full: bool) -> None:
-    """Print the best quotes of a research result, or everything that was quoted when `is_full`."""
+def print_answer(result: Shape, *, question: str, is_full: bool, seconds: float) -> None:
+    """Print the best quotes of a research result, or everything that was quoted when `is_full`.
+
+    `seconds` is how long the person waited, with reading the files that were asked.
+    """
     console = Console(highlight=False, theme=THEME)
-    console.print(AnswerView(result=result, question=question, is_full=is_full))
+    console.print(AnswerView(result=result, question=question, is_full=is_full, seconds=seconds))
 
 
 @frozen
@@ -60,6 +63,7 @@ class AnswerView:
 
     result: Shape
     question: str
+    seconds: float
     is_full: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -135,7 +139,7 @@ class AnswerView:
         parts = [f"{counted(stats['documents_searched'], 'page')} searched"]
         if stats["urls_ingested"]:
             parts.append(f"{stats['urls_ingested']} fetched")
-        parts.append(f"{stats['total_ms'] / 1000:.1f} s")
+        parts.append(f"{self.seconds:.1f} s")
         if (left := len(self.result["evidence"]) - shown) > 0:
             parts.append(f"{counted(left, 'more quote')}: --full")
         elif not self.is_full and shown:

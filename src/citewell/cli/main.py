@@ -8,6 +8,7 @@ import gc
 import io
 import keyword
 import os
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +18,7 @@ from citewell import __version__
 from citewell.cli.parser import choose_action, new_parser
 from citewell.core.errors import CitewellError, InvalidArgument, SettingsError
 from citewell.core.settings import explain_unknown_variables, load_settings, setting_fields
+from citewell.core.settings_sources import variable_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,6 +187,13 @@ def _run(argv: Sequence[str]) -> int:
     except SystemExit as stop:
         # argparse leaves this way after --help, --version and usage errors.
         return cast("int", stop.code)
+    try:
+        return _run_command(arguments)
+    except SettingsError as error:
+        raise SettingsError(_in_options(error.message, arguments)) from error
+
+
+def _run_command(arguments: argparse.Namespace) -> int:
     settings = _load_settings(arguments)
     if arguments.command not in NEED_NO_DATABASE - {"config"}:
         from citewell.store.open import database_file
@@ -196,6 +205,18 @@ def _run(argv: Sequence[str]) -> int:
 
         refuse_missing_database(settings.database_url)
     return load_command(arguments.command).run(arguments, settings)
+
+
+def _in_options(message: str, arguments: argparse.Namespace) -> str:
+    """Return the message of a wrong setting, with the options that the person used for it."""
+    action = getattr(arguments, "action", None)
+    declared = build_command_parser(arguments.command, action)._actions
+    for option in declared:
+        variable = variable_name(option.dest)
+        if variable in message and getattr(arguments, option.dest, None) is not None:
+            written_as = option.option_strings[-1] if option.option_strings else option.metavar
+            message = re.sub(rf"{variable}\b", str(written_as), message)
+    return message
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:

@@ -62,14 +62,14 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
             project=app.settings.project,
             owner=Caller(session="cli").owner,
             lists_pages=not arguments.no_urls,
-            after_source_id=arguments.cursor or 0,
+            offset=arguments.cursor or 0,
         )
     database = describe_database(app.settings.database_url)
     model = vector_model(app.settings.embedder)
     head = f"Citewell {__version__}\nDatabase: {database}\nEmbedding model: {model or 'none'}\n\n"
     about = {"version": __version__, "database": database, "model": model}
     listed = format_corpus_status(status, more=_MORE)
-    first = format_corpus_status(_beginning(status), more=_MORE)
+    first = format_corpus_status(_beginning(status, arguments.cursor or 0), more=_MORE)
     return Outcome(
         text=head + Boundary().draw(listed),
         structured=about | status_json(status),
@@ -77,9 +77,9 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     )
 
 
-def _beginning(status: CorpusStatus) -> CorpusStatus:
+def _beginning(status: CorpusStatus, offset: int) -> CorpusStatus:
     """The status with only as many pages as fit on a screen."""
     pages = (status.pages or ())[:_PAGES_ON_TERMINAL]
     if status.pages is None or len(pages) == len(status.pages):
         return status
-    return replace(status, pages=pages, next_cursor=pages[-1].source_id)
+    return replace(status, pages=pages, next_cursor=offset + len(pages))

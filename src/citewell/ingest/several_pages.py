@@ -9,6 +9,7 @@ import anyio
 
 from citewell.core.errors import CitewellError
 from citewell.core.progress import OnProgress, Progress, no_progress
+from citewell.core.text import counted
 from citewell.ingest.outcome import PARALLEL_PAGES, IngestOutcome
 
 if TYPE_CHECKING:
@@ -32,11 +33,13 @@ async def ingest_all(
     """
     outcomes: dict[int, IngestOutcome] = {}
     bytes_read = 0
+    being_read: dict[int, str] = {}
     limit = anyio.Semaphore(PARALLEL_PAGES)
 
     async def ingest_one(place: int, url: str) -> None:
         nonlocal bytes_read
         async with limit:
+            being_read[place] = url
             try:
                 outcome = await ingester.ingest(
                     url, project=project, force=force, tags=tags, on_progress=on_progress
@@ -46,7 +49,10 @@ async def ingest_all(
                 bytes_read += outcome.bytes_read
             except CitewellError as error:
                 outcomes[place] = IngestOutcome(url=url, page=None, error=error)
-        message = f"Read {len(outcomes)} of {len(urls)} pages"
+            del being_read[place]
+        # The page that takes longest is named: without it, the last one looks like a standstill.
+        oldest = next(iter(being_read.values()), None)
+        message = f"Reading {oldest}" if oldest else f"Read {counted(len(urls), 'page')}"
         await on_progress(
             Progress(
                 phase="ingest",

@@ -108,7 +108,7 @@ def _sqlite_path(address: str) -> Path | None:
         scheme = _SCHEME.match(address)
         if scheme is None and (path := Path(address).expanduser()).is_absolute():
             return path
-        problem = f"cannot name a {scheme[1]} database" if scheme else "is not a URL"
+        problem = f"does not support {scheme[1]} databases" if scheme else "is not a URL"
         raise SettingsError(f"CITEWELL_DATABASE_URL {problem}: {_FORMS}")
     place = unquote(address.removeprefix(_SQLITE))
     if place in _MEMORY:

@@ -13,6 +13,17 @@ page.*,
         )
 ) AS embedded_chunks
 
+-- part: page_order
+CASE WHEN :order_by = 'title' AND NOT :descending THEN lower(title) END,
+CASE WHEN :order_by = 'title' AND :descending THEN lower(title) END DESC,
+CASE WHEN :order_by = 'url' AND NOT :descending THEN url END,
+CASE WHEN :order_by = 'url' AND :descending THEN url END DESC,
+CASE WHEN :order_by = 'fetched' AND NOT :descending THEN fetched_at END,
+CASE WHEN :order_by = 'fetched' AND :descending THEN fetched_at END DESC,
+CASE WHEN :order_by = 'size' AND NOT :descending THEN tokens END,
+CASE WHEN :order_by = 'size' AND :descending THEN tokens END DESC,
+source_id
+
 -- part: chunk_row
 -- A chunk and its page as `rows.py` reads them; the words of the chunk come last.
 chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
@@ -108,23 +119,22 @@ ORDER BY source_id
 LIMIT :limit;
 
 -- name: browse_pages
+-- The pages are chosen first: SQLite would count the vectors of every page before it sorts them.
 SELECT
     -- use: page_row
 FROM page
-WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')
+WHERE source_id IN (
+    SELECT source_id FROM page
+    WHERE (CAST(:matching AS text) IS NULL OR lower(url || ' ' || title) LIKE '%' || :matching || '%')
     -- sqlite: AND (:source_ids IS NULL OR source_id IN (SELECT value FROM json_each(:source_ids)))
     -- postgres: AND (:source_ids::bigint[] IS NULL OR source_id = ANY (:source_ids))
+    ORDER BY
+    -- use: page_order
+    LIMIT :limit OFFSET :offset
+)
 ORDER BY
-    CASE WHEN :order_by = 'title' AND NOT :descending THEN lower(title) END,
-    CASE WHEN :order_by = 'title' AND :descending THEN lower(title) END DESC,
-    CASE WHEN :order_by = 'url' AND NOT :descending THEN url END,
-    CASE WHEN :order_by = 'url' AND :descending THEN url END DESC,
-    CASE WHEN :order_by = 'fetched' AND NOT :descending THEN fetched_at END,
-    CASE WHEN :order_by = 'fetched' AND :descending THEN fetched_at END DESC,
-    CASE WHEN :order_by = 'size' AND NOT :descending THEN tokens END,
-    CASE WHEN :order_by = 'size' AND :descending THEN tokens END DESC,
-    source_id
-LIMIT :limit OFFSET :offset;
+    -- use: page_order
+;
 
 -- name: count_browsed_pages
 SELECT count(*) AS total FROM page

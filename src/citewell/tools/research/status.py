@@ -88,7 +88,7 @@ async def run(arguments: StatusInput, call: Call) -> CorpusStatus:
         project=project,
         owner=call.caller.owner,
         lists_pages=arguments.include_urls,
-        after_source_id=arguments.cursor or 0,
+        offset=arguments.cursor or 0,
     )
 
 
