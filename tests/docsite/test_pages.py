@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,23 @@ def test_front_matter_is_no_text_and_gives_title_and_description() -> None:
     assert (found.title, found.description, found.word_count) == ("Herons", "Waders", 4)
     assert found.sections[0].line_start == 5
     assert found.body == "# Other\n\none two\n"
+
+
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ('"A \\"quoted\\" title" # really', 'A "quoted" title'),
+        ("'It''s here'", "It's here"),
+        ("Deploy: the easy way # a comment", "Deploy: the easy way"),
+        ("**Bold** and `code` in C#", "Bold and code in C#"),
+        (">\n  Folded, and\n  it goes on", "Folded, and it goes on"),
+        ('"Never closed', "Never closed"),
+        ("[never, closed", "The heading"),
+        ("", "The heading"),
+    ],
+)
+def test_a_title_in_front_matter_is_shown_as_it_is_meant(written: str, title: str) -> None:
+    assert page(f"---\ntitle: {written}\n---\n# The heading\n").title == title
 
 
 def test_headings_lose_their_marks_and_keep_their_anchors() -> None:

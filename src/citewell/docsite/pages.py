@@ -80,7 +80,7 @@ def parse_page(path: str, content: str, *, mtime: float, size: int) -> DocPage:
     sections = tuple(_sections(content, start=len(content) - len(body)))
     return DocPage(
         path=path,
-        title=one_line(fields.get("title") or _title(path, sections)),
+        title=plain_heading(fields.get("title", "")) or _title(path, sections),
         description=one_line(fields.get("description", ""), limit=MAX_DESCRIPTION_CHARACTERS),
         content=content,
         sections=sections,

@@ -36,7 +36,13 @@ class ToolResult:
 
     text: str
     structured: dict[str, Any]
-    is_error: bool = False
+    error: CitewellError | None = None
+    """What the call failed with."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the call failed."""
+        return self.error is not None
 
 
 def outcome_of(result: ToolResult | None) -> str:
@@ -77,7 +83,7 @@ def error_result(
     return ToolResult(
         text=Boundary().draw(text.replace("[ERROR]\n", f"[ERROR]\n{NOTE_PLACE}\n", 1)),
         structured={**envelope_of(foreign), "error": body},
-        is_error=True,
+        error=error,
     )
 
 

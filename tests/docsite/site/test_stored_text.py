@@ -90,6 +90,22 @@ def test_signs_that_a_page_did_not_mean_as_emphasis_stay(text: str, html: str) -
     assert render_stored_texts([StoredText(text=text)]) == [f"<p>{html}</p>\n"]
 
 
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        (r"C:\_temp, \\server\share, \d and 2 \* 3", r"C:\_temp, \\server\share, \d and 2 \* 3"),
+        (r"**f(\*args, `x`)** and \*args", r"<strong>f(*args, <code>x</code>)</strong> and \*args"),
+        (r"a \[note] of `\d`", r"a \[note] of <code>\d</code>"),
+    ],
+)
+def test_backslashes_of_a_page_stay(text: str, html: str) -> None:
+    assert render_stored_texts([StoredText(text=text)]) == [f"<p>{html}</p>\n"]
+
+
+def test_backslashes_of_markdown_escape() -> None:
+    assert render_stored_texts([StoredText(text=r"\_a\_ \\", escapes=True)]) == ["<p>_a_ \\</p>\n"]
+
+
 def test_a_marked_signature_keeps_its_star() -> None:
     tree = marked("**f(a, *, b)**", "**f(a, *, b)**\n\nText.")
 

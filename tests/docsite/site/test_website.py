@@ -136,6 +136,18 @@ def test_the_search_page_works_without_scripts(website: Website) -> None:
     assert '<form class="search-page" action="search.html" method="get">' in page
 
 
+def test_the_search_page_marks_whole_words_and_nothing_inside_of_one(tmp_path: Path) -> None:
+    words = "A rain gauge of the trainer: rains were gauged, 雨量計 too."
+    (tmp_path / "rain.md").write_text(f"# Weather\n\n{words}\n", encoding="utf-8")
+    website = Website(DocsFolder.open(tmp_path), base_url="")
+
+    def marks(query: str) -> list[str]:
+        return re.findall("<mark>(.*?)</mark>", text_of(website.search(query)))
+
+    assert marks("rain gauge") == ["rain", "gauge", "rains", "gauged"]
+    assert marks("雨量") == ["雨量"]
+
+
 def test_the_search_page_says_when_nothing_was_found(website: Website) -> None:
     assert "No page has these words" in text_of(website.search("zzzzqqqq"))
     assert "No page has these words" not in text_of(website.get("/search.html"))
@@ -191,6 +203,26 @@ def test_the_site_map_lists_every_page(website: Website) -> None:
     assert page.count("<loc>https://docs.example/") == 4
 
 
+def test_long_names_are_broken_at_their_dots_and_underscores(tmp_path: Path) -> None:
+    text = "# http.server\n\n## BaseHTTPServer.send_response_only\n\nA.\n\n## End. Next\n\nB.\n"
+    (tmp_path / "server.md").write_text(text, encoding="utf-8")
+    website = Website(DocsFolder.open(tmp_path), base_url="")
+
+    page = text_of(website.get("/server.html"))
+
+    assert "BaseHTTPServer.<wbr>send_<wbr>response_<wbr>only</a>" in page
+    assert ">End. Next</a>" in page
+
+
+def test_large_scripts_come_after_those_that_every_page_needs(tmp_path: Path) -> None:
+    (tmp_path / "flow.md").write_text("# Flow\n\n```mermaid\na --> b\n```\n", encoding="utf-8")
+    website = Website(DocsFolder.open(tmp_path), base_url="")
+
+    scripts = re.findall(r"citewell/(\w+)\.js", text_of(website.get("/flow.html")))
+
+    assert scripts == ["theme", "site", "search", "mermaid", "diagrams"]
+
+
 def test_a_long_menu_shows_what_is_near_and_the_list_of_pages_all(tmp_path: Path) -> None:
     for group in range(30):
         (tmp_path / f"group{group:02}").mkdir()
@@ -203,6 +235,8 @@ def test_a_long_menu_shows_what_is_near_and_the_list_of_pages_all(tmp_path: Path
     contents = text_of(website.get("/"))
 
     assert contents.count('.html">Page ') == 30 * 15
+    # Nothing in the list folds: a page with others below it would have a mark without words.
+    assert "<details" not in contents.partition("<article")[2]
     assert '<a href="page05.html">Page 3 5</a>' in page
     assert 'href="../group04/page00.html"' in page
     assert "group04/page05.html" not in page

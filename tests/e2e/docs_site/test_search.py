@@ -40,6 +40,14 @@ def test_escape_closes_the_results_and_nothing_found_is_told(tab: Tab) -> None:
     expect(results).to_be_hidden()
 
 
+def test_whole_words_are_marked_that_begin_as_the_query(tab: Tab) -> None:
+    tab.go("index.html")
+    tab.page.locator(tab.box).fill("rul")
+
+    marks = tab.page.locator(".search-results mark")
+    expect(marks.first).to_have_text(re.compile(r"^rules?$", re.IGNORECASE))
+
+
 def test_a_slip_of_the_keyboard_is_forgiven(tab: Tab) -> None:
     tab.go("index.html")
     tab.page.locator(tab.box).fill("instalation")

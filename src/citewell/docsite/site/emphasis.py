@@ -1,4 +1,4 @@
-"""Emphasis in canonical text, which pages wrote without escaping their own stars and underscores.
+"""Emphasis in canonical text, which pages wrote without escaping their own signs.
 
 CommonMark pairs `**f(coro, *, name)**` by the nearest signs and garbles it. Here a sign closes only
 one of its own length, preferably one with balanced brackets in between; the others are text.
@@ -23,8 +23,23 @@ _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def plain_emphasis_plugin(parser: MarkdownIt) -> None:
-    """Pair signs of emphasis as in text that is not escaped."""
+    """Pair signs of emphasis, and keep backslashes, as in text that is not escaped."""
     parser.inline.ruler2.at("balance_pairs", _pair_all)
+    parser.inline.ruler.before("escape", "plain_backslash", _keep_backslash)
+
+
+def _keep_backslash(state: StateInline, silent: bool) -> bool:
+    """Take a backslash for itself, unless the environment says that the text is escaped."""
+    if state.src[state.pos] != "\\" or state.env["escapes"]:
+        return False
+    # In bold, stars and underscores of the page were escaped when it was read.
+    is_in_bold = state.src.count("**", 0, state.pos) % 2 == 1
+    if is_in_bold and state.src[state.pos + 1 : state.pos + 2] in ("*", "_"):
+        return False
+    if not silent:
+        state.pending += "\\"
+    state.pos += 1
+    return True
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from citewell.core.frozen import frozen
 from citewell.core.language import detect_language
+from citewell.core.line_breaks import with_break_points
 from citewell.docsite.site.includes import IncludedFiles
 from citewell.docsite.site.links import AnchorLink, PageAddresses
 from citewell.docsite.site.menu import MenuEntry, menu_entries, page_link
@@ -44,7 +45,9 @@ _MAX_RESULTS = 20
 _MAX_SUGGESTIONS = 5
 _OUTLINE_LEVELS = (2, 3)
 _SHORTEST_OUTLINE = 2
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
+# Thai; scripts before it put spaces between words.
+_FIRST_UNSPACED = "\u0e00"
 # An empty tag says that the language is not known.
 _LANGUAGE_TAGS: Mapping[Language, str] = {
     "en": "en",
@@ -143,8 +146,7 @@ class PageWriter:
         """Return a front page for a folder that has none: the list of its pages."""
         addresses = self._addresses("")
         entries = menu_entries(self._folder.navigation, None, addresses=addresses, is_whole=True)
-        contents = Markup(_template("menu.html", items=entries))
-        return self._write("contents.html", addresses, title=self._folder.title, contents=contents)
+        return self._write("contents.html", addresses, title=self._folder.title, entries=entries)
 
     def search(self, query: str = "") -> str:
         """Return the page that lists what was found; without a query only its form."""
@@ -231,20 +233,33 @@ def _template(name: str, **context: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
     )
+    environment.filters["breakable"] = _breakable
+    return environment
+
+
+def _breakable(text: str) -> Markup:
+    """Return a text whose names are broken into lines at their dots and underscores."""
+    return Markup(with_break_points(escape(text), "<wbr>"))
+
+
+def _beginning_with(word: str) -> str:
+    """Return the pattern of the whole words that begin so; text without spaces has no words."""
+    is_spaced = word[0] < _FIRST_UNSPACED
+    return rf"(?<![^\W_]){re.escape(word)}[^\W_]*" if is_spaced else re.escape(word)
 
 
 def _marked(snippet: str, query: str) -> Markup:
-    """Return a snippet as HTML with the words of the query marked."""
-    words = sorted({word for word in _WORD.findall(query) if word}, key=len, reverse=True)
+    """Return a snippet as HTML with the words marked that begin as those of the query."""
+    words = sorted(set(_WORD.findall(query)), key=len, reverse=True)
     if not words:
         return Markup(escape(snippet))
-    pieces = re.split(f"({'|'.join(map(re.escape, words))})", snippet, flags=re.IGNORECASE)
+    pieces = re.split(f"({'|'.join(map(_beginning_with, words))})", snippet, flags=re.IGNORECASE)
     # Splitting by a group puts what matched at the odd places.
     return Markup(
         "".join(

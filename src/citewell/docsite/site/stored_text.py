@@ -77,6 +77,8 @@ class StoredText:
     """How many levels lower headings are shown."""
     stored_pages: Mapping[str, str] = field(default_factory=dict)
     """Where pages are read here, by their URLs on the web."""
+    escapes: bool = False
+    """Whether a backslash escapes: in text that somebody wrote as Markdown, not in other pages."""
 
 
 def render_stored_texts(texts: Sequence[StoredText]) -> list[str]:
@@ -86,7 +88,8 @@ def render_stored_texts(texts: Sequence[StoredText]) -> list[str]:
 
 def _render(stored: StoredText) -> str:
     rendering = _Rendering(stored)
-    html: str = _parser().render(rendering.text, {"rendering": rendering})
+    env = {"rendering": rendering, "escapes": stored.escapes}
+    html: str = _parser().render(rendering.text, env)
     return _MARKERS.sub("", html)
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from citewell import __version__
+from citewell.core.line_breaks import with_break_points
 from citewell.server.console.ages import age_of
 from citewell.server.console.texts import Texts
 
@@ -57,6 +58,7 @@ class Pages:
         self._templates.filters["digest"] = _digest
         self._templates.filters["difference"] = mark_difference
         self._templates.filters["size"] = _size
+        self._templates.filters["breakable"] = _breakable
         self._templates.filters["age"] = lambda text: age_of(text, texts)
         self._templates.globals.update(
             asset=self._asset, version=__version__, t=texts, texts_of=texts.of_section
@@ -111,6 +113,11 @@ def _size(count: int) -> str:
     while size >= 1000 and (larger := next(units, None)) is not None:
         size, unit = size / 1000, larger
     return f"{size:,.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+
+
+def _breakable(text: str) -> Markup:
+    """Return a text whose names are broken into lines at their dots and underscores."""
+    return Markup(with_break_points(str(escape(text)), "<wbr>"))
 
 
 def mark_difference(text: str) -> Markup:

@@ -6,17 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.boundary import path_label, unbracketed
-from citewell.core.errors import (
-    BudgetExceeded,
-    CitewellError,
-    FetchError,
-    InvalidArgument,
-    NotFound,
-    Overloaded,
-    RateLimited,
-    ScopeViolation,
-    ToolTimeout,
-)
 from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 from citewell.core.words import content_words
@@ -39,20 +28,6 @@ if TYPE_CHECKING:
     from citewell.tools.tool import Call, Tool, ToolOutput
 
 ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
-
-_KIND_OF_CODE: Mapping[str, type[CitewellError]] = {
-    kind.code: kind
-    for kind in (
-        BudgetExceeded,
-        FetchError,
-        InvalidArgument,
-        NotFound,
-        Overloaded,
-        RateLimited,
-        ScopeViolation,
-        ToolTimeout,
-    )
-}
 
 
 @frozen
@@ -148,10 +123,8 @@ async def _run(
         on_progress=_without_brackets(call.on_progress),
         meter=call.parts.access.meter,
     )
-    if returned.is_error:
-        error = returned.structured["error"]
-        kind = _KIND_OF_CODE.get(error["code"], CitewellError)
-        raise kind(error["message"], suggestion=error["suggestion"])
+    if returned.error is not None:
+        raise returned.error
     return await _view(asked, results[0], call, brief=returned.text)
 
 
@@ -173,6 +146,7 @@ async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief:
             quote.end,
             quote_id=f"card-{quote.citation_id}",
             question_words=wanted,
+            escapes=pages[quote.source_id].info.kind == "markdown",
         )
         for quote in quotes
         if quote.source_id in pages

@@ -17,7 +17,9 @@ async def render_questions(
 ) -> dict[str, str]:
     """Return the questions of these lists as HTML, by their ids; none of their HTML passes."""
     texts = {
-        str(question["id"]): StoredText(text=str(question["question"]), heading_shift=3)
+        str(question["id"]): StoredText(
+            text=str(question["question"]), heading_shift=3, escapes=True
+        )
         for questions in lists.values()
         for question in questions
     }

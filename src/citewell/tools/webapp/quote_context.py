@@ -32,7 +32,13 @@ def context_of(text: str, start: int, end: int) -> ContextSpan:
 
 
 def excerpt_of(
-    text: str, start: int, end: int, *, quote_id: str, question_words: frozenset[str]
+    text: str,
+    start: int,
+    end: int,
+    *,
+    quote_id: str,
+    question_words: frozenset[str],
+    escapes: bool = False,
 ) -> StoredText:
     """Return the excerpt to render, its quote marked; code stays code though its fence is cut."""
     span = context_of(text, start, end)
@@ -44,6 +50,7 @@ def excerpt_of(
         marks=(MarkedSpan(start=start + shift, end=end + shift, id=quote_id),),
         question_words=question_words,
         heading_shift=3,
+        escapes=escapes,
     )
 
 

@@ -212,6 +212,7 @@ def _part_to_render(
         anchors={
             section.anchor: section_id(section.ordinal) for section in inside if section.anchor
         },
+        escapes=page.info.kind == "markdown",
         left_out_heading=page.info.title if part.start == 0 else "",
         heading_shift=2 - min((section.level for section in _below_title(page)), default=1),
         stored_pages={page.url: f"/read/{page.source_id}" for page in neighbours if page.url},

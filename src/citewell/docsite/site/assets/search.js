@@ -34,6 +34,10 @@
   // Addresses of results begin at the root of the site, which may lie below that of the host.
   const addressOf = (hit) => form.dataset.root + hit.url.replace(/^\//, "");
 
+  // Whole words that begin so; text without spaces has no words.
+  const beginningWith = (word) =>
+    word < "\u0e00" ? `(?<![\\p{L}\\p{N}])${word}[\\p{L}\\p{N}]*` : word;
+
   function marked(text, query) {
     const words = (query.match(/[\p{L}\p{N}]+/gu) ?? []).sort((a, b) => b.length - a.length);
     const span = document.createElement("span");
@@ -43,7 +47,7 @@
       return span;
     }
     // Splitting by a group puts what matched at the odd places.
-    text.split(new RegExp(`(${words.join("|")})`, "giu")).forEach((piece, at) => {
+    text.split(new RegExp(`(${words.map(beginningWith).join("|")})`, "giu")).forEach((piece, at) => {
       const node = at % 2 ? document.createElement("mark") : document.createTextNode("");
       node.textContent = piece;
       span.append(node);

@@ -8,6 +8,12 @@ _YAML = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$\n?", re.DOTALL | r
 _TOML = re.compile(r"\A\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^([A-Za-z_][\w-]*+)[^\S\n]*+[:=]\s*+(\S[^\n]*+)$", re.MULTILINE)
 
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"|\'((?:[^\']|\'\')*+)\'')
+_ESCAPED = re.compile(r"\\(.)")
+_COMMENT = re.compile(r"(?<=\s)#.*\Z")
+_INDENTED_LINES = re.compile(r"(?:\n(?:[ \t]+[^\n]*)?)*+")
+_BLOCK_MARKS = frozenset({"|", ">", "|-", ">-", "|+", ">+"})
+
 _CLOSING = {"[": "]", "{": "}", '"': '"', "'": "'"}
 _FIELD_NAME = re.compile(r"[\w\"'.-]+[^\S\n]*[:=]")
 
@@ -18,8 +24,14 @@ def split_front_matter(text: str) -> tuple[dict[str, str], str]:
     if block is None:
         return {}, text
     fields: dict[str, str] = {}
-    for name, value in _FIELD.findall(block.group(1)):
-        fields.setdefault(name.lower(), _unquoted(value.rstrip()))
+    for field in _FIELD.finditer(block.group(1)):
+        value = field[2].rstrip()
+        if value in _BLOCK_MARKS:
+            lines = _INDENTED_LINES.match(block.group(1), field.end())
+            plain = " ".join(lines.group().split()) if lines else ""
+        else:
+            plain = _plain_value(value)
+        fields.setdefault(field[1].lower(), plain)
     return fields, text[block.end() :]
 
 
@@ -50,7 +62,14 @@ def find_front_matter_fault(text: str) -> str | None:
     return None
 
 
-def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        return value[1:-1]
-    return "" if value in ("|", ">", "|-", ">-") else value
+def _plain_value(value: str) -> str:
+    """Return the text of a value on one line; of one that is not closed, what can be read."""
+    quoted = _QUOTED.match(value)
+    if quoted is not None:
+        is_double = quoted[1] is not None
+        return _ESCAPED.sub(r"\1", quoted[1]) if is_double else quoted[2].replace("''", "'")
+    if value[0] in "\"'":
+        return value[1:]
+    if value[0] in "[{" and _CLOSING[value[0]] not in value:
+        return ""
+    return _COMMENT.sub("", value).rstrip()
