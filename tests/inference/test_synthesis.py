@@ -7,7 +7,6 @@ from tests.inference.model_server import Answer, Call, running_model_server
 
 from citewell.core.errors import InferenceError, SettingsError
 from citewell.inference.open import open_synthesizer
-from citewell.inference.synthesis import AnthropicSynthesizer, OpenAiSynthesizer
 
 pytestmark = pytest.mark.anyio
 
@@ -20,11 +19,18 @@ def message(call: Call) -> Answer:
     return Answer(body={"content": [{"type": "text", "text": "Fish [1]."}, {"type": "thinking"}]})
 
 
+async def written_by(name: str, endpoint: str) -> str:
+    model = open_synthesizer(name, endpoint=endpoint, api_key="key")
+    assert model is not None
+    try:
+        return await model.write("What do herons eat?", max_tokens=50)
+    finally:
+        await model.aclose()
+
+
 async def test_an_openai_endpoint_is_asked_for_a_completion() -> None:
     with running_model_server(completion) as server:
-        model = OpenAiSynthesizer("m", endpoint=f"{server.url}/v1", api_key="key")
-        text = await model.write("What do herons eat?", max_tokens=50)
-        await model.aclose()
+        text = await written_by("openai:m", f"{server.url}/v1")
 
     assert text == "Fish [1]."
     call = server.calls[0]
@@ -39,9 +45,7 @@ async def test_an_openai_endpoint_is_asked_for_a_completion() -> None:
 
 async def test_an_anthropic_endpoint_is_asked_for_a_message() -> None:
     with running_model_server(message) as server:
-        model = AnthropicSynthesizer("m", endpoint=f"{server.url}/v1", api_key="key")
-        text = await model.write("What do herons eat?", max_tokens=50)
-        await model.aclose()
+        text = await written_by("anthropic:m", f"{server.url}/v1")
 
     assert text == "Fish [1]."
     call = server.calls[0]

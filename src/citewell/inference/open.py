@@ -88,10 +88,9 @@ def open_synthesizer(name: str, *, endpoint: str, api_key: str | None) -> Synthe
     if (kind, bool(model)) == ("none", False):
         return None
     if kind in ("openai", "anthropic") and model:
-        from citewell.inference.synthesis import AnthropicSynthesizer, OpenAiSynthesizer
+        from citewell.inference.synthesis import CHAT_APIS, RemoteSynthesizer
 
-        opened = OpenAiSynthesizer if kind == "openai" else AnthropicSynthesizer
-        return opened(model, endpoint=endpoint, api_key=api_key)
+        return RemoteSynthesizer(CHAT_APIS[kind], model, endpoint=endpoint, api_key=api_key)
     raise _unknown("synthesis", name, SYNTHESIZERS)
 
 

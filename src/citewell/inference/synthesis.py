@@ -2,40 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from citewell.core.frozen import frozen
 from citewell.inference.model_endpoint import ModelEndpoint
 
-OPENAI_ENDPOINT = "https://api.openai.com/v1"
-ANTHROPIC_ENDPOINT = "https://api.anthropic.com/v1"
-_ANTHROPIC_VERSION = "2023-06-01"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 # A tool call is waiting for it: better the quotes alone than an answer after minutes.
 _TIMEOUT_SECONDS = 40.0
 
 
-class OpenAiSynthesizer:
-    """A model that posts to `{endpoint}/chat/completions`."""
+@frozen
+class ChatApi:
+    """How a vendor's API is asked, and where its answer has the text."""
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        endpoint: str,
-        api_key: str | None,
-        first_wait_seconds: float = 0.5,
-    ) -> None:
+    vendor: str
+    endpoint: str
+    """The vendor's own."""
+    path: str
+    headers: Callable[[str | None], Mapping[str, str]]
+    """Makes them from the API key."""
+    find_text: Callable[[Any], object]
+    """Raises KeyError, IndexError or TypeError for an answer of another form."""
+
+
+def _openai_headers(api_key: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {api_key}"} if api_key else {}
+
+
+def _completion_text(answer: Any) -> object:  # noqa: ANN401 - JSON of the endpoint
+    return answer["choices"][0]["message"]["content"]
+
+
+def _anthropic_headers(api_key: str | None) -> dict[str, str]:
+    return {"x-api-key": api_key or "", "anthropic-version": "2023-06-01"}
+
+
+def _message_text(answer: Any) -> str:  # noqa: ANN401 - JSON of the endpoint
+    return "\n".join(str(block["text"]) for block in answer["content"] if block["type"] == "text")
+
+
+_OPENAI = ChatApi(
+    vendor="openai",
+    endpoint="https://api.openai.com/v1",
+    path="/chat/completions",
+    headers=_openai_headers,
+    find_text=_completion_text,
+)
+_ANTHROPIC = ChatApi(
+    vendor="anthropic",
+    endpoint="https://api.anthropic.com/v1",
+    path="/messages",
+    headers=_anthropic_headers,
+    find_text=_message_text,
+)
+CHAT_APIS = {api.vendor: api for api in (_OPENAI, _ANTHROPIC)}
+
+
+class RemoteSynthesizer:
+    """A model behind `{endpoint}{path}` of a chat API; without an endpoint, the vendor's own."""
+
+    def __init__(self, api: ChatApi, model: str, *, endpoint: str, api_key: str | None) -> None:
+        self._api = api
         self._model = model
         self._endpoint = ModelEndpoint(
-            (endpoint or OPENAI_ENDPOINT).rstrip("/") + "/chat/completions",
-            api_key=api_key,
+            (endpoint or api.endpoint).rstrip("/") + api.path,
+            api_key=None,
+            headers=api.headers(api_key),
             timeout_seconds=_TIMEOUT_SECONDS,
-            first_wait_seconds=first_wait_seconds,
         )
 
     @property
     def name(self) -> str:
-        """Who writes."""
-        return f"openai:{self._model}"
+        """Vendor and model."""
+        return f"{self._api.vendor}:{self._model}"
 
     async def write(self, prompt: str, *, max_tokens: int) -> str:
         """Return what the model writes.
@@ -44,63 +86,16 @@ class OpenAiSynthesizer:
             InferenceError: the endpoint cannot be reached, refuses or answers without text.
         """
         messages = [{"role": "user", "content": prompt}]
-        body: dict[str, Any] = {"model": self._model, "messages": messages}
-        answer = await self._endpoint.post({**body, "max_tokens": max_tokens})
+        answer = await self._endpoint.post(
+            {"model": self._model, "messages": messages, "max_tokens": max_tokens}
+        )
         try:
-            text = answer["choices"][0]["message"]["content"]
+            text = self._api.find_text(answer)
         except (KeyError, IndexError, TypeError) as error:
-            raise self._endpoint.unexpected_answer("something that is no completion") from error
+            raise self._endpoint.unexpected_answer("something of another form") from error
         if not isinstance(text, str) or not text.strip():
             raise self._endpoint.unexpected_answer("no text")
         return text.strip()
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._endpoint.aclose()
-
-
-class AnthropicSynthesizer:
-    """A model that posts to `{endpoint}/messages`."""
-
-    def __init__(
-        self,
-        model: str,
-        *,
-        endpoint: str,
-        api_key: str | None,
-        first_wait_seconds: float = 0.5,
-    ) -> None:
-        self._model = model
-        self._endpoint = ModelEndpoint(
-            (endpoint or ANTHROPIC_ENDPOINT).rstrip("/") + "/messages",
-            api_key=None,
-            headers={"x-api-key": api_key or "", "anthropic-version": _ANTHROPIC_VERSION},
-            timeout_seconds=_TIMEOUT_SECONDS,
-            first_wait_seconds=first_wait_seconds,
-        )
-
-    @property
-    def name(self) -> str:
-        """Who writes."""
-        return f"anthropic:{self._model}"
-
-    async def write(self, prompt: str, *, max_tokens: int) -> str:
-        """Return what the model writes.
-
-        Raises:
-            InferenceError: the endpoint cannot be reached, refuses or answers without text.
-        """
-        messages = [{"role": "user", "content": prompt}]
-        body: dict[str, Any] = {"model": self._model, "messages": messages}
-        answer = await self._endpoint.post({**body, "max_tokens": max_tokens})
-        try:
-            blocks = [block["text"] for block in answer["content"] if block["type"] == "text"]
-        except (KeyError, TypeError) as error:
-            raise self._endpoint.unexpected_answer("something that is no message") from error
-        text = "\n".join(map(str, blocks)).strip()
-        if not text:
-            raise self._endpoint.unexpected_answer("no text")
-        return text
 
     async def aclose(self) -> None:
         """Close the connections."""

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from citewell.core.errors import NotFound
+from citewell.core.frozen import frozen
 from citewell.core.jobs import JobProgress
 from citewell.ingest.reread import reread_pages
 from citewell.jobs.embedding import embed_pages
@@ -47,74 +48,74 @@ _REFRESH = Ends("rag_refresh_website", "WebsiteRefreshComplete", "WebsiteRefresh
 
 def library_handlers(parts: LibraryParts, *, emit: Emit | None = None) -> dict[JobKind, Handler]:
     """Return the handlers of all jobs of the library."""
-    processing = ProcessHandler(parts, emit or _drop_event)
-    refreshing = RefreshHandler(parts, emit or _drop_event)
+    processing = ProcessHandler(parts=parts, emit=emit or _drop_event)
+    refreshing = RefreshHandler(parts=parts, emit=emit or _drop_event)
     return {
         "process_website": processing,
         "process_site": processing,
         "refresh_website": refreshing,
-        "embed_page": EmbedHandler(parts),
-        "reread_pages": RereadHandler(parts),
+        "embed_page": EmbedHandler(parts=parts),
+        "reread_pages": RereadHandler(parts=parts),
     }
 
 
+@frozen
 class ProcessHandler:
     """Processes a website for the first time or again."""
 
-    def __init__(self, parts: LibraryParts, emit: Emit) -> None:
-        self._parts = parts
-        self._emit = emit
+    parts: LibraryParts
+    emit: Emit
 
     async def run(self, work: Work) -> str:
         """Read the page or the site and return the result, as JSON."""
-        parts = self._parts
+        parts = self.parts
         website = await _website_of(parts, work.job)
         await parts.store.library.set_status(website.source_id, "processing", now=parts.clock())
         is_site = work.job.kind == "process_site"
         result = await (crawl_site if is_site else process_page)(work, parts, website)
-        await _emit_end(parts, self._emit, work.job, ends=_PROCESSING)
+        await _emit_end(parts, self.emit, work.job, ends=_PROCESSING)
         return result
 
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
         """Record the reason on the entry, which stays in processing until the last attempt."""
-        library, source_id = self._parts.store.library, int(job.key)
+        library, source_id = self.parts.store.library, int(job.key)
         website = await library.get_website(source_id, project=job.project)
         kept = _kept_pages(website)
         if retry_at is not None:
             again = f"{error.message}{kept}; trying again at {retry_at:%H:%M:%S} UTC"
             await library.set_status(
-                source_id, "processing", now=self._parts.clock(), error_message=again
+                source_id, "processing", now=self.parts.clock(), error_message=again
             )
             return
         message = f"{error.message}{kept}"
         await library.finish_website(
-            source_id, "failed", now=self._parts.clock(), error_message=message
+            source_id, "failed", now=self.parts.clock(), error_message=message
         )
-        _emit_failure(self._emit, job, website, error, ends=_PROCESSING)
+        _emit_failure(self.emit, job, website, error, ends=_PROCESSING)
 
 
+@frozen
 class RefreshHandler:
     """Refreshes a website; stored pages are kept when they cannot be fetched again."""
 
-    def __init__(self, parts: LibraryParts, emit: Emit) -> None:
-        self._parts = parts
-        self._emit = emit
+    parts: LibraryParts
+    emit: Emit
 
     async def run(self, work: Work) -> str:
         """Read the page or the site again and return the report, as JSON."""
-        website = await _website_of(self._parts, work.job)
+        website = await _website_of(self.parts, work.job)
         is_site = website.kind == "site"
-        result = await (crawl_site if is_site else refresh_page)(work, self._parts, website)
-        await _emit_end(self._parts, self._emit, work.job, ends=_REFRESH)
+        result = await (crawl_site if is_site else refresh_page)(work, self.parts, website)
+        await _emit_end(self.parts, self.emit, work.job, ends=_REFRESH)
         return result
 
     async def note_failure(
         self, job: Job, error: CitewellError, *, retry_at: datetime | None
     ) -> None:
         """Record the reason on the entry, which stays completed if it has pages."""
-        library, source_id = self._parts.store.library, int(job.key)
+        library, source_id = self.parts.store.library, int(job.key)
         website = await library.get_website(source_id, project=job.project)
         if website is None:
             return
@@ -123,26 +124,26 @@ class RefreshHandler:
         await library.finish_website(
             source_id,
             "completed" if website.pages else "failed",
-            now=self._parts.clock(),
+            now=self.parts.clock(),
             error_message=f"the refresh failed: {error.message}{kept}{again}",
         )
         if retry_at is None:
-            _emit_failure(self._emit, job, website, error, ends=_REFRESH)
+            _emit_failure(self.emit, job, website, error, ends=_REFRESH)
 
 
+@frozen
 class EmbedHandler:
     """Embeds the chunks of a page that lack vectors; the page can be searched meanwhile."""
 
-    def __init__(self, parts: LibraryParts) -> None:
-        self._parts = parts
+    parts: LibraryParts
 
     async def run(self, work: Work) -> str:
         """Embed the page and return how many chunks it has, as JSON."""
-        page = await self._parts.store.get_page(int(work.job.key))
+        page = await self.parts.store.get_page(int(work.job.key))
         chunks = 0 if page is None else page.info.chunks
         await work.report(JobProgress(stage="embedding", pages_total=1, chunks=chunks, percent=0))
         if page is not None:
-            await embed_pages(work, self._parts.ingester, [page.info.source_id])
+            await embed_pages(work, self.parts.ingester, [page.info.source_id])
         return json.dumps({"chunks": chunks})
 
     async def note_failure(
@@ -151,11 +152,11 @@ class EmbedHandler:
         """Record nothing: chunks without vectors are found again."""
 
 
+@frozen
 class RereadHandler:
     """Extracts pages of an older extractor version again, from their stored responses."""
 
-    def __init__(self, parts: LibraryParts) -> None:
-        self._parts = parts
+    parts: LibraryParts
 
     async def run(self, work: Work) -> str:
         """Extract the pages again and return what changed, as JSON."""
@@ -173,7 +174,7 @@ class RereadHandler:
                 )
             )
 
-        parts = self._parts
+        parts = self.parts
         result = await reread_pages(
             parts.store,
             parts.ingester,

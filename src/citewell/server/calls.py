@@ -15,6 +15,7 @@ from starlette.requests import HTTPConnection
 
 from citewell.app.call import Call
 from citewell.core.errors import CitewellError, InvalidArgument, NotFound
+from citewell.core.frozen import frozen
 from citewell.server.plain_calls import local_caller
 from citewell.tools.results import UNEXPECTED
 
@@ -41,21 +42,14 @@ SESSION_KEY = "citewell.session"
 RESOURCE_NOT_FOUND = -32002
 
 
+@frozen
 class Calls:
     """Turns requests into calls of one project."""
 
-    def __init__(
-        self,
-        app: OpensParts,
-        *,
-        project: str,
-        timeout_seconds: float,
-        has_sessions: bool = True,
-    ) -> None:
-        self.app = app
-        self._has_sessions = has_sessions
-        self._project = project
-        self._timeout_seconds = timeout_seconds
+    app: OpensParts
+    project: str
+    timeout_seconds: float
+    has_sessions: bool = True
 
     async def open(self, context: RequestContext, *needs: PartName) -> Call:
         """Return the call of a request, with the parts it needs.
@@ -78,7 +72,7 @@ class Calls:
         The error for something that is not found names the `uri` that was asked for.
         """
         try:
-            with anyio.fail_after(self._timeout_seconds):
+            with anyio.fail_after(self.timeout_seconds):
                 yield
         except NotFound as error:
             data = None if uri is None else {"uri": uri}
@@ -97,11 +91,11 @@ class Calls:
         """Return who sent a request."""
         request = context.request
         if not isinstance(request, HTTPConnection):
-            return local_caller(self._project)
+            return local_caller(self.project)
         caller: Caller = request.scope[CALLER_KEY]
         # Only the handshake era has sessions, and its transport has checked that this one exists;
         # in the other era, and without sessions, anyone could name the session of someone else.
-        has_session = self._has_sessions and is_handshake_era(context)
+        has_session = self.has_sessions and is_handshake_era(context)
         session = request.headers.get("mcp-session-id") if has_session else None
         session = request.scope.get(SESSION_KEY, session)
         return replace(caller, session=session or session_of_address(request.scope))

@@ -63,8 +63,8 @@ def build_http_app(
     endpoint = McpEndpoint(
         server, doorkeeper, plain, draining=draining, has_sessions=settings.mcp_sessions
     )
-    websocket = McpWebSocket(server, doorkeeper, draining=draining)
-    operation = Operation(app, challenges=challenges, metrics=metrics, draining=draining)
+    websocket = McpWebSocket(server=server, doorkeeper=doorkeeper, draining=draining)
+    operation = Operation(app=app, challenges=challenges, metrics=metrics, draining=draining)
     console = build_console(app, settings=settings, draining=draining)
 
     @asynccontextmanager

@@ -69,7 +69,7 @@ def build_server(
     dotted = settings.mcp_tool_names == "dotted"
     structured = settings.mcp_structured_output_enabled
     calls = Calls(
-        app,
+        app=app,
         project=settings.project,
         timeout_seconds=settings.mcp_tool_timeout,
         has_sessions=settings.mcp_sessions,
@@ -78,7 +78,7 @@ def build_server(
     client_log = ClientLog(calls)
     resources = ResourceHandlers(calls)
     subscriptions = Subscriptions(calls)
-    prompts = PromptHandlers(registry, calls, dotted=dotted)
+    prompts = PromptHandlers(registry=registry, calls=calls, dotted=dotted)
 
     listings = _Listings(registry, settings)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 
+from citewell.core.frozen import frozen
 from citewell.tools.completion import complete_prompt, complete_resource
 from citewell.tools.prompts import offered_prompts, write_prompt
 from citewell.tools.resources import RESOURCE_NEEDS
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     RequestContext = ServerRequestContext[Any, Any]
 
 
+@frozen
 class PromptHandlers:
     """The handlers of prompt requests; a caller has the prompts all of whose tools it sees."""
 
-    def __init__(self, registry: Registry, calls: Calls, *, dotted: bool) -> None:
-        self._registry = registry
-        self._calls = calls
-        self._dotted = dotted
+    registry: Registry
+    calls: Calls
+    dotted: bool
 
     async def list(
         self, context: RequestContext, params: types.PaginatedRequestParams | None
@@ -42,12 +43,12 @@ class PromptHandlers:
         self, context: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         """Return a prompt with its arguments filled in."""
-        with self._calls.answering(context):
+        with self.calls.answering(context):
             prompt, text = write_prompt(
                 self._offered(context),
                 params.name,
                 arguments=params.arguments or {},
-                dotted=self._dotted,
+                dotted=self.dotted,
             )
         message = types.PromptMessage(
             role="user", content=types.TextContent(type="text", text=text)
@@ -59,8 +60,8 @@ class PromptHandlers:
     ) -> types.CompleteResult:
         """Return values for what the user is typing."""
         ref, name, typed = params.ref, params.argument.name, params.argument.value
-        with self._calls.answering(context):
-            call = await self._calls.open(context, *RESOURCE_NEEDS)
+        with self.calls.answering(context):
+            call = await self.calls.open(context, *RESOURCE_NEEDS)
             if isinstance(ref, types.PromptReference):
                 completion = await complete_prompt(
                     self._offered(context), ref.name, argument=name, typed=typed, call=call
@@ -76,7 +77,7 @@ class PromptHandlers:
         )
 
     def _offered(self, context: RequestContext) -> Sequence[Prompt]:
-        visible = self._registry.tools_for(self._calls.identify(context))
+        visible = self.registry.tools_for(self.calls.identify(context))
         return offered_prompts(tool.name for tool in visible)
 
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from starlette.responses import PlainTextResponse, Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from citewell.core.frozen import frozen
 from citewell.server.calls import CALLER_KEY, SESSION_KEY
 from citewell.server.jsonrpc import INVALID_REQUEST, Fault, parse_message
 
@@ -32,18 +33,18 @@ _POLICY_VIOLATION = 1008
 _ANSWERS = (types.JSONRPCResponse, types.JSONRPCError)
 
 
+@frozen
 class McpWebSocket:
     """The WebSocket endpoint; the checks are those of HTTP, repeated for every message."""
 
-    def __init__(self, server: Server[Any], doorkeeper: Doorkeeper, *, draining: Draining) -> None:
-        self._server = server
-        self._doorkeeper = doorkeeper
-        self._draining = draining
+    server: Server[Any]
+    doorkeeper: Doorkeeper
+    draining: Draining
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection until the client or the server goes."""
         websocket = WebSocket(scope, receive, send)
-        admitted = await self._doorkeeper.admit(websocket)
+        admitted = await self.doorkeeper.admit(websocket)
         offered = scope.get("subprotocols", [])
         if not isinstance(admitted, Response) and offered and SUBPROTOCOL not in offered:
             admitted = PlainTextResponse("The subprotocol is mcp.", status_code=400)
@@ -53,7 +54,7 @@ class McpWebSocket:
         scope[CALLER_KEY] = admitted
         scope[SESSION_KEY] = secrets.token_hex(16)
         await websocket.accept(subprotocol=SUBPROTOCOL if offered else None)
-        await _Connection(websocket, self._doorkeeper, self._draining).serve(self._server)
+        await _Connection(websocket, self.doorkeeper, self.draining).serve(self.server)
 
 
 class _Connection:

@@ -23,7 +23,7 @@ class BraveSearch:
     name = "brave"
 
     def __init__(self, client: SearchClient, *, url: str, api_key: str) -> None:
-        self._endpoint = EngineEndpoint(self.name, url, client=client)
+        self._endpoint = EngineEndpoint(engine=self.name, url=url, client=client)
         self._headers = {"X-Subscription-Token": api_key, "Accept": "application/json"}
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:

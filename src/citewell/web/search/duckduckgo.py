@@ -31,7 +31,9 @@ class DuckDuckGoSearch:
 
     def __init__(self, client: SearchClient, *, url: str) -> None:
         self._url = url
-        self._endpoint = EngineEndpoint(self.name, url, client=client, quota_statuses=_QUOTA)
+        self._endpoint = EngineEndpoint(
+            engine=self.name, url=url, client=client, quota_statuses=_QUOTA
+        )
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most `limit` pages, best first."""

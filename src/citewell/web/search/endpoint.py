@@ -12,6 +12,7 @@ import anyio
 import httpx2
 
 from citewell.core.errors import FetchError, PageTooLarge, WebSearchFailed, WebSearchQuotaUsed
+from citewell.core.frozen import frozen
 from citewell.web.api_answer import ApiAnswer, ask_api
 from citewell.web.search.protocol import SearchResult
 from citewell.web.urls import MAX_URL_CHARACTERS
@@ -50,21 +51,14 @@ class SearchClient:
             self._opened = None
 
 
+@frozen
 class EngineEndpoint:
     """The address of an engine's API; `quota_statuses` are its ways of saying "no more"."""
 
-    def __init__(
-        self,
-        engine: str,
-        url: str,
-        *,
-        client: SearchClient,
-        quota_statuses: frozenset[int] = frozenset({429}),
-    ) -> None:
-        self._engine = engine
-        self._url = url
-        self._client = client
-        self._quota_statuses = quota_statuses
+    engine: str
+    url: str
+    client: SearchClient
+    quota_statuses: frozenset[int] = frozenset({429})
 
     async def get(
         self, query: Mapping[str, str | int], headers: Mapping[str, str] | None = None
@@ -84,25 +78,25 @@ class EngineEndpoint:
 
     async def _send(self, method: str, **request: Any) -> ApiAnswer:  # noqa: ANN401 - as httpx2 takes it
         try:
-            with anyio.fail_after(self._client.timeout_seconds):
-                client = self._client.open()
-                asked = client.build_request(method, self._url, **request)
+            with anyio.fail_after(self.client.timeout_seconds):
+                client = self.client.open()
+                asked = client.build_request(method, self.url, **request)
                 answer = await ask_api(client, asked, max_bytes=_MAX_ANSWER_BYTES)
         except (TimeoutError, httpx2.TimeoutException) as error:
-            raise WebSearchFailed(f"{self._engine} did not answer in time") from error
+            raise WebSearchFailed(f"{self.engine} did not answer in time") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise WebSearchFailed(f"{self._engine} cannot be reached") from error
+            raise WebSearchFailed(f"{self.engine} cannot be reached") from error
         except PageTooLarge as error:
-            raise WebSearchFailed(f"{self._engine} answered with too much") from error
+            raise WebSearchFailed(f"{self.engine} answered with too much") from error
         except FetchError as error:
             raise self.unexpected() from error
         status = answer.status
-        if status in self._quota_statuses:
-            raise WebSearchQuotaUsed(f"the quota of {self._engine} is used up", status=status)
+        if status in self.quota_statuses:
+            raise WebSearchQuotaUsed(f"the quota of {self.engine} is used up", status=status)
         if status != 200:
             raise WebSearchFailed(
-                f"{self._engine} answered with status {status}",
-                suggestion=_advice(status, self._engine),
+                f"{self.engine} answered with status {status}",
+                suggestion=_advice(status, self.engine),
                 status=status,
             )
         return answer
@@ -119,7 +113,7 @@ class EngineEndpoint:
 
     def unexpected(self) -> WebSearchFailed:
         """Return the error for an answer of another form than the API's."""
-        return WebSearchFailed(f"{self._engine} answered in an unexpected form")
+        return WebSearchFailed(f"{self.engine} answered in an unexpected form")
 
     def results(self, rows: object, *, keys: tuple[str, str, str]) -> list[SearchResult]:
         """Return the rows as results; `keys` name the URL, the title and the snippet in a row."""

@@ -21,7 +21,7 @@ class GoogleSearch:
     name = "google"
 
     def __init__(self, client: SearchClient, *, url: str, api_key: str, cx: str) -> None:
-        self._endpoint = EngineEndpoint(self.name, url, client=client)
+        self._endpoint = EngineEndpoint(engine=self.name, url=url, client=client)
         self._api_key = api_key
         self._cx = cx
 

@@ -18,7 +18,9 @@ class SearxngSearch:
     name = "searxng"
 
     def __init__(self, client: SearchClient, *, url: str) -> None:
-        self._endpoint = EngineEndpoint(self.name, f"{url.rstrip('/')}/search", client=client)
+        self._endpoint = EngineEndpoint(
+            engine=self.name, url=f"{url.rstrip('/')}/search", client=client
+        )
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
         """Return at most `limit` pages, best first."""

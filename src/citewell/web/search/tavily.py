@@ -22,7 +22,9 @@ class TavilySearch:
     name = "tavily"
 
     def __init__(self, client: SearchClient, *, url: str, api_key: str) -> None:
-        self._endpoint = EngineEndpoint(self.name, url, client=client, quota_statuses=_QUOTA)
+        self._endpoint = EngineEndpoint(
+            engine=self.name, url=url, client=client, quota_statuses=_QUOTA
+        )
         self._headers = {"Authorization": f"Bearer {api_key}"}
 
     async def search(self, query: str, *, limit: int) -> list[SearchResult]:
