@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from citewell.cli.parser import add_setting_option
 from citewell.cli.work import add_json_option
+from citewell.core.records import Intent
 
 if TYPE_CHECKING:
     import argparse
@@ -25,12 +27,24 @@ def add_answer_options(parser: argparse.ArgumentParser) -> None:
     add_json_option(forms)
 
 
-def add_version_option(parser: argparse.ArgumentParser) -> None:
-    """Declare --version, which chooses among indexed versions."""
+def add_question_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what narrows the search for a question, and how long its answer may be."""
+    parser.add_argument(
+        "--intent",
+        choices=get_args(Intent),
+        help="kind of question; inferred from its words when left out",
+    )
     parser.add_argument(
         "--version",
         metavar="VERSION",
         help='versions to search, such as 4.2, ">=4,<5" or latest',
+    )
+    add_setting_option(
+        parser,
+        "--budget",
+        "mcp_response_token_budget",
+        metavar="TOKENS",
+        about="most tokens of the brief",
     )
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from citewell.cli.answer_options import add_answer_options, add_version_option, answer_printer
+from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
 from citewell.cli.local_paths import local_paths
 from citewell.cli.tool_call import call_tool
 from citewell.core.errors import InvalidArgument
-from citewell.core.records import Intent
 
 if TYPE_CHECKING:
     import argparse
@@ -42,11 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", metavar="QUESTION", help="the question, in quotes")
     add_answer_options(parser)
     parser.add_argument(
-        "--intent",
-        choices=get_args(Intent),
-        help="kind of question; inferred from its words when left out",
-    )
-    parser.add_argument(
         "--constraint",
         action="append",
         dest="constraints",
@@ -62,13 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="rounds of following links, 0 to 20; 0 reads the given pages only",
     )
-    add_version_option(parser)
-    parser.add_argument(
-        "--budget",
-        dest="mcp_response_token_budget",
-        metavar="TOKENS",
-        help="most tokens of the brief (CITEWELL_MCP_RESPONSE_TOKEN_BUDGET)",
-    )
+    add_question_options(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citewell.cli.parser import add_setting_option
 from citewell.core.errors import InvalidArgument
 from citewell.core.text import counted, join_lines
 
@@ -33,43 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folder", nargs="?", metavar="DIR", help="folder to serve (CITEWELL_DOCS_ROOT, else ./docs)"
     )
     parser.add_argument("out", nargs="?", metavar="OUT", help="after `build`: folder to write to")
-    parser.add_argument(
-        "--root",
-        dest="docs_root",
-        metavar="DIR",
-        help="the docs folder, for `build` (CITEWELL_DOCS_ROOT)",
+    add_setting_option(
+        parser, "--root", "docs_root", metavar="DIR", about="the docs folder, for `build`"
     )
-    parser.add_argument(
-        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (CITEWELL_MCP_HOST)"
-    )
-    parser.add_argument(
-        "--port", dest="mcp_port", metavar="PORT", help="port to bind (CITEWELL_MCP_PORT)"
-    )
-    parser.add_argument(
-        "--base-url",
-        dest="docs_base_url",
-        metavar="URL",
-        help="public address (CITEWELL_DOCS_BASE_URL)",
-    )
-    parser.add_argument(
-        "--cache",
-        dest="docs_cache_root",
-        metavar="DIR",
-        help="index cache (CITEWELL_DOCS_CACHE_ROOT)",
-    )
+    add_setting_option(parser, "--host", "mcp_host", metavar="ADDRESS", about="address to bind")
+    add_setting_option(parser, "--port", "mcp_port", metavar="PORT", about="port to bind")
+    add_setting_option(parser, "--base-url", "docs_base_url", metavar="URL", about="public address")
+    add_setting_option(parser, "--cache", "docs_cache_root", metavar="DIR", about="index cache")
     parser.add_argument("--watch", action="store_true", help="pick up changed files while serving")
-    parser.add_argument(
-        "--toolsets",
-        dest="mcp_toolsets",
-        metavar="NAMES",
-        help="toolsets to list (CITEWELL_MCP_TOOLSETS)",
+    add_setting_option(
+        parser, "--toolsets", "mcp_toolsets", metavar="NAMES", about="toolsets to list"
     )
-    parser.add_argument(
-        "--log-level",
-        dest="mcp_log_level",
-        metavar="LEVEL",
-        help="log level (CITEWELL_MCP_LOG_LEVEL)",
-    )
+    add_setting_option(parser, "--log-level", "mcp_log_level", metavar="LEVEL", about="log level")
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -7,6 +7,8 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from citewell.core.settings_sources import variable_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -90,6 +92,14 @@ def new_parser(program: str, *, description: str, epilog: str) -> argparse.Argum
         formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
+
+
+def add_setting_option(
+    parser: argparse.ArgumentParser, option: str, setting: str, *, metavar: str, about: str
+) -> None:
+    """Declare an option that stands for a setting, whose variable the help names."""
+    help_text = f"{about} ({variable_name(setting)})"
+    parser.add_argument(option, dest=setting, metavar=metavar, help=help_text)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

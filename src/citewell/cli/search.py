@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from citewell.cli.answer_options import add_answer_options, add_version_option, answer_printer
+from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
 from citewell.cli.tool_call import call_tool
-from citewell.core.records import Intent
 
 if TYPE_CHECKING:
     import argparse
@@ -34,18 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="search this indexed page only; repeatable",
     )
     parser.add_argument("--top-k", type=int, metavar="N", help="most chunks to return, 1 to 50")
-    parser.add_argument(
-        "--intent",
-        choices=get_args(Intent),
-        help="kind of question; inferred from its words when left out",
-    )
-    add_version_option(parser)
-    parser.add_argument(
-        "--budget",
-        dest="mcp_response_token_budget",
-        metavar="TOKENS",
-        help="most tokens of the brief (CITEWELL_MCP_RESPONSE_TOKEN_BUDGET)",
-    )
+    add_question_options(parser)
     add_answer_options(parser)
 
 

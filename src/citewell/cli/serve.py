@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from citewell.cli.parser import add_setting_option
 from citewell.server.run import serve
 
 if TYPE_CHECKING:
@@ -27,35 +28,27 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `serve`; each stands for a setting, which checks its value."""
-    parser.add_argument(
-        "--transport",
-        dest="mcp_transport",
-        metavar="NAME",
-        help="stdio or streamable-http (CITEWELL_MCP_TRANSPORT)",
+    add_setting_option(
+        parser, "--transport", "mcp_transport", metavar="NAME", about="stdio or streamable-http"
     )
-    parser.add_argument(
-        "--host", dest="mcp_host", metavar="ADDRESS", help="address to bind (CITEWELL_MCP_HOST)"
+    add_setting_option(parser, "--host", "mcp_host", metavar="ADDRESS", about="address to bind")
+    add_setting_option(parser, "--port", "mcp_port", metavar="PORT", about="port to bind")
+    add_setting_option(
+        parser, "--workers", "mcp_workers", metavar="N", about="server processes on that port"
     )
-    parser.add_argument(
-        "--port", dest="mcp_port", metavar="PORT", help="port to bind (CITEWELL_MCP_PORT)"
-    )
-    parser.add_argument(
-        "--workers",
-        dest="mcp_workers",
-        metavar="N",
-        help="server processes on that port (CITEWELL_MCP_WORKERS)",
-    )
-    parser.add_argument(
+    add_setting_option(
+        parser,
         "--toolsets",
-        dest="mcp_toolsets",
+        "mcp_toolsets",
         metavar="NAMES",
-        help="toolsets to list, comma-separated: default, all, or names (CITEWELL_MCP_TOOLSETS)",
+        about="toolsets to list, comma-separated: default, all, or names",
     )
-    parser.add_argument(
+    add_setting_option(
+        parser,
         "--log-level",
-        dest="mcp_log_level",
+        "mcp_log_level",
         metavar="LEVEL",
-        help="DEBUG, INFO, WARNING or ERROR (CITEWELL_MCP_LOG_LEVEL)",
+        about="DEBUG, INFO, WARNING or ERROR",
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.app.open import open_app
+from citewell.cli.parser import add_setting_option
 from citewell.server.logging_setup import configure_logging
 from citewell.server.stop_signals import on_stop_signal
 
@@ -36,17 +37,15 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `worker`."""
-    parser.add_argument(
-        "--concurrency",
-        dest="jobs_concurrency",
-        metavar="N",
-        help="jobs done at once (CITEWELL_JOBS_CONCURRENCY)",
+    add_setting_option(
+        parser, "--concurrency", "jobs_concurrency", metavar="N", about="jobs done at once"
     )
-    parser.add_argument(
+    add_setting_option(
+        parser,
         "--kinds",
-        dest="jobs_kinds",
+        "jobs_kinds",
         metavar="KIND,…",
-        help="do only such work: ingest, embed, render (CITEWELL_JOBS_KINDS)",
+        about="do only such work: ingest, embed, render",
     )
     parser.add_argument(
         "--until-idle", action="store_true", help="end when nothing is due any more"
