@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from citewell.app.citations import CitationMemory
 from citewell.core.errors import StoreError
 from citewell.inference.names import vector_model
 from citewell.store.open import open_store
@@ -16,6 +15,7 @@ from citewell.store.open import open_store
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from citewell.app.citations import CitationMemory
     from citewell.app.content_watch import ContentWatch
     from citewell.app.parts import Assembly
     from citewell.app.scratch import ScratchStore
@@ -78,6 +78,8 @@ async def open_watch(assembly: Assembly) -> AsyncIterator[ContentWatch]:
 @asynccontextmanager
 async def open_citations(assembly: Assembly) -> AsyncIterator[CitationMemory]:
     """Give the memory of citations; what still waits is written on leaving."""
+    from citewell.app.citations import CitationMemory
+
     settings = assembly.settings
     memory = CitationMemory(
         (await assembly.open("store")).store.citations,
