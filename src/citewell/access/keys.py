@@ -44,8 +44,12 @@ class NewKey:
     token: str = field(repr=False)
 
 
-async def create_key(store: AccessStore, name: str, terms: KeyTerms, *, by: Caller) -> NewKey:
+async def create_key(
+    store: AccessStore, name: str, terms: KeyTerms, *, by: Caller, owner: str | None = None
+) -> NewKey:
     """Create a key that can do no more than `by`, whose limits apply where `terms` has none.
+
+    With `owner`, it takes over what that owner has; otherwise it begins with nothing.
 
     Raises:
         ScopeViolation: `by` is no admin, or the terms exceed its own.
@@ -62,7 +66,7 @@ async def create_key(store: AccessStore, name: str, terms: KeyTerms, *, by: Call
     key_hash = content_hash(token)
     key = AccessKey(
         key_hash=key_hash,
-        owner=key_hash,
+        owner=owner or key_hash,
         hint=hint_of(token),
         name=name,
         scopes=INCLUDED_SCOPES[terms.scope],

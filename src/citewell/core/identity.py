@@ -31,7 +31,8 @@ class AccessKey:
 
     key_hash: str
     owner: str
-    """The hash of the key's first token: what its data is kept under, also after a rotation."""
+    """What its data is kept under, also after a rotation: the hash of the key's first token, or
+    `local` for the key that took over what was there before any."""
     hint: str
     """The last four characters of the token."""
     name: str

@@ -28,6 +28,7 @@ POLL_SECONDS = 0.2
 # A waiting call takes an answer within a poll; an older answer has no one waiting for it.
 _GRACE_SECONDS = 5.0
 _LATE_ANSWERS_AT_ONCE = 3
+_AFTER_ALL = 1_000_000_000
 
 
 @frozen
@@ -202,9 +203,9 @@ class Desk:
         )
 
     async def add_directive(
-        self, content: str, party: Party, *, task_id: str = DEFAULT_TASK
+        self, content: str, party: Party, *, task_id: str = DEFAULT_TASK, is_last: bool = False
     ) -> Directive:
-        """Queue a directive and return it."""
+        """Add a directive and return it; it is delivered next, or after all that wait."""
         directive = Directive(
             directive_id=str(uuid.uuid4()),
             owner=party.owner,
@@ -214,7 +215,7 @@ class Desk:
             key_hint=party.key_hint,
             created_at=_now(),
         )
-        await self._store.add_directive(directive)
+        await self._store.add_directive(directive, place=_AFTER_ALL if is_last else 0)
         self._notify(party.owner)
         return directive
 

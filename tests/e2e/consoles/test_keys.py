@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_two_keys_see_only_their_own_and_a_key_can_be_cleared(tab: Tab) -> None:
     page = tab.open(DIRECTIVES, key=tab.served.ann)
     page.get_by_label("New directive").fill("For Ann's agent")
-    page.get_by_role("button", name="Queue it").click()
+    page.get_by_role("button", name="Add as next", exact=True).click()
     expect(page.locator("[data-list=pending] > li")).to_have_count(1)
 
     page.get_by_text(re.compile("^Key")).click()
@@ -111,7 +111,7 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     expect(row).to_contain_text("last used")
     assert first not in page.content()
     row.get_by_text("Rotate…").click()
-    row.get_by_label("Keep the old token valid for (hours)").fill("0")
+    row.get_by_label("The old token works for (hours)").fill("0")
     row.get_by_role("button", name="Make a new token").click()
     second = page.locator("#new-token").inner_text()
     assert tab.served.call("status", {}, key=second)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import httpx2
 import pytest
+from tests.server.console.serving import DIRECTIVES
+from tests.server.console.test_pages import form_token
 from tests.server.shelf import Shelf
 from tests.server.test_http_access import bearer, call, make_keys
 from tests.server.tiny import serving
@@ -92,6 +95,55 @@ async def test_the_first_key_is_one_that_can_make_others(tmp_path: Path) -> None
 
     assert '<option value="admin" selected>' in offered
     assert '<option value="write">' in offered
+
+
+async def test_the_first_admin_key_takes_over_what_its_maker_sees(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    seen = ("/citations", DIRECTIVES)
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        page = (await http.get(KEYS)).text
+        form = {"form_token": form_token(page)}
+        await http.get("/", params={"q": "What does the grey heron eat?"})
+        await http.post(f"{DIRECTIVES}/new", data={"content": "Count again", **form})
+        made = await http.post(KEYS, data={"name": "me", "scope": "admin", **form})
+        token = re.search(r'id="new-token">([^<]+)<', made.text)
+        assert token is not None
+        mine = bearer(token[1])
+        second = await http.post(KEYS, data={"name": "you", "scope": "admin"}, headers=mine)
+        other = re.search(r'id="new-token">([^<]+)<', second.text)
+        assert other is not None
+        shown = [(await http.get(path, headers=mine)).text for path in seen]
+        strange = [(await http.get(path, headers=bearer(other[1]))).text for path in seen]
+
+    assert "takes over your citations" in page
+    assert "belong to this key now" in made.text
+    assert "belong to this key now" not in second.text
+    assert ["quote-card" in shown[0], "Count again" in shown[1]] == [True, True]
+    assert ["quote-card" in strange[0], "Count again" in strange[1]] == [False, False]
+
+
+async def test_after_a_rotation_the_old_token_says_what_replaced_it(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(shelf.settings, root=KeyTerms(scope="admin"), ann=KeyTerms())
+    admin = bearer(tokens["root"])
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        kept = await http.post(f"{KEYS}/ann/rotate", data={"keep_old_hours": "24"}, headers=admin)
+        page = (await http.get(KEYS, headers=admin)).text
+        ended = await http.post(f"{KEYS}/ann/rotate", data={"keep_old_hours": "0"}, headers=admin)
+
+    token = re.search(r'id="new-token">([^<]+)<', kept.text)
+    assert token is not None
+    rows = [row for row in page.split("<li") if "<b>ann</b>" in row]
+    assert [f"replaced by …{token[1][-4:]}" in row for row in rows] == [False, True]
+    assert ["works until" in row for row in rows] == [False, True]
+    assert ["Revoke…" in row for row in rows] == [True, False]
+    assert "2 tokens that no longer work" in ended.text
 
 
 async def test_a_quota_that_is_used_up_is_said_beside_the_question(tmp_path: Path) -> None:

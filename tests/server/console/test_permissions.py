@@ -91,6 +91,8 @@ async def test_a_refused_page_offers_to_use_another_key(tmp_path: Path) -> None:
         refused = await http.get(QUESTIONS, headers=bearer(tokens["reader"]))
 
     assert refused.status_code == 403
+    assert "This key cannot use the desk" in refused.text
+    assert "scope write" in refused.text
     assert "Use another key" in refused.text
     assert refused.text.count("data-key-form") == 2
 
@@ -105,7 +107,7 @@ async def test_a_key_that_is_in_use_is_not_called_unused(tmp_path: Path) -> None
         page = (await http.get("/mcp/console/keys", headers=bearer(tokens["root"]))).text
 
     rows = {name: page.partition(f"<b>{name}</b>")[2].partition("</li>")[0] for name in tokens}
-    assert "used in this browser now" in rows["root"]
+    assert "used in this browser" in rows["root"]
     assert "you will need another one" in rows["root"]
     assert "no calls yet" in rows["idle"]
 

@@ -131,7 +131,9 @@ class DeskPages:
     async def take_directive(self, request: Request, call: Call) -> Response:
         """Take the directive that a form sends."""
         form = await read_form(request)
-        await console.add_directive(call, content=form.get("content"), task_id=_task(form))
+        await console.add_directive(
+            call, content=form.get("content"), task_id=_task(form), is_last="last" in form
+        )
         return _back(request, DIRECTIVES)
 
     async def edit_directive(self, request: Request, call: Call) -> Response:

@@ -71,15 +71,17 @@ async def list_directives(call: Call) -> dict[str, list[Json]]:
     }
 
 
-async def add_directive(call: Call, *, content: object, task_id: object = None) -> Json:
-    """Queue a directive and return it.
+async def add_directive(
+    call: Call, *, content: object, task_id: object = None, is_last: bool = False
+) -> Json:
+    """Add a directive and return it; it is delivered next, or after all that wait.
 
     Raises:
         InvalidArgument: the content or the task id is empty or too long.
     """
     get_user_request.TOOL.refuse_others(call.caller)
     directive = await call.parts.desk.add_directive(
-        _content(content), party_of(call), task_id=_task(task_id)
+        _content(content), party_of(call), task_id=_task(task_id), is_last=is_last
     )
     return shape_directive(directive)
 

@@ -27,10 +27,14 @@ class KeyState:
     units_this_month: int
     is_own: bool
     """Whether the caller uses it."""
+    replaced_by: str | None
+    """The hint of the token that a rotation made in its place."""
 
 
 async def list_keys(call: Call) -> Sequence[KeyState]:
-    """Return every key that the caller oversees, live ones first, then the newest first.
+    """Return every token that the caller oversees, live ones first, then the newest key first.
+
+    Tokens that a rotation replaced follow the one that replaced them.
 
     Raises:
         ScopeViolation: the caller is no admin.
@@ -39,6 +43,7 @@ async def list_keys(call: Call) -> Sequence[KeyState]:
     overseen = await keys.list_keys(store, by=call.caller)
     await call.parts.access.meter.write_out()
     used = await store.last_calls()
+    newest = {key.owner: key for key in sorted(overseen, key=lambda key: key.created_at)}
     states = [
         KeyState(
             key=key,
@@ -46,10 +51,16 @@ async def list_keys(call: Call) -> Sequence[KeyState]:
             last_used=used.get(key.owner),
             units_this_month=await store.units_used(key.owner, month=f"{now:%Y-%m}"),
             is_own=(key.owner, key.hint) == (call.caller.owner, call.caller.key_hint),
+            replaced_by=None if newest[key.owner] is key else newest[key.owner].hint,
         )
         for key in overseen
     ]
-    return sorted(states, key=lambda state: (not state.is_live, -state.key.created_at.timestamp()))
+
+    def place(state: KeyState) -> tuple[bool, float, float]:
+        made, current = state.key.created_at, newest[state.key.owner].created_at
+        return not state.is_live, -current.timestamp(), -made.timestamp()
+
+    return sorted(states, key=place)
 
 
 async def make_key(
@@ -62,13 +73,23 @@ async def make_key(
 ) -> NewKey:
     """Make a key that can do no more than the caller's; it ends after `days` where given.
 
+    The first admin key takes over the citations, questions and directives of the person who makes
+    it: with the key, that person would not see them any more.
+
     Raises:
         ScopeViolation: the caller is no admin, or asks for more than it has.
         InvalidArgument: the name cannot be used, or a live key has it.
     """
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     terms = KeyTerms(scope=scope, monthly_units=monthly_units, expires_at=expires_at)
-    return await keys.create_key(call.parts.store.access, name.strip(), terms, by=call.caller)
+    is_first = call.caller.key_hash is None and call.caller.is_local
+    return await keys.create_key(
+        call.parts.store.access,
+        name.strip(),
+        terms,
+        by=call.caller,
+        owner=call.caller.owner if is_first and scope == "admin" else None,
+    )
 
 
 async def replace_token(call: Call, name: str, *, keep_old_hours: int) -> NewKey:
