@@ -220,11 +220,21 @@ def _begins_sentence(passage: str, place: int) -> bool:
     return bool(starts) and not fold(passage[starts[-1] : place]).text.strip()
 
 
+def names_in(text: str, plain: str) -> frozenset[str]:
+    """Return the names in a text, which is `plain` when folded."""
+    names = {next(group for group in match.groups() if group) for match in _NAME.finditer(text)}
+    names |= set(_PROPER.findall(plain))
+    # A version is a number.
+    return frozenset(
+        bare
+        for name in names
+        if (bare := name.strip("().,:;").casefold()) and not bare[0].isdigit()
+    )
+
+
 def read_facts(text: str) -> Facts:
     """Return what can be compared of a sentence."""
     plain = fold(text).text
-    names = {next(group for group in match.groups() if group) for match in _NAME.finditer(text)}
-    names |= set(_PROPER.findall(plain))
     return Facts(
         words=Counter(content_words(plain)),
         numbers=Counter(
@@ -233,12 +243,7 @@ def read_facts(text: str) -> Facts:
         units=Counter(
             match["stem"] or _UNIT_OF[match["short"]] for match in _UNIT.finditer(plain.casefold())
         ),
-        # A version is a number.
-        names=frozenset(
-            bare
-            for name in names
-            if (bare := name.strip("().,:;").casefold()) and not bare[0].isdigit()
-        ),
+        names=names_in(text, plain),
         negations=len(_NEGATION.findall(plain)),
         tokens=Counter(word.casefold() for word in _WORD.findall(plain)),
         text=plain.casefold(),

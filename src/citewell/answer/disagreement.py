@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.answer.claims import differing_default, holds_name, opposites_between, read_facts
+from citewell.answer.claims import (
+    differing_default,
+    holds_name,
+    names_in,
+    opposites_between,
+    read_facts,
+)
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
 from citewell.core.words import content_words
@@ -72,25 +79,32 @@ class DifferingValue:
     other: str
 
 
-def read_statement(sentence: str, headings: tuple[str, ...]) -> Statement | None:
-    """Return a sentence as a statement of a value; None where it states none."""
-    if not may_disagree(sentence):
+def read_statement(
+    sentence: str, headings: tuple[str, ...], *, names: frozenset[str] | None = None
+) -> Statement | None:
+    """Return a sentence as a statement of a value; None where it states none.
+
+    With `names`, a sentence that has none of them is left out too.
+    """
+    # Folding is slow, and most sentences hold no such word as they stand.
+    if len(sentence) > _LONGEST_CHARACTERS or _VALUE_WORD.search(sentence) is None:
+        return None
+    said = fold(sentence).text
+    if not _may_disagree(sentence, said):
+        return None
+    if names is not None and names.isdisjoint(names_in(sentence, said)):
         return None
     return Statement(
         text=sentence,
         headings=tuple(_bare(heading) for heading in headings),
         facts=read_facts(sentence),
-        subject=read_facts(headings[-1]).names if headings else frozenset(),
+        subject=_names_of_heading(headings[-1]) if headings else frozenset(),
     )
 
 
-def may_disagree(sentence: str) -> bool:
-    """Return whether a sentence states a value that another one could contradict."""
-    # Folding is slow, and most sentences hold no such word as they stand.
-    if len(sentence) > _LONGEST_CHARACTERS or _VALUE_WORD.search(sentence) is None:
-        return False
+def _may_disagree(sentence: str, said: str) -> bool:
+    """Return whether a sentence, which is `said` when folded, states a value."""
     # The address of a link is no statement.
-    said = fold(sentence).text
     return (
         _VALUE_WORD.search(said) is not None
         and not any(map(_NO_STATEMENT.search, (said, sentence)))
@@ -142,6 +156,12 @@ def _is_of_title(statement: Statement, value: str) -> bool:
     return any(value in heading.split() for heading in statement.headings)
 
 
+@lru_cache(maxsize=512)
+def _names_of_heading(heading: str) -> frozenset[str]:
+    return names_in(heading, fold(heading).text)
+
+
+@lru_cache(maxsize=512)
 def _bare(heading: str) -> str:
     return fold(heading).text.strip().casefold()
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from citewell.core.answer_types import agreement
 from citewell.core.definitions import asked_terms, defines
 from citewell.core.frozen import frozen
-from citewell.core.text import sentence_spans
+from citewell.core.text import chunk_sentences
 from citewell.core.words import text_words, words
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _phrase_share(pairs: frozenset[tuple[str, str]], unit: Unit) -> float:
 @lru_cache(maxsize=1024)
 def split_units(text: str) -> tuple[Unit, ...]:
     """Return the units of Markdown `text` in order; together they are all of it."""
-    spans = sentence_spans(text)
+    spans = chunk_sentences(text)
     units: list[Unit] = []
     heading = header = term = frozenset[str]()
     for at, (start, end) in enumerate(spans):
@@ -244,9 +244,10 @@ def _kind_of(text: str, following: str) -> UnitKind:
         return "pointer"
     if _NAME.match(text):
         return "name"
-    beside, links = _LINK.subn(" ", text)
-    if links and not _ITEM.match(text) and len(words(beside)) <= _WORDS_TO_POINT:
-        return "pointer"
+    if "](" in text and not _ITEM.match(text):
+        beside, links = _LINK.subn(" ", text)
+        if links and len(words(beside)) <= _WORDS_TO_POINT:
+            return "pointer"
     if text[-1] in ":：":
         return "lead_in"
     return "item" if _ITEM.match(text) else "sentence"

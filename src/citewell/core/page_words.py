@@ -17,24 +17,29 @@ if TYPE_CHECKING:
     from citewell.core.text import Span
 
 FIRST_CJK = "\u2e80"
-# CJK text has no spaces: a browser takes any of these characters for the end of a word.
-_WORD = re.compile(r"[^\s、。，．！？；：「」『』（）【】]+")
+# A word without the punctuation around it. CJK text has no spaces: a browser takes any of these
+# characters for the end of a word.
+_WORD = re.compile(r"\w(?:[^\s、。，．！？；：「」『』（）【】]*\w)?")
 # Within such a run, a word ends where the script changes, except before the ending of a verb.
 _ENDS_WORD = re.compile(
     "[\u3040-\u309f][^\u3040-\u309f]|[\u30a0-\u30ff][^\u30a0-\u30ff]|[\u4e00-\u9fff][\u30a0-\u30ff]"
 )
 _CONTEXT_LINES = 6
+_LINE_END = re.compile("\n")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # Up to so many characters are replaced one by one sooner than a table translates all of a page.
 _FEW_FOLDED = 20
-_MARKS = re.compile(
-    r"^[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+|^[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
+# Both patterns begin with a plain character or class, which the search skips to.
+_LINE_MARKS = re.compile(
+    r"\n(?:[ \t>]{0,20}+(?:`{3,}+|~{3,}+)[^\n]*+"
+    r"|[ \t]{0,20}+(?:[-+*]|\#{1,6}+|\d{1,3}+[.)])(?=[ \t])"
     # The bars of tables are spaces here: what is left of the line below a header.
-    r"|^[ \t:]{0,200}+-[ \t:-]{2,5000}+$"
+    r"|[ \t:]{0,200}+-[ \t:-]{2,5000}+(?=\n|\Z))"
+)
+_INLINE_MARKS = re.compile(
+    r"[]:`*[\\~](?:(?<=\])\([^()\s]{0,20000}+\)|(?<=[`*[\\])|(?<=~)~"
     # The colon after a term is Markdown's.
-    r"|(?<=\*\*):(?=[ \n])"
-    r"|\]\([^()\s]{0,20000}+\)|[`*\[\\]|~~",
-    re.MULTILINE,
+    r"|(?<=\*\*:)(?=[ \n]))"
 )
 _LINKED = re.compile(r"\[([^\[\]\n]{1,2000}+)\]\(")
 _CODE = re.compile(r"(?<!`)(`{1,3}+)[^`\n]{1,2000}+\1(?!`)")
@@ -81,15 +86,13 @@ def words_around(text: str, start: int, end: int) -> PageWords:
     lines: list[int] = []
     line, position = 0, 0
     for match in _WORD.finditer(visible.text):
-        word = _trim(visible.text, *match.span())
-        if word[0] == word[1]:
-            continue
+        word = match.span()
         line += visible.text.count("\n", position, word[0])
         position = word[0]
         for part in _cut_at(word, visible, start - offset, end - offset):
             spans.append(part)
             lines.append(line)
-    sources = [visible.span(*span) for span in spans]
+    sources = visible.spans(spans)
     codes = [match.span() for match in _CODE.finditer(window)]
     page_lines = [bisect_right(page.starts, begin + offset) - 1 for begin, _ in sources]
     fenced = [page.programs[line] for line in page_lines]
@@ -168,21 +171,13 @@ def _page_lines(text: str) -> _PageLines:
 
 
 def _line_starts(text: str) -> list[int]:
-    lengths = map(len, text.split("\n")[:-1])
-    return list(accumulate((length + 1 for length in lengths), initial=0))
+    return [0, *(match.end() for match in _LINE_END.finditer(text))]
 
 
 def strip_marks(text: str) -> str:
     """Return text without the marks of Markdown, in a hurry, each line in its place."""
-    return _MARKS.sub("", text.replace("|", " "))
-
-
-def _trim(text: str, start: int, end: int) -> Span:
-    while start < end and not joins_words(text[start]):
-        start += 1
-    while end > start and not joins_words(text[end - 1]):
-        end -= 1
-    return start, end
+    lines = _LINE_MARKS.sub("\n", "\n" + text.replace("|", " "))
+    return _INLINE_MARKS.sub("", lines[1:])
 
 
 def _folding_of(text: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_FENCE_CHARACTERS = ("`", "~")
 # What begins a span that is never split: a fence, a table row, a heading.
 _WHOLE = ("```", "~~~", "|", "#")
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+")
@@ -78,6 +80,12 @@ def sentence_spans(text: str) -> list[Span]:
     return spans
 
 
+@lru_cache(maxsize=512)
+def chunk_sentences(chunk: str) -> tuple[Span, ...]:
+    """Return the `sentence_spans` of a chunk; those of a question are ranked, judged, compared."""
+    return tuple(sentence_spans(chunk))
+
+
 def _paragraphs(text: str) -> list[Span]:
     """Return fences, rows, headings, items and paragraphs, each as one span."""
     found: list[Span] = []
@@ -91,7 +99,9 @@ def _paragraphs(text: str) -> list[Span]:
 
     for line in text.splitlines(keepends=True):
         end = position + len(line)
-        mark = _FENCE.match(line)
+        # Most lines begin with a letter, and are neither of these.
+        first = line.lstrip()[:1]
+        mark = _FENCE.match(line) if first in _FENCE_CHARACTERS else None
         if fence:
             if mark and mark.group(1).startswith(fence) and not line.strip(" `~\r\n"):
                 fence = ""
@@ -99,13 +109,13 @@ def _paragraphs(text: str) -> list[Span]:
         elif mark:
             close(position)
             start, fence = position, mark.group(1)
-        elif not line.strip():
+        elif not first:
             close(position)
-        elif line.lstrip().startswith(("|", "#")):
+        elif first in "|#":
             close(position)
             start = position
             close(end)
-        elif _ITEM.match(line) or start < 0:
+        elif start < 0 or (not first.isalpha() and _ITEM.match(line)):
             close(position)
             start = position
         position = end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from citewell.core.folding import FoldedTextWriter
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # An item of a list can open with code; no item closes it.
 _FENCE = re.compile(r"[ \t>]{0,20}+((?:[-+*]|\d{1,3}+[.)])[ \t]{1,4}+)?+(`{3,}+|~{3,}+)")
+_FENCE_AT_LINE = re.compile(rf"^(?:{_FENCE.pattern})", re.MULTILINE)
 # Code inside of a block quote has the quote's mark on every line.
 _QUOTED = ">"
 _QUOTE_MARK = re.compile(r"[ \t]{0,20}+>[ ]?")
@@ -68,12 +70,12 @@ def open_fences(text: str, line_starts: Sequence[int]) -> list[str]:
 
     A fence inside of a block quote begins with ">".
     """
-    fence, fences = "", []
-    for start in line_starts:
-        fences.append(fence)
-        if mark := _FENCE.match(text, start):
-            fence = _next_fence(fence, mark.group())
-    return fences
+    fence = ""
+    fences: list[str] = []
+    for mark in _FENCE_AT_LINE.finditer(text):
+        fences += [fence] * (bisect_right(line_starts, mark.start()) - len(fences))
+        fence = _next_fence(fence, mark.group())
+    return fences + [fence] * (len(line_starts) - len(fences))
 
 
 def _lines(text: str) -> list[str]:

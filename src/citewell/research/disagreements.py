@@ -13,7 +13,7 @@ from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id
 from citewell.core.off_loop import in_thread
 from citewell.core.results import Disagreement
-from citewell.core.text import sentence_spans
+from citewell.core.text import chunk_sentences, sentence_spans
 from citewell.core.version_ranges import version_key
 from citewell.core.words import content_words
 from citewell.research.read_path import SPAN_CHUNKS
@@ -85,9 +85,11 @@ def _compare(
     pages: Mapping[int, PageText],
     question: str,
 ) -> tuple[Disagreement, ...]:
+    # Statements of different pages must share a name.
+    names = frozenset[str]().union(*(place.statement.facts.names for place in own))
     others = [
         *_statements_of_chunks(versions, is_other_version=True),
-        *_statements_of_chunks(chunks),
+        *(_statements_of_chunks(chunks, names=names) if names else ()),
     ]
     found: dict[tuple[str, str], Disagreement] = {}
     for one in own:
@@ -185,11 +187,15 @@ def _part(quote: Quote, start: int, end: int) -> Quote:
 
 
 def _statements_of_chunks(
-    chunks: Iterable[StoredChunk], *, is_other_version: bool = False
+    chunks: Iterable[StoredChunk],
+    *,
+    is_other_version: bool = False,
+    names: frozenset[str] | None = None,
 ) -> Iterator[_Place]:
     for chunk in chunks:
-        for start, end in sentence_spans(chunk.text):
-            statement = read_statement(chunk.text[start:end], chunk.heading_path)
+        for start, end in chunk_sentences(chunk.text):
+            sentence = chunk.text[start:end]
+            statement = read_statement(sentence, chunk.heading_path, names=names)
             if statement is not None:
                 span = QuotedSpan(
                     passage=0, start=start, end=end, score=0.0, share=0.0, is_cut=False

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from citewell.core.text import sentence_spans
+from citewell.core.text import chunk_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,7 +30,7 @@ def only_names(text: str, linked: Iterable[str]) -> bool:
 @lru_cache(maxsize=2048)
 def _prose_sentences(text: str) -> tuple[str, ...]:
     found: list[str] = []
-    for start, end in sentence_spans(text):
+    for start, end in chunk_sentences(text):
         sentence = text[start:end]
         if "](" not in sentence:
             found.append(sentence)

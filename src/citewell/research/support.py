@@ -145,7 +145,7 @@ def judge(
     row = support_features(query, found, cosine=cosine)
     asked = _read(query)
     support = 0.0
-    held = [_held(asked, chunk) for chunk in found[:_CANDIDATES]]
+    held = [_words_of(chunk).intersection(asked.worth) for chunk in found[:_CANDIDATES]]
     is_near = _coverage(asked.worth, frozenset[str]().union(*held)) >= _LEAST_HELD or asked.is_cjk
     unknown = [word for word in unknown_words if word in query]
     if row is not None and is_near:
@@ -169,7 +169,7 @@ def support_features(
     candidates = chunks[:_CANDIDATES]
     if not candidates or not asked.worth:
         return None
-    held = {chunk.chunk_id: _held(asked, chunk) for chunk in candidates}
+    held = {chunk.chunk_id: _words_of(chunk).intersection(asked.worth) for chunk in candidates}
     covered = {at: _coverage(asked.worth, own) for at, own in held.items()}
     # A reranker may have put the one that says it word for word below others.
     best = sorted(candidates, key=lambda chunk: -covered[chunk.chunk_id])[:_BEST]
@@ -195,7 +195,7 @@ def absent_words(
     A page that speaks of something alike shares the other words; who reads it should know that
     it does not speak of these. A common word that is missing says nothing.
     """
-    held = [_heading_words(ranked.chunk) | _prose_words(ranked.chunk.text) for ranked in chunks]
+    held = [_words_of(ranked.chunk) for ranked in chunks]
     nowhere, _ = missing_names(query, held)
     return list(dict.fromkeys((*nowhere, *(word for word in unknown if word in query))))
 
@@ -212,7 +212,7 @@ def _with_names_and_rank(
     query: str, support: float, chunks: Sequence[RankedChunk], *, unknown: Sequence[str]
 ) -> float:
     """Return the support, less where a name is missing, and moved towards what ranked the best."""
-    held = [_heading_words(each.chunk) | _prose_words(each.chunk.text) for each in chunks]
+    held = [_words_of(each.chunk) for each in chunks]
     nowhere, far = missing_names(query, held)
     odds = _log_odds(support)
     if chunks[0].confidence is not None:
@@ -293,7 +293,7 @@ def _by_rarity(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> di
 
 
 def _window_coverage(asked: _Asked, chunk: StoredChunk) -> float:
-    above = _heading_words(chunk)
+    above = _word_set(_headings(chunk))
     sentences = _sentence_words(chunk.text)
     return max(
         (
@@ -312,26 +312,29 @@ def _phrase_share(asked: _Asked, chunk: StoredChunk) -> float:
     )
 
 
-def _held(asked: _Asked, chunk: StoredChunk) -> frozenset[str]:
-    """Return the words of the question that the chunk holds, in its headings or its prose."""
-    headings, prose = _heading_words(chunk), _prose_words(chunk.text)
-    return frozenset([word for word in asked.worth if word in headings or word in prose])
+def _words_of(chunk: StoredChunk) -> frozenset[str]:
+    """Return the words of a chunk's headings and prose."""
+    return _words_in(_headings(chunk), chunk.text, chunk.words)
 
 
-def _heading_words(chunk: StoredChunk) -> frozenset[str]:
-    return _word_set(" ".join((chunk.title, *chunk.heading_path)))
+def _headings(chunk: StoredChunk) -> str:
+    return " ".join((chunk.title, *chunk.heading_path))
 
 
 # A loop that follows links judges the same chunks in every round.
+@lru_cache(maxsize=1024)
+def _words_in(headings: str, text: str, stored: str | None) -> frozenset[str]:
+    if "](" in text:
+        prose = words("\n".join(prose_sentences(text)))
+    else:
+        # Without links all of it is prose, as it was indexed.
+        prose = words(text) if stored is None else stored.split()
+    return _word_set(headings).union(prose)
+
+
 @lru_cache(maxsize=2048)
 def _word_set(text: str) -> frozenset[str]:
     return frozenset(words(text))
-
-
-@lru_cache(maxsize=1024)
-def _prose_words(text: str) -> frozenset[str]:
-    # Without links all of it is prose, and need not be cut into sentences.
-    return frozenset(words("\n".join(prose_sentences(text)) if "](" in text else text))
 
 
 @lru_cache(maxsize=256)
