@@ -72,3 +72,30 @@ def test_a_sentence_that_names_its_page_makes_no_menu_of_the_links_around_it() -
 
     assert "The class 19" in text
     assert "In The herons of ponds" in text
+
+
+def test_the_list_of_chapters_under_a_text_stays_though_it_is_called_a_menu() -> None:
+    rows = "".join(f"<tr><td>&bull; <a href='/{n}'>Case {n}</a>:</td></tr>" for n in range(4))
+    page = extracted(f"<body><h3>Installing</h3><p>{_LONG}</p><table class='menu'>{rows}</table>")
+
+    assert "[Case 3](https://example.org/3)" in page.text
+
+
+def test_labelled_bars_and_addresses_at_the_end_of_a_page_leave_the_text() -> None:
+    bar = "<p><b>Links</b>: <a href='n'>Next</a> <a href='p'>Previous</a> <a href='u'>Up</a></p>"
+    page = extracted(
+        f"<body>{bar}<h1>Ants</h1><p>{_LONG}</p>{bar}"
+        "<address>Ann <a href='mailto:ann@example.org'>ann@example.org</a></address></body>"
+    )
+
+    assert page.text == f"# Ants\n\n{_LONG}\n"
+
+
+def test_keywords_and_an_author_make_no_article_of_a_manual() -> None:
+    page = extracted(
+        "<head><meta name='keywords' content='log'></head><body><h1>Directives</h1>"
+        f'<p>{_LONG} {_LONG}</p><b>Include</b><br><br># Another file to read first<br>Include ""<hr>'
+        "<div><a rel='author' href='/ann'>Ann</a></div></body>"
+    )
+
+    assert '# Another file to read first\nInclude ""' in page.text

@@ -12,3 +12,22 @@ def test_the_title_of_doxygen_names_a_page_under_the_heading_of_its_site() -> No
 
     assert page.title == "Data Structures – fixbuf- Documentation"
     assert "\n# Data Structures\n" in page.text
+
+
+def test_a_title_that_only_a_heading_in_the_menu_repeats_is_that_of_the_site() -> None:
+    menu = "".join(f"<li><a href='{n}.html'>Chapter {n}</a></li>" for n in range(24))
+    html = f"""<title>Fenlua: web scripts with Lua</title><div>Fenlua</div>
+    <div id="navigation"><h1>Fenlua</h1><ul>{menu}</ul></div>
+    <h2>Cookies</h2><p>Cookies are read and set by these functions, one for each.</p>"""
+
+    page = extracted(html, url="https://example.org/docs/libraries.html")
+
+    assert page.title == "Cookies – Fenlua: web scripts with Lua"
+    assert page.text.startswith("Fenlua\n\n## Cookies\n")
+
+
+def test_a_title_that_begins_with_the_name_of_the_manual_is_kept_whole() -> None:
+    html = """<title>Fenstats Documentation - Speed</title><meta property="og:type" content="article">
+    <h1>Benchmarks</h1><p>How long the reading of a log of ten megabytes takes, by machine.</p>"""
+
+    assert extracted(html).title == "Fenstats Documentation - Speed"

@@ -48,7 +48,6 @@ _HINTS = (
     "#disqus_thread, .comment-list, .commentlist, #respond, .comments-area, .comment-body",
     "time[datetime], time[pubdate]",
     "[rel='author' i], .byline, [itemprop='author'], .vcard",
-    "meta[name='keywords' i], meta[name='author' i]",
     _SHOWN_ELSEWHERE,
     "meta[name^='twitter:' i]",
     "meta[property='fb:app_id'], meta[name='news_keywords'], meta[name='date'], "

@@ -69,6 +69,10 @@ _MOSTLY_LINKED = 0.9
 _NAMES_OF_TEXT = frozenset(
     name for name in _NAMES if not name.startswith(("nav", "menu", "side", "sub"))
 )
+_NAMES_APART = _NAMES - {"menu", "submenu"}
+_SENTENCE_CHARACTERS = 80
+# More nodes before an element are not searched for a paragraph: a page can have 100,000 menus.
+_OPENING_NODES = 60
 # Names that decide even where the links have headings above them.
 _SURE_NAMES = frozenset(
     "nav navbar navigation sidebar sidenav sidemenu breadcrumb breadcrumbs menubar sitefooter "
@@ -77,7 +81,8 @@ _SURE_NAMES = frozenset(
 _LAYOUT_PREFIXES = ("has-", "no-", "with-", "without-", "js-", "is-")
 _COLOPHON = re.compile(
     r"(?:\W*(?:©|\(c\) |copyright\b|generated (?:by|on|at|with|using|from)\b"
-    r"|last (?:updated|modified|change)\b|built with\b|powered by\b|created (?:by|with|using)\b"
+    r"|last (?:updated?|modified|change)\b|back to (?:the )?(?:main|home|index|start|contents)\b"
+    r"|built with\b|powered by\b|created (?:by|with|using)\b"
     r"|produced by\b|made with\b"
     r"|documentation generated\b|this (?:page|document|manual|file|documentation) (?:was|is) "
     r"(?:last |automatically )?(?:generated|updated|modified|built|created)\b|all rights reserved"
@@ -131,6 +136,8 @@ def is_colophon(element: Element, measure: Measure) -> bool:
         return False
     if measure.headings or measure.has_code or measure.has_table:
         return False
+    if element.tag == "address":
+        return True
     text = element.text()
     is_footer = element.tag == "div" and _has_name(element.names, _FOOTERS)
     return is_colophon_text(text) or (is_footer and bool(_LEGAL.search(text)))
@@ -179,8 +186,23 @@ def _is_named(element: Element, measure: Measure) -> bool:
         return measure.link_share > 0.6 and _has_name(names, _SURE_NAMES)
     if element.parent is not None and element.parent.tag in KEPT_INSIDE:
         return False
-    is_linked = measure.link_share >= _LEAST_LINKED
-    return _has_name(element.names, _NAMES if is_linked else _NAMES_OF_TEXT)
+    if measure.link_share < _LEAST_LINKED:
+        return _has_name(element.names, _NAMES_OF_TEXT)
+    # A manual lists the chapters below under its text; a site's menu stands apart.
+    return _has_name(element.names, _NAMES_APART if _follows_text(element) else _NAMES)
+
+
+def _follows_text(element: Element) -> bool:
+    """Return whether a paragraph of running text stands before an element, in the same parent."""
+    siblings = element.parent.children if element.parent is not None else []
+    for sibling in siblings[:_OPENING_NODES]:
+        if sibling is element:
+            return False
+        if isinstance(sibling, str) or sibling.tag != "p":
+            continue
+        if len(sibling.text_start(_SENTENCE_CHARACTERS)) >= _SENTENCE_CHARACTERS:
+            return True
+    return False
 
 
 def _is_headed_by_id(element: Element) -> bool:

@@ -226,6 +226,9 @@ def _without_site_name(title: str, site_name: str, *, is_article: bool) -> str:
         return title
     # The site's name is the short part at the end; a short part at the start may be the subject.
     kept = title[: title.rfind(parts[-1])].rstrip(f" {_DASHES}")
+    if _SITE.search(parts[0]) and not _SITE.search(parts[-1]):
+        # The site's name comes first.
+        return title
     is_site = is_article or title[len(kept) :].strip()[0] in "|»" or _SITE.search(parts[-1])
     return kept if is_site and len(parts[-1].split()) <= 5 and len(kept) >= 4 else title
 

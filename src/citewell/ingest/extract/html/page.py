@@ -61,7 +61,8 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
     content = find_main_content(document, links)
-    named = _make_title_a_heading(content.element, metadata.title)
+    is_site_title = _is_site_title(metadata, content.element)
+    named = _make_title_a_heading(content.element, "" if is_site_title else metadata.title)
     renderer = BlockRenderer(
         writer, links, listed=content.listed_links, has_captions=not content.is_article
     )
@@ -73,7 +74,12 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
     further = left_out_links(document, content, canonical, links)
     title = _title_of(
-        metadata, canonical.sections, named, fetched.final_url, is_article=content.is_article
+        metadata,
+        canonical.sections,
+        named,
+        fetched.final_url,
+        is_article=content.is_article,
+        is_site_title=is_site_title,
     )
     return ExtractedPage(
         title=title or name_of(fetched.final_url),
@@ -93,7 +99,13 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
 
 
 def _title_of(
-    metadata: Metadata, sections: Sequence[Section], named: str, url: str, *, is_article: bool
+    metadata: Metadata,
+    sections: Sequence[Section],
+    named: str,
+    url: str,
+    *,
+    is_article: bool,
+    is_site_title: bool,
 ) -> str:
     """Return the page's own name, followed by the window's title where that is the whole site's.
 
@@ -105,7 +117,7 @@ def _title_of(
     first = next(iter(all_headings), "")
     own = named
     if not named and not is_article:
-        if is_title_of_site(metadata.title, all_headings, url):
+        if is_site_title or is_title_of_site(metadata.title, all_headings, url):
             own = first
         elif len(headings) > 1 and repeats_title(headings[0], metadata.title):
             # Over a further first heading, the title may be that of the site on every page.
@@ -114,6 +126,13 @@ def _title_of(
         return f"{own} – {metadata.title}"
     chosen = choose_title(metadata, headings, subheadings=subheadings, is_article=is_article)
     return named or chosen or first
+
+
+def _is_site_title(metadata: Metadata, root: Element) -> bool:
+    """Return whether the heading that the title repeats was taken out, with a menu."""
+    return root.find("h1") is None and any(
+        repeats_title(heading, metadata.title) for heading in metadata.headings
+    )
 
 
 def _make_title_a_heading(root: Element, title: str) -> str:
@@ -176,7 +195,7 @@ def _without_closing_labels(blocks: list[str]) -> list[str]:
     end = len(blocks)
     while end > max(len(blocks) - _CLOSING_BLOCKS, 1):
         words = visible_text(blocks[end - 1])
-        is_heading = words.startswith("#")
+        is_heading = words.startswith("#") and "\n" not in blocks[end - 1]
         if not is_heading and (_reads_like_text(words) or words.startswith(_STRUCTURE)):
             break
         end -= 1
