@@ -11,6 +11,7 @@ from tests.site import Answer, Request, Response, running_site
 from citewell.answer.brief import format_brief
 from citewell.core.boundary import mark
 from citewell.core.errors import CitewellError, PageNotFound, ToolTimeout
+from citewell.core.results import OrchestrationResult
 
 pytestmark = pytest.mark.anyio
 
@@ -160,38 +161,33 @@ async def test_a_page_that_changed_is_read_anew_and_one_that_fails_later_is_kept
 
 @pytest.mark.slow
 async def test_what_was_read_in_time_is_answered_from_and_marked_partial(tmp_path: Path) -> None:
-    pages: dict[str, Answer] = {**SITE, "/slow": Response(body=b"late", wait_seconds=600)}
-    with running_site(pages) as site:
-        async with open_research(tmp_path, timeout_seconds=60) as research:
-            result = await research.answer(
-                site.url("/heron"),
-                site.url("/slow"),
-                query="What does the grey heron eat?",
-                deadline=anyio.current_time() + 15.0,
-            )
-    brief = format_brief(result, token_budget=2_000)
-
-    assert result.partial
-    assert result.stop_reason == "time is up"
-    assert "fish, frogs" in result.quotes[0].text
-    assert [failed.url for failed in result.failures] == [site.url("/slow")]
-    assert "these results are partial" in brief
-
-
-@pytest.mark.slow
-async def test_a_slow_link_does_not_cost_the_evidence_found_before_it(tmp_path: Path) -> None:
+    """Whether the caller gave the slow page or a page of the evidence links to it."""
     town = page("Town", 'The <a href="/slow">lighthouse of the town</a> has its own page.')
-    pages: dict[str, Answer] = {"/": town, "/slow": Response(body=b"late", wait_seconds=600)}
+    pages: dict[str, Answer] = {
+        **SITE,
+        "/": town,
+        "/slow": Response(body=b"late", wait_seconds=600),
+    }
+    results: dict[str, OrchestrationResult] = {}
     with running_site(pages) as site:
         async with open_research(tmp_path, timeout_seconds=60) as research:
-            result = await research.answer(
-                site.url(),
-                query="Does the lighthouse of the town have its own page?",
-                deadline=anyio.current_time() + 15.0,
-            )
+            deadline = anyio.current_time() + 15.0
 
-    assert result.partial
-    assert [quote.url for quote in result.quotes] == [site.url()]
+            async def ask(query: str, *paths: str) -> None:
+                urls = map(site.url, paths)
+                results[paths[-1]] = await research.answer(*urls, query=query, deadline=deadline)
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(ask, "What does the grey heron eat?", "/heron", "/slow")
+                tasks.start_soon(ask, "Does the lighthouse of the town have its own page?", "/")
+
+    given, linked = results["/slow"], results["/"]
+    assert (given.partial, given.stop_reason) == (True, "time is up")
+    assert "fish, frogs" in given.quotes[0].text
+    assert [failed.url for failed in given.failures] == [site.url("/slow")]
+    assert "these results are partial" in format_brief(given, token_budget=2_000)
+    assert linked.partial
+    assert [quote.url for quote in linked.quotes] == [site.url("/")]
 
 
 async def test_without_any_page_in_time_the_answer_is_a_timeout(tmp_path: Path) -> None:

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio
 import pytest
 from tests.site import Answer, Response, Site, running_site
 from tests.tools.library import Library, open_library
 
 from citewell.core.errors import SettingsError
 from citewell.core.tokens import count_tokens
+from citewell.tools.results import ToolResult
 from citewell.tools.web.fetch import TOOL
 
 pytestmark = pytest.mark.anyio
@@ -198,13 +200,20 @@ async def test_a_page_made_by_scripts_is_rendered_fetched_ingested_and_answered(
 
 
 async def test_what_is_waited_for_is_there_or_said_to_be_missing() -> None:
-    late = "<p id=p>Herons wade.</p><script>setTimeout(() => p.textContent = 'Egrets run.', 6000)</script>"
+    late = "<p id=p>Herons wade.</p><script>setTimeout(() => p.textContent = 'Egrets run.', 3000)</script>"
+    results: dict[str, ToolResult] = {}
     with running_site({"/late": late}) as site:
-        async with reading(site) as library:
-            url = site.url("/late")
-            waited = await library.call("web_fetch", url=url, wait_for="Egrets run")
-            missing = await library.result("web_fetch", url=url, wait_for="#pelican")
+        async with reading(site) as library, anyio.create_task_group() as tasks:
 
+            async def wait_for(what: str) -> None:
+                results[what] = await library.result(
+                    "web_fetch", url=site.url("/late"), wait_for=what
+                )
+
+            tasks.start_soon(wait_for, "Egrets run")
+            tasks.start_soon(wait_for, "#pelican")
+
+    waited, missing = results["Egrets run"].structured, results["#pelican"]
     assert (waited["text"], waited["rendered"]) == ("Egrets run.", True)
     assert "incomplete" not in waited
     assert missing.structured["incomplete"] == "what was waited for did not appear"
