@@ -67,10 +67,41 @@ def test_the_inspector_reads_resources_and_gets_prompts(tab: Tab) -> None:
     expect(page.locator("#content-text")).to_contain_text("herons")
 
     page.get_by_role("button", name="Resources").click()
-    page.locator("#list button").filter(has_not_text="{").first.click()
+    page.locator("#list button").filter(has_text="Owls").click()
     page.get_by_role("button", name="Read", exact=True).click()
     expect(page.locator("#timing")).to_contain_text("Done after")
     expect(page.locator("#content-text")).not_to_be_empty()
+
+
+def test_resources_are_grouped_and_say_what_they_are(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token={tab.served.ann}")
+    page.get_by_role("button", name="Resources").click()
+    groups = page.locator("#list .tool-group")
+    expect(groups).to_have_text(["Templates", "citewell://page/"])
+    owls = page.locator("#list li").filter(has_text="Owls")
+    expect(owls).to_contain_text("page")
+    expect(owls).not_to_contain_text("⟦")
+
+    page.get_by_label("Filter").fill("owls")
+    expect(page.locator("#list button:visible")).to_have_count(1)
+    expect(page.locator("#list .tool-group:visible")).to_have_text(["citewell://page/"])
+    assert faults_of(page) == []
+
+
+def test_several_addresses_are_written_one_a_line_and_the_result_comes_into_view(tab: Tab) -> None:
+    page = tab.open(f"/mcp/debug?token={tab.served.root}")
+    page.set_viewport_size({"width": 900, "height": 500})
+    page.locator("#list").get_by_role("button", name="ingest", exact=True).click()
+    page.get_by_label("url").fill("http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b\n")
+    page.get_by_role("button", name="Call", exact=True).click()
+    expect(page.locator("#timing")).to_contain_text("after")
+
+    expect(page.locator("#result-heading")).to_be_focused()
+    expect(page.locator("#result-heading")).to_be_in_viewport()
+    expect(page.locator("#progress")).to_contain_text("http://127.0.0.1:9/b")
+    page.get_by_role("button", name="History 1").click()
+    page.locator("#list button").click()
+    expect(page.get_by_label("url")).to_have_value("http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b")
 
 
 def test_a_call_of_the_history_is_sent_again(tab: Tab) -> None:

@@ -85,7 +85,9 @@ def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
     page.get_by_label("URL").first.fill(site.url("/missing"))
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator(".card.failed")).to_be_visible(timeout=60_000)
-    expect(page.locator(".card.failed .error")).to_be_visible()
+    expect(page.locator(".card.failed .error")).to_contain_text("The page")
+    # The address stands beside it.
+    expect(page.locator(".card.failed .error")).not_to_contain_text("/missing")
     tab.check_looks()
 
     site.pages["/missing"] = "<title>Found</title><main><h1>Found</h1><p>It is here now.</p></main>"

@@ -51,6 +51,24 @@ async def test_any_two_fetches_are_compared() -> None:
     assert unknown == newest
 
 
+async def test_changes_are_shown_without_marks_unless_only_these_changed() -> None:
+    texts = (
+        ("# **Food**", "Herons eat `frogs`.", "See [the list](https://a.example/)."),
+        ("# **Food**", "Herons eat *fish*.", "See [the list](https://b.example/)."),
+    )
+    first, second = (
+        draft(URL, *text, fetched_at=day) for text, day in zip(texts, DAYS, strict=False)
+    )
+    async with open_library(first) as library:
+        await library.parts.store.put_page(second)
+        compared = await compare_fetches(1, Call(parts=library.parts, caller=ME))
+
+    shown = ["".join(part.text for part in change.before) for change in compared.changes]
+    assert compared.changes[0].heading == "Food"
+    assert "".join(shown).count("`") == 0
+    assert "Herons eat frogs." in shown[0]
+
+
 async def test_pages_of_another_project_have_no_fetches() -> None:
     secret = draft(URL, "Hidden.", project="other")
     async with open_library(secret) as library:

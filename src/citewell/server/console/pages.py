@@ -15,6 +15,7 @@ from citewell import __version__
 from citewell.core.line_breaks import with_break_points
 from citewell.server.console.ages import age_of
 from citewell.server.console.texts import Texts
+from citewell.tools.webapp.plain_lines import plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +60,8 @@ class Pages:
         self._templates.filters["difference"] = mark_difference
         self._templates.filters["size"] = _size
         self._templates.filters["breakable"] = _breakable
+        self._templates.filters["plain"] = plain_lines
+        self._templates.filters["said_of"] = lambda reason, url: _said_of(reason, url, texts)
         self._templates.filters["age"] = lambda text: age_of(text, texts)
         self._templates.globals.update(
             asset=self._asset, version=__version__, t=texts, texts_of=texts.of_section
@@ -118,6 +121,14 @@ def _size(count: int) -> str:
 def _breakable(text: str) -> Markup:
     """Return a text whose names are broken into lines at their dots and underscores."""
     return Markup(with_break_points(str(escape(text)), "<wbr>"))
+
+
+def _said_of(reason: str, url: str, texts: Texts) -> str:
+    """Return a reason without the address that the page shows beside it."""
+    if not url or url not in reason:
+        return reason
+    words = reason.replace(url, texts("error.the_page"))
+    return words[:1].upper() + words[1:]
 
 
 def mark_difference(text: str) -> Markup:

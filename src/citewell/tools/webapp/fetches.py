@@ -10,6 +10,7 @@ from citewell.core.difference import find_changes
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.core.text import one_line
+from citewell.tools.webapp.plain_lines import plain_lines
 from citewell.tools.webapp.reader import get_visible_page
 
 if TYPE_CHECKING:
@@ -90,7 +91,11 @@ async def compare_fetches(
 def _changes(old: str, new: str) -> list[TextChange]:
     changes: list[TextChange] = []
     for change in find_changes(old, (0, len(old)), new, (0, len(new))):
-        before, after = _with_marks(_shown(old, change.old), _shown(new, change.new))
+        was, says = _shown(old, change.old), _shown(new, change.new)
+        plain_was, plain_says = plain_lines(was), plain_lines(says)
+        # A link that leads elsewhere is a change of marks alone.
+        is_seen = plain_was != plain_says
+        before, after = _with_marks(*((plain_was, plain_says) if is_seen else (was, says)))
         heading = _heading_of(new, change.new) or _heading_of(old, change.old)
         changes.append(TextChange(heading=heading, before=before, after=after))
     return changes
@@ -126,4 +131,4 @@ def _heading_of(text: str, span: Span | None) -> str:
     if span is None:
         return ""
     above = _HEADING.findall(text[: span[0]])
-    return one_line(above[-1], limit=_HEADING_CHARACTERS) if above else ""
+    return one_line(plain_lines(above[-1]), limit=_HEADING_CHARACTERS) if above else ""

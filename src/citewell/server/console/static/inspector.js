@@ -68,8 +68,8 @@
     return {
       tools: (await client.list("tools/list", "tools")).map((tool) => ({ ...tool, kind: "tool" })),
       resources: [
-        ...(resources ? await client.list("resources/list", "resources") : []),
-        ...templates.map((template) => ({ ...template, uri: template.uriTemplate })),
+        ...templates.map((template) => ({ ...template, uri: template.uriTemplate, group: say("templates") })),
+        ...(resources ? await client.list("resources/list", "resources") : []).map((resource) => ({ ...resource, group: placeOf(resource.uri) })),
       ].map((resource) => ({ ...resource, kind: "resource" })),
       prompts: (prompts ? await client.list("prompts/list", "prompts") : []).map((prompt) => ({ ...prompt, kind: "prompt" })),
     };
@@ -87,7 +87,7 @@
       tab.setAttribute("aria-pressed", String(which === name));
     });
     at("filter").value = "";
-    at("list").replaceChildren(...(name === "history" ? pastCalls().map(pastItem) : offered[name].map(offeredItem)));
+    at("list").replaceChildren(...(name === "history" ? pastCalls().map(pastItem) : grouped(offered[name])));
     if (!at("list").children.length) at("list").append(make("li", { className: "hint", textContent: say(`no_${name}`) }));
     if (name === "tools") at("list").querySelector("button")?.click();
     else at("chosen").hidden = true;
@@ -98,8 +98,24 @@
     button?.setAttribute("aria-current", "true");
   };
 
+  // Resources of a library differ in a number: they are listed by where they are and what they say.
+  const placeOf = (uri) => uri.match(/^\w[\w+.-]*:\/\/[^/]*\/?/)?.[0] ?? "";
+
+  // The signs around words of pages are for models.
+  const withoutSigns = (text) => text.replace(/[\u27e6\u27e7]/g, "").replace(/(^|\s)\d{6}(?=\s|$)/g, "$1").trim();
+
+  const grouped = (items) =>
+    items.flatMap((each, place) => {
+      const isFirst = each.group && each.group !== items[place - 1]?.group;
+      const heading = isFirst ? [make("li", { className: "tool-group", textContent: each.group })] : [];
+      return [...heading, offeredItem(each)];
+    });
+
   const offeredItem = (each) => {
-    const button = make("button", { type: "button", textContent: keyOf(each), title: each.title ?? "" });
+    const isResource = each.kind === "resource";
+    const name = isResource ? (each.title ?? each.name ?? each.uri) : keyOf(each);
+    const button = make("button", { type: "button", textContent: name, title: isResource ? each.uri : (each.title ?? "") });
+    if (isResource) button.append(make("span", { className: "hint given", textContent: withoutSigns(each.description ?? "") || each.uri }));
     button.addEventListener("click", () => {
       markChosen(button);
       choose(each);
@@ -145,6 +161,7 @@
     const called = chosen;
     calling = new AbortController();
     ["progress", "content-text", "structured", "raw"].forEach((id) => show(id, ""));
+    at("structured-part").hidden = true;
     at("result").hidden = false;
     at("cancel").hidden = false;
     show("timing", say("calling"));
@@ -168,8 +185,16 @@
       calling = null;
       at("cancel").hidden = true;
       at("progress-part").hidden = !at("progress").textContent;
+      bringIntoView();
       keep({ kind: called.kind, key: keyOf(called), args, outcome, seconds: seconds(), at: new Date().toISOString() });
     }
+  };
+
+  // A long form would leave what came back below the edge of the screen.
+  const bringIntoView = () => {
+    const heading = at("result-heading");
+    heading.focus({ preventScroll: true });
+    if (heading.getBoundingClientRect().top > innerHeight * 0.6) heading.scrollIntoView({ block: "start" });
   };
 
   const textOf = (block) => block.text ?? block.content?.text ?? JSON.stringify(block, null, 2);
@@ -225,7 +250,13 @@
 
   const filter = () => {
     const wanted = at("filter").value.trim().toLowerCase();
-    for (const item of at("list").children) item.hidden = !item.textContent.toLowerCase().includes(wanted);
+    let heading = null;
+    for (const item of at("list").children) {
+      const isHeading = item.matches(".tool-group");
+      item.hidden = isHeading || !item.textContent.toLowerCase().includes(wanted);
+      if (isHeading) heading = item;
+      else if (heading && !item.hidden) heading.hidden = false;
+    }
   };
 
   // The address may bring a token along (seed C); it is taken out of it before anything else.

@@ -18,9 +18,13 @@ const schemaForm = (() => {
   const isNumber = ({ type }) => type === "integer" || type === "number";
   const isList = ({ type, items }) => type === "array" && items?.type === "string";
 
+  // One text or several: one a line, which nobody has to write as JSON.
+  const isOneOrList = ({ anyOf }) => anyOf?.some((option) => option.type === "string") && anyOf.some(isList);
+
   // A field that takes text or something else is text, unless what is written reads as JSON.
   const typeOf = (property) => {
     if (isList(property)) return "lines";
+    if (isOneOrList(property)) return "line or lines";
     if (property.anyOf?.some((option) => option.type === "string")) return "text or JSON";
     return property.type ?? "json";
   };
@@ -47,7 +51,7 @@ const schemaForm = (() => {
     }
     if (input.tagName === "TEXTAREA") input.rows = 2;
     if (property.default !== undefined && property.default !== null) input.placeholder = JSON.stringify(property.default);
-    else if (isList(property)) input.placeholder = texts.one_per_line;
+    else if (isList(property) || isOneOrList(property)) input.placeholder = texts.one_per_line;
     else if (!isText && !isNumber(property)) input.placeholder = texts.as_json;
     return input;
   };
@@ -77,7 +81,10 @@ const schemaForm = (() => {
     if (input.tagName === "SELECT") return JSON.parse(value);
     const isJson = /^\s*[[{]/.test(value);
     if (dataset.type === "string" || (dataset.type === "text or JSON" && !isJson)) return value;
-    if (dataset.type === "lines" && !isJson) return value.split("\n").map((line) => line.trim()).filter(Boolean);
+    if (dataset.type.endsWith("lines") && !isJson) {
+      const lines = value.split("\n").map((line) => line.trim()).filter(Boolean);
+      return dataset.type === "line or lines" && lines.length === 1 ? lines[0] : lines;
+    }
     return input.type === "number" ? Number(value) : JSON.parse(value);
   };
 
@@ -103,7 +110,7 @@ const schemaForm = (() => {
       const value = args[input.name];
       if (value === undefined) input.value = "";
       else if (input.tagName === "SELECT") input.value = JSON.stringify(value);
-      else if (input.dataset.type === "lines") input.value = value.join("\n");
+      else if (input.dataset.type.endsWith("lines") && Array.isArray(value)) input.value = value.join("\n");
       else input.value = typeof value === "string" ? value : JSON.stringify(value);
     }
   };
