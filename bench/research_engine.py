@@ -36,7 +36,7 @@ def default_reranker() -> Reranker | None:
 
 def default_limits() -> Limits:
     """Return how far a server without settings goes."""
-    return Limits(max_depth=Settings().answer_max_expansion_depth)
+    return Limits()
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from citewell.app.parts import PartName, Parts
 from citewell.core.errors import PageNotFound
 from citewell.core.records import Caller
 from citewell.core.settings import Settings
+from citewell.tools.load import MAX_CALLS_OF_ONE
 from citewell.tools.registry import Registry
 from citewell.tools.research import answer
 from citewell.tools.results import ToolResult
@@ -155,33 +156,33 @@ async def test_a_tool_that_takes_too_long_is_stopped() -> None:
 
 async def test_a_call_beyond_those_that_a_process_works_on_is_told_when_to_come_again() -> None:
     busy, done = anyio.Event(), anyio.Event()
+    running = 0
 
     async def wait(given: EchoInput, call: Call) -> EchoOutput:
-        busy.set()
+        nonlocal running
+        running += 1
+        if running == MAX_CALLS_OF_ONE:
+            busy.set()
         await done.wait()
         return EchoOutput(text=given.text)
-
-    class OneAtATime(NoParts):
-        settings = Settings(mcp_max_calls=1)
 
     registry = Registry([replace(ECHO, run=wait)], timeout_seconds=60, max_response_bytes=10_000)
     results: list[ToolResult] = []
 
     async def ask() -> None:
         results.append(
-            await registry.call(
-                "test.echo", {"text": "a"}, app=OneAtATime(), caller=Caller(session="s")
-            )
+            await registry.call("test.echo", {"text": "a"}, app=APP, caller=Caller(session="s"))
         )
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ask)
+        for _ in range(MAX_CALLS_OF_ONE):
+            tasks.start_soon(ask)
         await busy.wait()
         await ask()
         done.set()
     await ask()
 
-    refused, first, later = results
+    refused, first, *_, later = results
     assert refused.structured["error"]["code"] == "OVERLOADED"
     assert refused.structured["error"]["details"] == {"retry_after": 1}
     assert not first.is_error

@@ -33,5 +33,5 @@ async def open_engine(assembly: Assembly) -> AsyncIterator[Engine]:
             embedder=parts.embedder,
             reranker=parts.reranker,
         ),
-        Limits(max_depth=settings.answer_max_expansion_depth),
+        Limits(),
     )

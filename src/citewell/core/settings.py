@@ -121,9 +121,6 @@ class Settings:
     mcp_workers: int = _setting(
         1, "Processes that serve HTTP on one port over one library.", at_least=1, at_most=64
     )
-    mcp_max_calls: int = _setting(
-        100, "Calls a process works on at once; others get OVERLOADED. 0: any.", at_least=0
-    )
     mcp_toolsets: tuple[str, ...] = _setting(
         ("default",), "Toolsets to list: `default`, `all`, or names."
     )
@@ -286,9 +283,6 @@ class Settings:
         (), "`engine=URL` for engines whose API is behind another address, such as a proxy."
     )
 
-    answer_max_expansion_depth: int = _setting(
-        2, "How many links away from the given pages `answer` may go.", at_least=0, at_most=10
-    )
     people_answer_timeout_seconds: float = _setting(
         300.0, "Seconds that `ask_user` waits for an answer.", at_least=0.1, at_most=86_400
     )

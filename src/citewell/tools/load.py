@@ -13,10 +13,13 @@ from citewell.core.errors import Overloaded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+MAX_CALLS = 100
+"""Most calls that a process works on at the same time."""
+MAX_CALLS_OF_ONE = 75
+"""Most calls of one caller, so that others still get in."""
+
 # Weight of the latest call in the average duration.
 _LATEST = 0.1
-# One caller can take this share of the places, so that others still get in.
-_SHARE_OF_ONE = 0.75
 _LONGEST_WAIT_SECONDS = 60
 
 
@@ -28,17 +31,17 @@ class Load:
         self._usual_seconds = 1.0
 
     @contextmanager
-    def working(self, owner: str, *, max_calls: int) -> Iterator[None]:
-        """Count a call of `owner` while inside; `max_calls` 0 means no limit.
+    def working(self, owner: str) -> Iterator[None]:
+        """Count a call of `owner` while inside.
 
         Raises:
-            Overloaded: `max_calls` are running, or this owner has its share of them;
-                `retry_after` is the average duration of a call.
+            Overloaded: too many calls are running, or too many of this owner; `retry_after` is
+                the average duration of a call.
         """
         running, of_owner = self._running.total(), self._running[owner]
-        if max_calls and (running >= max_calls or of_owner >= math.ceil(_SHARE_OF_ONE * max_calls)):
+        if running >= MAX_CALLS or of_owner >= MAX_CALLS_OF_ONE:
             seconds = min(_LONGEST_WAIT_SECONDS, math.ceil(self._usual_seconds))
-            whose = f"{running}" if running >= max_calls else f"{of_owner} of your own"
+            whose = f"{running}" if running >= MAX_CALLS else f"{of_owner} of your own"
             raise Overloaded(
                 f"The server is busy with {whose} calls; wait {seconds} seconds.",
                 retry_after=seconds,

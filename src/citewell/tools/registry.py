@@ -149,8 +149,7 @@ class Registry:
         else:
             try:
                 who = caller.key_hash or caller.session
-                max_calls = app.settings.mcp_max_calls
-                with self._load.working(who, max_calls=max_calls), working_for(who):
+                with self._load.working(who), working_for(who):
                     result = await self._answer(name, arguments, call, meter=meter)
             except Overloaded as error:
                 return error_result(error, tool=name)
