@@ -97,6 +97,7 @@ async def look(
         "<p>JavaScript is disabled. Please enable it to see the birds.</p><script></script>",
         "<p>Birds</p><ul class=birds></ul><script></script>",
         "<p>Birds</p><iframe title=x src=/birds.html></iframe>",
+        "<p>Birds</p><div></div><script>fetch('/b').then(r => r.text()).then(t => box.innerHTML = t)</script>",
         f"<p>{LONG_TEXT}</p><bird-card><template shadowrootmode=open><p>x</p></template></bird-card>",
     ],
     ids=[
@@ -114,6 +115,7 @@ async def look(
         "off",
         "short list",
         "frame",
+        "box",
         "shadow",
     ],
 )
@@ -134,6 +136,7 @@ async def test_a_shell_is_rendered(html: str) -> None:
         f"<p>{LONG_TEXT}</p><ul class=simple>\n</ul><script></script>",
         "<p>Class Heron</p><iframe src='javascript:void(0)' name=results></iframe><script></script>",
         "<p>Class Heron</p><iframe id=nav src=classes.html></iframe><script></script>",
+        "<p>Class Heron</p><script>fetch('/seen')</script><script>box.innerHTML = 1</script>",
     ],
     ids=[
         "long",
@@ -146,6 +149,7 @@ async def test_a_shell_is_rendered(html: str) -> None:
         "empty list of a generator",
         "frame of a script",
         "frame of a menu",
+        "counter",
     ],
 )
 async def test_a_page_with_its_text_is_not(html: str) -> None:

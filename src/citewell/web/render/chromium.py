@@ -16,6 +16,7 @@ from playwright.async_api import async_playwright
 from citewell.core.errors import RenderFailed
 from citewell.core.frozen import frozen
 from citewell.web.render.page_load import LoadedPage, PageLoad
+from citewell.web.render.settling import WINDOW_HEIGHT, WINDOW_WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -37,8 +38,7 @@ logger = logging.getLogger(__name__)
 _START_SECONDS = 30.0
 _OPEN_SECONDS = 10.0
 _CLOSE_SECONDS = 5.0
-# Tall, so that what is loaded on scrolling is mostly in view.
-_WINDOW: ViewportSize = {"width": 1280, "height": 2400}
+_WINDOW: ViewportSize = {"width": WINDOW_WIDTH, "height": WINDOW_HEIGHT}
 # Nothing listens on the discard port: what the browser itself wants from the web it cannot have.
 _NO_PROXY = "socks5://127.0.0.1:9"
 _SWITCHES = (

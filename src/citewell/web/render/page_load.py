@@ -21,10 +21,12 @@ from citewell.core.errors import (
     UnsupportedContent,
 )
 from citewell.core.frozen import frozen
-from citewell.web.render.settling import COUNT_PENDING, Requests, Settling
+from citewell.web.render.settling import COUNT_PENDING, WINDOW_WIDTH, Requests, Settling
 from citewell.web.urls import canonical_url, shown_url, split_url
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from playwright.async_api import CDPSession, Page, Request, Route
 
     from citewell.web.render.protocol import SiteRules
@@ -231,16 +233,28 @@ class _OwnScripts:
 
     async def run(self, script: str) -> object:
         """Return what `script` comes to; when the tab goes elsewhere meanwhile, it runs again."""
-        for _ in range(_MAX_NAVIGATIONS):
-            try:
-                return await self._run_once(script)
-            except PlaywrightError as error:
-                if "context" not in error.message:
-                    raise
-        raise PlaywrightError("the page does not stop going elsewhere")
+        return await self._retry(self._run_once, script)
 
     async def run_in_page(self, script: str) -> object:
         """Return what `script` comes to among the page's own, which can change what it sees."""
+        return await self._retry(self._run_once_in_page, script)
+
+    async def set_window_height(self, pixels: int) -> None:
+        """Make the tab's window higher or lower."""
+        size = {"width": WINDOW_WIDTH, "height": pixels, "deviceScaleFactor": 1, "mobile": False}
+        await self._session.send("Emulation.setDeviceMetricsOverride", size)
+
+    async def _retry(self, run: Callable[[str], Awaitable[object]], script: str) -> object:
+        for _ in range(_MAX_NAVIGATIONS):
+            try:
+                return await run(script)
+            except PlaywrightError as error:
+                # "Inspected target navigated", "Cannot find context", "context was destroyed".
+                if "context" not in error.message and "navigated" not in error.message:
+                    raise
+        raise PlaywrightError("the page does not stop going elsewhere")
+
+    async def _run_once_in_page(self, script: str) -> object:
         answer = await self._session.send(
             "Runtime.evaluate", {"expression": script, "returnByValue": True}
         )

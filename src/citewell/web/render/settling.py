@@ -34,6 +34,10 @@ _MAX_TIMER_SECONDS = 2.5
 _MAX_STALLED_SECONDS = 4.0
 _MAX_BUSY_SECONDS = 8.0
 _MAX_SCROLLS = 12
+WINDOW_WIDTH = 1_280
+# High enough for most pages to show all they have without being scrolled.
+WINDOW_HEIGHT = 2_400
+_SCROLLED_HEIGHT = 720
 
 
 class PageScripts(Protocol):
@@ -45,6 +49,10 @@ class PageScripts(Protocol):
 
     async def run_in_page(self, script: str) -> object:
         """Return what the script comes to among the page's own."""
+        ...
+
+    async def set_window_height(self, pixels: int) -> None:
+        """Make the tab's window higher or lower."""
         ...
 
 
@@ -113,6 +121,8 @@ class Settling:
         Long lists are scrolled to their end as long as they grow.
         """
         missing, look = await self._wait(until)
+        # A list asks for more when its end comes into view, which it never leaves in a high window.
+        await self._scripts.set_window_height(_SCROLLED_HEIGHT)
         for _ in range(_MAX_SCROLLS):
             if missing or anyio.current_time() >= until:
                 break
@@ -124,6 +134,7 @@ class Settling:
                 break
         else:
             missing = missing or "the page shows more and more as it is scrolled"
+        await self._scripts.set_window_height(WINDOW_HEIGHT)
         await self._scripts.run("scrollTo(0, 0)")
         if not missing and look.has_foreign_frames:
             return "what other sites show in frames of the page is left out"

@@ -9,6 +9,8 @@ from citewell.core.errors import FetchError, PageNeedsConsent, PageNeedsLogin
 from citewell.web.urls import shown_url
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from citewell.core.records import FetchedPage
 
 # A page with more text than this stands on its own, whatever its scripts would add.
@@ -78,6 +80,15 @@ _FRAME = re.compile(
         [^<>]{0,500}?\bsrc(?:doc)?=["']?(?!["'\s>]|javascript:|about:)""",
     re.IGNORECASE | re.VERBOSE,
 )
+# What an inline script does that asks for data and shows it.
+_ASKS = re.compile(
+    r"\bfetch\s{0,3}\(|\bXMLHttpRequest\b|\$\.(?:get|ajax|getJSON)\s{0,3}\(|\baxios\b"
+)
+_SHOWS = re.compile(
+    r"\.(?:innerHTML|insertAdjacentHTML|appendChild|append|prepend|replaceChildren|textContent"
+    r"|innerText|html)\b"
+)
+_INLINE_SCRIPT = re.compile(r"<script\b(?![^<>]{0,500}\bsrc=)[^<>]{0,500}>", re.IGNORECASE)
 _LOADING = re.compile(
     r"^\W{0,5}(?:loading|please wait|connecting|fetching|lädt|wird geladen|chargement|cargando"
     r"|carregando|caricamento|загрузка|読み込み中|加载中|載入中|로딩)\b"
@@ -116,10 +127,26 @@ def _lacks_a_part(html: str, text: str) -> bool:
         return False
     if _BUSY.search(html) or _LOADING.search(text):
         return True
+    if len(text) <= MAX_SHELL_CHARACTERS and any(map(_loads_data, _inline_scripts(html))):
+        return True
     return any(
         len(text) <= MAX_SHELL_CHARACTERS or found[1].startswith("t") or _HANDLE.search(found[2])
         for found in _EMPTY_LIST.finditer(html)
     )
+
+
+def _inline_scripts(html: str) -> Iterator[str]:
+    """Yield the scripts that stand in the page itself."""
+    end = 0
+    while (start := _INLINE_SCRIPT.search(html, end)) is not None:
+        end = html.find("</script", start.end())
+        if end < 0:
+            end = len(html)
+        yield html[start.end() : end]
+
+
+def _loads_data(script: str) -> bool:
+    return bool(_ASKS.search(script) and _SHOWS.search(script))
 
 
 def find_obstacle(fetched: FetchedPage, text: str) -> FetchError | None:
