@@ -37,7 +37,7 @@ from citewell.core.question import read_query
 from citewell.core.records import ExtractedPage, FetchedPage
 from citewell.core.text_fragment import DIRECTIVE, link_to_quote
 from citewell.core.tokens import count_tokens
-from citewell.core.visible_text import read_visible_text
+from citewell.core.visible_text import extract_visible_text
 from citewell.core.words import content_words
 from citewell.ingest.chunk import chunk_page
 from citewell.ingest.extract.extract import extract_page
@@ -272,9 +272,9 @@ def _quote_page(
         yield Citation(
             site=name,
             link=link_to_quote(url, chunk.anchor, page.text, start, end),
-            words=read_visible_text(page.text[start:end]).text,
+            words=extract_visible_text(page.text[start:end]).text,
             # Without a network, pages show the source of their formulas.
-            with_formulas=read_visible_text(page.text[start:end].replace("$", "")).text,
+            with_formulas=extract_visible_text(page.text[start:end].replace("$", "")).text,
         )
 
 

@@ -23,7 +23,7 @@ from tests.store.backends import empty_store
 
 from citewell.core.errors import ArchiveRefused, CitewellError
 from citewell.core.records import SearchFilter
-from citewell.ingest.archive.read import read_archive
+from citewell.ingest.archive.read import import_archive
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -86,13 +86,13 @@ def _limit_memory() -> None:
 @asynccontextmanager
 async def _opened(backend: str, folder: Path) -> AsyncIterator[Store]:
     async with empty_store(backend, folder) as store:
-        await read_archive(write_library(folder / "right.zip"), store=store, project="right")
+        await import_archive(write_library(folder / "right.zip"), store=store, project="right")
         yield store
 
 
 async def _import_records(what: str, path: Path, store: Store) -> Attempt:
     try:
-        await read_archive(path, store=store, project="wrong", response_max_bytes=10_000)
+        await import_archive(path, store=store, project="wrong", response_max_bytes=10_000)
         outcome, held = "taken in", True
     except ArchiveRefused as error:
         outcome, held = error.message, "\n" not in error.message

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.core.cited_document import Reference, read_references
+from citewell.core.cited_document import Reference, parse_references
 
 URL = "https://birds.example/herons"
 
@@ -22,7 +22,7 @@ URL = "https://birds.example/herons"
     ],
 )
 def test_a_quote_goes_with_the_address_beside_it(document: str) -> None:
-    (reference,) = read_references(document)
+    (reference,) = parse_references(document)
 
     assert (reference.quote, reference.url) == ("the grey heron eats fish", URL)
 
@@ -30,7 +30,7 @@ def test_a_quote_goes_with_the_address_beside_it(document: str) -> None:
 def test_words_in_quotation_marks_and_code_are_no_quotes() -> None:
     document = f'The "main" option.\n\n```\nprint("one two three four five {URL}")\n```\n'
 
-    assert read_references(document) == []
+    assert parse_references(document) == []
 
 
 def test_links_of_text_and_bibtex_are_found_once_each_with_their_lines() -> None:
@@ -38,7 +38,7 @@ def test_links_of_text_and_bibtex_are_found_once_each_with_their_lines() -> None
         f"@misc{{h,\n  url = {{{URL}}},\n  note = {{see {URL}}}\n}}\n\n({URL}(2).) and {URL}/b."
     )
 
-    assert read_references(document) == [
+    assert parse_references(document) == [
         Reference(line=2, url=URL),
         Reference(line=6, url=f"{URL}(2)"),
         Reference(line=6, url=f"{URL}/b"),
@@ -46,7 +46,7 @@ def test_links_of_text_and_bibtex_are_found_once_each_with_their_lines() -> None
 
 
 def test_a_text_fragment_names_the_first_and_last_words() -> None:
-    (reference,) = read_references(
+    (reference,) = parse_references(
         f"See {URL}#x:~:text=a%20bird-,The%20grey,eats%20fish,-and%20frogs"
     )
 
@@ -54,13 +54,15 @@ def test_a_text_fragment_names_the_first_and_last_words() -> None:
 
 
 def test_several_text_directives_name_one_quote() -> None:
-    (reference,) = read_references(f"See {URL}#:~:text=Food,-The%20grey&text=The%20grey,fish&x=1,2")
+    (reference,) = parse_references(
+        f"See {URL}#:~:text=Food,-The%20grey&text=The%20grey,fish&x=1,2"
+    )
 
     assert reference.ends == ("Food", "fish")
 
 
 def test_a_japanese_quote_is_one() -> None:
-    (reference,) = read_references(f"「鷺は浅い水辺で魚を待つ」（{URL} ）")
+    (reference,) = parse_references(f"「鷺は浅い水辺で魚を待つ」（{URL} ）")
 
     assert (reference.quote, reference.url) == ("鷺は浅い水辺で魚を待つ", URL)
 
@@ -69,4 +71,4 @@ def test_a_japanese_quote_is_one() -> None:
 def test_any_text_can_be_read(document: str) -> None:
     lines = max(1, len(document.splitlines()))
 
-    assert all(1 <= reference.line <= lines for reference in read_references(document))
+    assert all(1 <= reference.line <= lines for reference in parse_references(document))

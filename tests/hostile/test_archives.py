@@ -22,7 +22,7 @@ from bench.redteam.archive_files import (
 from citewell.core.errors import ArchiveRefused
 from citewell.core.records import SearchFilter
 from citewell.ingest.archive.format import MANIFEST
-from citewell.ingest.archive.read import read_archive
+from citewell.ingest.archive.read import import_archive
 from citewell.store.open import open_store
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ async def store() -> AsyncIterator[Store]:
 async def refusal(path: Path, store: Store) -> str:
     """Return why the archive is refused, or nothing if it is read."""
     try:
-        await read_archive(path, store=store, project="default", response_max_bytes=10_000)
+        await import_archive(path, store=store, project="default", response_max_bytes=10_000)
     except ArchiveRefused as error:
         return error.message
     return ""

@@ -16,7 +16,7 @@ from tests.store.backends import BACKENDS, empty_store
 from citewell.core.errors import FetchError
 from citewell.core.library import Fields, WebsiteDraft
 from citewell.core.storage import PageResponse
-from citewell.ingest.content_types.read import read_fields
+from citewell.ingest.content_types.read import extract_fields
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.local_files import read_local_page
 from citewell.ingest.reread import reread_pages
@@ -125,7 +125,7 @@ async def test_the_fields_of_a_page_are_read_again_with_it(store: Store) -> None
     await store.library.join_page(website.source_id, source_id, fields=old)
 
     async with open_ingester(store) as ingester:
-        await reread_pages(store, ingester, now=NOON, read_fields=read_fields)
+        await reread_pages(store, ingester, now=NOON, extract_fields=extract_fields)
 
     fields = await store.library.fields_of([source_id])
     assert "40,000 EUR a year" in str(fields[source_id]["salary"])

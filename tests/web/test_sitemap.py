@@ -8,7 +8,7 @@ import pytest
 
 from citewell.core.errors import PageNotFound, UnsupportedContent
 from citewell.web.sandbox import Sandbox
-from citewell.web.sitemap import Sitemap, SitemapUrl, parse_sitemap, read_sitemaps
+from citewell.web.sitemap import Sitemap, SitemapUrl, fetch_sitemaps, parse_sitemap
 
 AT = "https://a.example/sitemap.xml"
 XML = b"""<?xml version="1.0" encoding="UTF-8"?>
@@ -75,6 +75,6 @@ async def test_sitemaps_are_followed_once_each_and_missing_ones_left_out() -> No
         return files[url]
 
     sandbox = Sandbox()
-    assert await read_sitemaps(fetch_file, [AT], max_urls=10, sandbox=sandbox) == [ONE, TWO]
+    assert await fetch_sitemaps(fetch_file, [AT], max_urls=10, sandbox=sandbox) == [ONE, TWO]
     assert len(asked) == len(set(asked)) == 3
-    assert await read_sitemaps(fetch_file, [AT], max_urls=1, sandbox=sandbox) == [ONE]
+    assert await fetch_sitemaps(fetch_file, [AT], max_urls=1, sandbox=sandbox) == [ONE]

@@ -9,7 +9,7 @@ from anyio import to_thread
 from citewell.answer.verify import verify_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import SUPPLIED
-from citewell.core.cited_document import read_references
+from citewell.core.cited_document import parse_references
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
@@ -97,7 +97,7 @@ class CitationChecker:
 
     async def check(self, document: str) -> list[CheckedReference]:
         """Return the verdicts on the quotes and links of a document, in its order."""
-        references = read_references(document)[:MAX_REFERENCES]
+        references = parse_references(document)[:MAX_REFERENCES]
         return [await self._check(reference) for reference in references]
 
     async def _check(self, reference: Reference) -> CheckedReference:

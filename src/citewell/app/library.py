@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from citewell.app.duties import duties_of
-from citewell.ingest.content_types.read import read_fields
+from citewell.ingest.content_types.read import extract_fields
 from citewell.ingest.library_pages import LibraryParts
 from citewell.jobs.library import open_library
 from citewell.jobs.runner import Pace
@@ -30,7 +30,7 @@ async def open_library_part(assembly: Assembly) -> AsyncIterator[Library]:
             store=parts.store,
             ingester=parts.ingester,
             fetcher=parts.fetcher,
-            read_fields=read_fields,
+            extract_fields=extract_fields,
         ),
         polls=assembly.role != "command" and bool(duties.jobs),
         stale_after_days=settings.page_stale_days,

@@ -14,7 +14,7 @@ from citewell.app.open import open_app
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
 from citewell.core.text import counted
-from citewell.ingest.archive.read import read_archive
+from citewell.ingest.archive.read import import_archive
 
 if TYPE_CHECKING:
     import argparse
@@ -58,7 +58,7 @@ async def _import(path: Path, settings: Settings) -> Imported:
     with showing_progress() as on_progress:
         async with open_app(settings, role="command") as app:
             store = (await app.open("store")).store
-            return await read_archive(
+            return await import_archive(
                 path,
                 store=store,
                 project=settings.project,

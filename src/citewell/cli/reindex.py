@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
 
 
 async def _reindex(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
-    from citewell.ingest.content_types.read import read_fields
+    from citewell.ingest.content_types.read import extract_fields
     from citewell.ingest.outcome import PARALLEL_PAGES
     from citewell.ingest.reread import reread_pages
 
@@ -60,7 +60,7 @@ async def _reindex(arguments: argparse.Namespace, app: App, on_progress: OnProgr
         now=datetime.now(UTC),
         everything=arguments.everything,
         parallel=PARALLEL_PAGES,
-        read_fields=read_fields,
+        extract_fields=extract_fields,
         on_progress=on_progress,
     )
     try:

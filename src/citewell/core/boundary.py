@@ -82,8 +82,8 @@ def mark_foreign(text: str, *, known: str = "", foreign: Sequence[str] = ()) -> 
     pattern = re.compile("|".join([f"{_START}[^{_END}]*{_END}", _URL, *literal]))
 
     def replace(match: re.Match[str]) -> str:
-        found = match[0]
-        return found if found.startswith(_START) or found in known else mark(found)
+        piece = match[0]
+        return piece if piece.startswith(_START) or piece in known else mark(piece)
 
     return pattern.sub(replace, text)
 

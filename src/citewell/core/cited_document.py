@@ -51,7 +51,7 @@ class _Paragraph:
     """Each with where it stands in the text."""
 
 
-def read_references(document: str) -> list[Reference]:
+def parse_references(document: str) -> list[Reference]:
     """Return the quotes and links of a document in their order, none twice."""
     paragraphs = list(_paragraphs(document))
     references: dict[tuple[str | None, str | None], Reference] = {}

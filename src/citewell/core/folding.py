@@ -53,7 +53,7 @@ class FoldedText:
     def spans(self, spans: Iterable[Span]) -> list[Span]:
         """Return where each of the spans, none of which is empty, stood."""
         starts, last = self._starts, len(self._starts) - 1
-        found: list[Span] = []
+        origins: list[Span] = []
         for span in spans:
             run = bisect_right(starts, span[0]) - 1
             start, end = self._origins[run]
@@ -64,10 +64,10 @@ class FoldedText:
                 and starts[run + 1] - starts[run] == end - start
             ):
                 moved = start - starts[run]
-                found.append((span[0] + moved, span[1] + moved))
+                origins.append((span[0] + moved, span[1] + moved))
             else:
-                found.append(self.span(*span))
-        return found
+                origins.append(self.span(*span))
+        return origins
 
     def _origin(self, offset: int) -> Span:
         run = bisect_right(self._starts, offset) - 1

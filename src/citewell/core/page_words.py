@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
-from citewell.core.visible_text import open_fences, read_visible_text
+from citewell.core.visible_text import extract_visible_text, open_fences
 
 if TYPE_CHECKING:
     from citewell.core.folding import FoldedText
@@ -81,7 +81,7 @@ def words_around(text: str, start: int, end: int) -> PageWords:
     last = min(len(page.starts) - 1, bisect_left(page.starts, end) + _CONTEXT_LINES)
     offset = page.starts[first]
     window = text[offset : page.starts[last]] if last > first else text[offset:]
-    visible = read_visible_text(window, fence=page.fences[first])
+    visible = extract_visible_text(window, fence=page.fences[first])
     spans: list[Span] = []
     lines: list[int] = []
     line, position = 0, 0

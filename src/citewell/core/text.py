@@ -88,13 +88,13 @@ def chunk_sentences(chunk: str) -> tuple[Span, ...]:
 
 def _paragraphs(text: str) -> list[Span]:
     """Return fences, rows, headings, items and paragraphs, each as one span."""
-    found: list[Span] = []
+    spans: list[Span] = []
     start, position, fence = -1, 0, ""
 
     def close(end: int) -> None:
         nonlocal start
         if start >= 0 and (trimmed := trim_span(text, start, end)):
-            found.append(trimmed)
+            spans.append(trimmed)
         start = -1
 
     for line in text.splitlines(keepends=True):
@@ -120,7 +120,7 @@ def _paragraphs(text: str) -> list[Span]:
             start = position
         position = end
     close(len(text))
-    return found
+    return spans
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:

@@ -44,7 +44,7 @@ _MARKUP = re.compile(
 )
 
 
-def read_visible_text(text: str, *, fence: str = "") -> FoldedText:
+def extract_visible_text(text: str, *, fence: str = "") -> FoldedText:
     """Return what a reader sees of canonical `text`, and where each run of it stands.
 
     `fence` is the code fence that is open where `text` begins, if it is a part of a page.
@@ -59,7 +59,7 @@ def read_visible_text(text: str, *, fence: str = "") -> FoldedText:
             inside = mark.end() if mark else 0
             writer.add(body[inside:], position + inside, position + len(body))
         elif not was_open and not fence and not _RULE.fullmatch(body):
-            _read_line(body, position, writer)
+            _extract_line(body, position, writer)
         writer.add("\n", position + len(body), position + len(line))
         position += len(line)
     return writer.finish()
@@ -91,7 +91,7 @@ def _next_fence(fence: str, line: str) -> str:
     return "" if mark.group(2).startswith(fence.lstrip(_QUOTED)) else fence
 
 
-def _read_line(line: str, offset: int, writer: FoldedTextWriter) -> None:
+def _extract_line(line: str, offset: int, writer: FoldedTextWriter) -> None:
     mark = _LINE_MARK.match(line)
     position = mark.end() if mark else 0
     if label := _LABEL.match(line, position):

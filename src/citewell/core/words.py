@@ -132,12 +132,12 @@ class _KnownWords(dict[str, tuple[str, ...]]):
 
     def __missing__(self, piece: str) -> tuple[str, ...]:
         tokens = written_words(piece)
-        found = _split(piece) if tokens == [piece] else tuple(search_words(tokens))
+        words = _split(piece) if tokens == [piece] else tuple(search_words(tokens))
         if len(piece) <= _MAX_WORD_CHARACTERS:
             if len(self) >= _MOST_KNOWN:
                 self.clear()
-            self[piece] = found
-        return found
+            self[piece] = words
+        return words
 
 
 _known = _KnownWords()

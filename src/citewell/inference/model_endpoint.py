@@ -64,7 +64,7 @@ class ModelEndpoint:
                     ) from error
             else:
                 if is_last or response.status_code not in _RETRIED_STATUSES:
-                    return self._read(response)
+                    return self._parse(response)
                 wait_seconds = _stated_wait(response) or wait_seconds
             logger.info("model endpoint %s: trying again in %.1f s", self._host, wait_seconds)
             await anyio.sleep(min(wait_seconds, _LONGEST_WAIT_SECONDS))
@@ -89,7 +89,7 @@ class ModelEndpoint:
             self._opened = httpx2.AsyncClient(headers=self._headers, timeout=self._timeout_seconds)
         return self._opened
 
-    def _read(self, response: httpx2.Response) -> Any:  # noqa: ANN401 - JSON; the caller checks its shape
+    def _parse(self, response: httpx2.Response) -> Any:  # noqa: ANN401 - JSON; the caller checks its shape
         status = response.status_code
         if status != 200:
             # The body is left out: some endpoints repeat the key in it.

@@ -17,8 +17,8 @@ from citewell.core.frozen import frozen
 from citewell.core.library import CrawlUrl
 from citewell.ingest.site_scope import SiteScope
 from citewell.web.llms_txt import parse_llms_txt
-from citewell.web.sitemap import read_sitemaps
-from citewell.web.sphinx_inventory import INVENTORY_NAME, parse_inventory, read_inventory
+from citewell.web.sitemap import fetch_sitemaps
+from citewell.web.sphinx_inventory import INVENTORY_NAME, name_inventory, parse_inventory
 from citewell.web.urls import canonical_url, resolve_url
 
 if TYPE_CHECKING:
@@ -53,16 +53,16 @@ async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Di
     way = options.discovery
     limit = max(_NAMED_PER_PAGE * options.max_pages, _LEAST_NAMED)
     if way in ("auto", "llms_txt"):
-        urls = await _read_llms_txt(fetcher, scope, limit)
+        urls = await _fetch_llms_txt(fetcher, scope, limit)
         if urls:
             return Discovered(discovery="llms_txt", urls=urls)
     if way in ("auto", "inventory"):
         # Before the sitemap: that of a host with many versions names only where each begins.
-        urls = await _read_inventory(fetcher, scope, limit)
+        urls = await _fetch_inventory(fetcher, scope, limit)
         if urls:
             return Discovered(discovery="inventory", urls=urls)
     if way in ("auto", "sitemap"):
-        urls = await _read_sitemaps(fetcher, url, scope, limit)
+        urls = await _fetch_sitemaps(fetcher, url, scope, limit)
         if urls:
             return Discovered(discovery="sitemap", urls=urls)
     if way in ("auto", "links"):
@@ -74,25 +74,25 @@ async def discover_urls(fetcher: Fetcher, url: str, options: CrawlOptions) -> Di
     )
 
 
-async def _read_llms_txt(
+async def _fetch_llms_txt(
     fetcher: Fetcher, scope: SiteScope, limit: int
 ) -> tuple[CrawlUrl, ...] | None:
     """Return the pages that the llms.txt of a folder or its host lists; None without one."""
     for name in _LLMS_TXT_NAMES:
-        urls = await _read_list(fetcher, name, _llms_txt_urls, scope, limit)
+        urls = await _fetch_list(fetcher, name, _llms_txt_urls, scope, limit)
         if urls is not None:
             return urls
     return None
 
 
-async def _read_inventory(
+async def _fetch_inventory(
     fetcher: Fetcher, scope: SiteScope, limit: int
 ) -> tuple[CrawlUrl, ...] | None:
     """Return the pages that the Sphinx inventory of a folder names; None without one."""
-    return await _read_list(fetcher, INVENTORY_NAME, _inventory_urls, scope, limit)
+    return await _fetch_list(fetcher, INVENTORY_NAME, _inventory_urls, scope, limit)
 
 
-async def _read_list(
+async def _fetch_list(
     fetcher: Fetcher,
     name: str,
     parse: Callable[[bytes, str, SiteScope, int], list[str] | None],
@@ -124,7 +124,7 @@ def _inventory_urls(body: bytes, address: str, scope: SiteScope, limit: int) -> 
     plain = parse_inventory(body)
     if plain is None:
         return None
-    found = (resolve_url(address, page) for page in read_inventory(plain).pages)
+    found = (resolve_url(address, page) for page in name_inventory(plain).pages)
     return _in_scope((canonical_url(url) for url in found if url), scope, limit)
 
 
@@ -132,14 +132,14 @@ def _in_scope(urls: Iterable[str], scope: SiteScope, limit: int) -> list[str]:
     return list(islice(dict.fromkeys(url for url in urls if scope.holds(url)), limit))
 
 
-async def _read_sitemaps(
+async def _fetch_sitemaps(
     fetcher: Fetcher, url: str, scope: SiteScope, limit: int
 ) -> tuple[CrawlUrl, ...]:
     folder = scope.folder_url
     usual = [address for name in _SITEMAP_NAMES if (address := resolve_url(folder, name))]
     named = await fetcher.sitemaps_of(url)
     # Where robots.txt names sitemaps, the usual places hold the same or nothing.
-    found = await read_sitemaps(
+    found = await fetch_sitemaps(
         fetcher.fetch_file, named or usual, max_urls=limit, sandbox=fetcher.sandbox
     )
     return tuple(

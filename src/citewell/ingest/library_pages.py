@@ -39,7 +39,7 @@ class LibraryParts:
     ingester: Ingester
     fetcher: Fetcher
     clock: Clock = utc_now
-    read_fields: ReadFields | None = None
+    extract_fields: ReadFields | None = None
 
 
 async def join_read_page(
@@ -55,8 +55,8 @@ async def join_read_page(
         NotFound: the website was deleted meanwhile; the page is gone as well, then.
     """
     fields = None
-    if read is not None and parts.read_fields is not None and website.content_type != "general":
-        fields = await to_thread.run_sync(parts.read_fields, *read, website.content_type)
+    if read is not None and parts.extract_fields is not None and website.content_type != "general":
+        fields = await to_thread.run_sync(parts.extract_fields, *read, website.content_type)
     library = parts.store.library
     if await library.join_page(website.source_id, page.source_id, fields=fields):
         return

@@ -53,12 +53,12 @@ async def reread_pages(
     now: datetime,
     everything: bool = False,
     parallel: int = 1,
-    read_fields: ReadFields | None = None,
+    extract_fields: ReadFields | None = None,
     on_progress: OnProgress = no_progress,
 ) -> Rereading:
     """Read again the pages of all projects that an older extractor made, `parallel` at a time.
 
-    With `everything`, those of the current version too. `read_fields` reads the fields that the
+    With `everything`, those of the current version too. `extract_fields` reads the fields that the
     content types of their websites ask for again. A page that cannot be read stays as it
     was, and is tried again next time.
     """
@@ -69,7 +69,7 @@ async def reread_pages(
 
     async def work() -> None:
         for page in waiting:
-            await _reread_page(store, ingester, page, tally, read_fields)
+            await _reread_page(store, ingester, page, tally, extract_fields)
             message = f"Read {tally.done} of {len(pages)} pages again"
             await on_progress(
                 Progress(phase="ingest", message=message, done=tally.done, total=len(pages))
@@ -96,7 +96,7 @@ async def _reread_page(
     ingester: Ingester,
     page: PageInfo,
     tally: _Tally,
-    read_fields: ReadFields | None,
+    extract_fields: ReadFields | None,
 ) -> None:
     before = await store.get_page(page.source_id)
     try:
@@ -113,11 +113,11 @@ async def _reread_page(
     if outcome is None:
         tally.without_response += 1
         return
-    if outcome.read is not None and read_fields is not None:
+    if outcome.read is not None and extract_fields is not None:
         for website_id, content_type in (
             await store.library.typed_websites_of(page.source_id)
         ).items():
-            fields = await to_thread.run_sync(read_fields, *outcome.read, content_type)
+            fields = await to_thread.run_sync(extract_fields, *outcome.read, content_type)
             await store.library.join_page(website_id, page.source_id, fields=fields)
     tally.chunks_added += outcome.chunks_added
     tally.chunks_removed += outcome.chunks_removed

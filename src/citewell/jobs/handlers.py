@@ -179,7 +179,7 @@ class RereadHandler:
             parts.store,
             parts.ingester,
             now=parts.clock(),
-            read_fields=parts.read_fields,
+            extract_fields=parts.extract_fields,
             on_progress=report,
         )
         return json.dumps(

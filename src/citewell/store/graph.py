@@ -35,7 +35,7 @@ async def find_nodes(
         of_kind = [ref for ref in refs if ref.kind == kind]
         if of_kind:
             for row in await session.fetch_all(statement, view | _places(of_kind)):
-                node = _read_node(row, kind)
+                node = _node_of_row(row, kind)
                 nodes[node.ref] = node
     return [nodes[ref] for ref in dict.fromkeys(refs) if ref in nodes]
 
@@ -147,7 +147,7 @@ async def _visible(session: Session, where: SearchFilter) -> Any:  # noqa: ANN40
     return allowed.source_ids if allowed is not None else None
 
 
-def _read_node(row: Row, kind: NodeKind) -> Node:
+def _node_of_row(row: Row, kind: NodeKind) -> Node:
     """Return the node that a row of `page_nodes`, `section_nodes` or `entity_nodes` holds."""
     return Node(
         ref=NodeRef(kind, row["number"], row["section"]),

@@ -142,11 +142,11 @@ class AddressGuard:
         """
         name = host.strip("[]").lower()
         literal = _as_address(name)
-        found = [literal] if literal else await self._addresses_of(name, port)
-        allowed = [str(address) for address in found if self._allows(name, address, port)]
+        addresses = [literal] if literal else await self._addresses_of(name, port)
+        allowed = [str(address) for address in addresses if self._allows(name, address, port)]
         if allowed:
             return allowed
-        if any(is_public(address) for address in found):
+        if any(is_public(address) for address in addresses):
             raise AddressRefused(
                 f"port {port} of {host} is not one that may be fetched",
                 suggestion="Use the usual address, or add the port to CITEWELL_WEB_ALLOWED_PORTS.",
@@ -165,7 +165,7 @@ class AddressGuard:
 
     async def _addresses_of(self, name: str, port: int) -> list[Address]:
         try:
-            found = await self._resolve(name, port)
+            resolved = await self._resolve(name, port)
         except socket.gaierror as error:
             if error.errno == socket.EAI_AGAIN:
                 raise HostUnreachable(
@@ -176,7 +176,7 @@ class AddressGuard:
             raise HostUnreachable(f"{name} could not be resolved", host=name) from error
         except (OSError, UnicodeError) as error:
             raise HostUnreachable(f"{name} could not be resolved", host=name) from error
-        addresses = [address for text in found if (address := _as_address(text)) is not None]
+        addresses = [address for text in resolved if (address := _as_address(text)) is not None]
         if not addresses:
             raise HostUnreachable(f"{name} could not be resolved", host=name)
         return addresses
@@ -229,8 +229,8 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
 
 async def resolve_by_system(name: str, port: int) -> list[str]:
     """Return the addresses the operating system gives for `name`."""
-    found = await anyio.getaddrinfo(name, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    entries = await anyio.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in entries]
 
 
 def _bare_name(host: str) -> str:

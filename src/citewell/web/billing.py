@@ -116,7 +116,7 @@ class BillingService:
             raise BillingDown("billing check failed: the service cannot be reached") from error
         except FetchError as error:
             raise BillingDown("billing check failed: the answer cannot be read") from error
-        said = _read(answer)
+        said = _parse(answer)
         if answer.status != 200 or said.get("success") is not True:
             reason = _stated_reason(said, token) or f"status {answer.status}"
             raise BillingRefused(f"billing check failed: {reason}")
@@ -129,7 +129,7 @@ class BillingService:
         return self._opened
 
 
-def _read(answer: ApiAnswer) -> Mapping[str, Any]:
+def _parse(answer: ApiAnswer) -> Mapping[str, Any]:
     """Return the answer's JSON object; a refusal may have none."""
     if answer.status not in _TO_THE_TOKEN:
         raise BillingDown(f"billing check failed: the service answered with status {answer.status}")

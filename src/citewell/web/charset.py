@@ -87,8 +87,8 @@ def decode_as(body: bytes, encoding: str) -> str:
 
 
 def _header_encoding(content_type: str) -> str | None:
-    found = _HEADER_CHARSET.search(content_type)
-    return encoding_for_label(found.group(1).strip("'")) if found else None
+    match = _HEADER_CHARSET.search(content_type)
+    return encoding_for_label(match.group(1).strip("'")) if match else None
 
 
 def _declared_encoding(body: bytes, kind: PageKind) -> str | None:
@@ -100,8 +100,8 @@ def _declared_encoding(body: bytes, kind: PageKind) -> str | None:
 
 
 def _xml_encoding(body: bytes) -> str | None:
-    found = _XML_DECLARATION.match(body)
-    return _usable(found.group(1)) if found else None
+    match = _XML_DECLARATION.match(body)
+    return _usable(match.group(1)) if match else None
 
 
 def _meta_encoding(body: bytes) -> str | None:

@@ -40,8 +40,8 @@ def refresh_of_page(html: str, *, url: str) -> str | None:
 
 def refresh_of_header(content: str) -> str | None:
     """Return where such a header, or the content of the mark, leads to within a moment."""
-    found = _AT_ONCE.match(content)
-    if found is None:
+    match = _AT_ONCE.match(content)
+    if match is None:
         return None
     # Nothing means the page itself, which is here already.
-    return next(filter(None, found.groups()), "").strip() or None
+    return next(filter(None, match.groups()), "").strip() or None

@@ -98,7 +98,7 @@ def parse_robots(text: str, *, user_agent: str) -> RobotsRules:
     Groups that name the crawler's product token are merged; without one, those for "*" apply.
     """
     token = product_token(user_agent)
-    groups = _read_groups(text)
+    groups = _parse_groups(text)
     own = [group for group in groups if token and token in group.agents]
     chosen = own or [group for group in groups if "*" in group.agents]
     delays = [group.delay_seconds for group in chosen if group.delay_seconds is not None]
@@ -111,8 +111,8 @@ def parse_robots(text: str, *, user_agent: str) -> RobotsRules:
 
 def product_token(user_agent: str) -> str:
     """Return the name by which robots.txt knows a crawler: letters, "_" and "-", lower case."""
-    found = _PRODUCT_TOKEN.match(user_agent)
-    return found.group().lower() if found else ""
+    match = _PRODUCT_TOKEN.match(user_agent)
+    return match.group().lower() if match else ""
 
 
 class RobotsCache:
@@ -171,11 +171,11 @@ def _host_end(url: str) -> int:
     return url.index("/", len("https://"))
 
 
-def _read_groups(text: str) -> list[_Group]:
+def _parse_groups(text: str) -> list[_Group]:
     groups: list[_Group] = []
     naming_agents = False
     for line in _LINE_END.split(text.removeprefix("\ufeff")):
-        name, value = _read_line(line)
+        name, value = _parse_line(line)
         if name is None:
             continue
         if name == "agent":
@@ -189,7 +189,7 @@ def _read_groups(text: str) -> list[_Group]:
     return groups
 
 
-def _read_line(line: str) -> tuple[str | None, str]:
+def _parse_line(line: str) -> tuple[str | None, str]:
     plain = line.partition("#")[0].strip()
     name, colon, value = plain.partition(":")
     if not colon:
@@ -230,10 +230,10 @@ def _matches(pattern: str, path: str) -> bool:
     position = len(first)
     last = others.pop() if anchored and others else None
     for part in others:
-        found = path.find(part, position)
-        if found < 0:
+        place = path.find(part, position)
+        if place < 0:
             return False
-        position = found + len(part)
+        position = place + len(part)
     if last is not None:
         return len(path) - len(last) >= position and path.endswith(last)
     return not anchored or position == len(path)

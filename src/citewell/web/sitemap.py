@@ -51,17 +51,17 @@ class Sitemap:
     sitemaps: tuple[str, ...] = ()
 
 
-async def read_sitemaps(
+async def fetch_sitemaps(
     fetch_file: FetchFile, addresses: Iterable[str], *, max_urls: int, sandbox: Sandbox
 ) -> list[SitemapUrl]:
     """Return the pages that these sitemaps and those they point to name, each once.
 
     A file that cannot be had or read is left out. At most `max_urls` are returned.
     """
-    found: dict[str, SitemapUrl] = {}
+    pages: dict[str, SitemapUrl] = {}
     seen: set[str] = set()
     waiting = [(address, 0) for address in addresses]
-    while waiting and len(found) < max_urls and len(seen) < _MAX_FILES:
+    while waiting and len(pages) < max_urls and len(seen) < _MAX_FILES:
         address, nesting = waiting.pop(0)
         if address in seen:
             continue
@@ -72,10 +72,10 @@ async def read_sitemaps(
             logger.info("no sitemap at %s: %s", shown_url(address), error.message)
             continue
         for page in sitemap.urls:
-            found.setdefault(page.url, page)
+            pages.setdefault(page.url, page)
         if nesting < _MAX_NESTING:
-            waiting.extend((each, nesting + 1) for each in sitemap.sitemaps)
-    return list(found.values())[:max_urls]
+            waiting.extend((url, nesting + 1) for url in sitemap.sitemaps)
+    return list(pages.values())[:max_urls]
 
 
 def parse_sitemap(body: bytes, *, address: str) -> Sitemap:
@@ -101,7 +101,7 @@ def parse_sitemap(body: bytes, *, address: str) -> Sitemap:
             pages.append((location, _text_of(element, "lastmod") or None))
         elif name == "sitemap" and location:
             sitemaps.append(location)
-    resolved = (resolve_url(address, each) for each in sitemaps)
+    resolved = (resolve_url(address, url) for url in sitemaps)
     return Sitemap(
         urls=tuple(_pages(address, pages)),
         sitemaps=tuple(url for url in resolved if url is not None),
@@ -159,8 +159,8 @@ def _lines(body: bytes) -> Iterable[tuple[str, str | None]]:
             yield line.strip(), None
 
 
-def _pages(address: str, found: Iterable[tuple[str, str | None]]) -> Iterable[SitemapUrl]:
-    for location, modified_at in found:
+def _pages(address: str, entries: Iterable[tuple[str, str | None]]) -> Iterable[SitemapUrl]:
+    for location, modified_at in entries:
         url = resolve_url(address, location)
         try:
             if url is not None:

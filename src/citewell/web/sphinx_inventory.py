@@ -58,7 +58,7 @@ def parse_inventory(body: bytes) -> PlainInventory | None:
     return fields.get("Project", "").strip(), version, tuple(pages), tuple(symbols.items())
 
 
-def read_inventory(plain: PlainInventory) -> Inventory:
+def name_inventory(plain: PlainInventory) -> Inventory:
     """Return what `parse_inventory` returned, by name."""
     project, version, pages, symbols = plain
     return Inventory(project=project, version=version, pages=tuple(pages), symbols=tuple(symbols))

@@ -23,7 +23,7 @@ from citewell.core.records import SearchFilter
 from citewell.core.storage import PageResponse
 from citewell.core.words import words
 from citewell.ingest.archive.format import FORMAT, VERSION
-from citewell.ingest.archive.read import read_archive
+from citewell.ingest.archive.read import import_archive
 from citewell.ingest.archive.write import write_archive
 from citewell.store.open import open_store
 from citewell.store.protocol import Store
@@ -113,10 +113,10 @@ async def test_supplied_text_stays_supplied_and_gives_way_to_a_fetched_page(
     await write_archive(tmp_path / "notes.zip", store=store, project="default", model=None)
     await store.aclose()
 
-    await read_archive(tmp_path / "notes.zip", store=target, project="default")
+    await import_archive(tmp_path / "notes.zip", store=target, project="default")
     first = await target.find_page(supplied.url, project="default")
     await target.put_page(draft(supplied.url, "Herons wade."))
-    again = await read_archive(tmp_path / "notes.zip", store=target, project="default")
+    again = await import_archive(tmp_path / "notes.zip", store=target, project="default")
     second = await target.find_page(supplied.url, project="default")
 
     assert first is not None
@@ -131,7 +131,7 @@ async def test_a_library_comes_out_as_it_went_in(
     path = tmp_path / "library.zip"
 
     manifest = await write_archive(path, store=source, project="default", model=MODEL.name)
-    imported = await read_archive(path, store=target, project="default")
+    imported = await import_archive(path, store=target, project="default")
 
     assert (manifest.pages, manifest.chunks, manifest.websites) == (2, 3, 1)
     assert (imported.pages_written, imported.websites_added) == (2, 1)
@@ -185,7 +185,7 @@ async def test_what_a_page_says_of_itself_comes_along(
     await source.put_page(DESCRIBED)
 
     await write_archive(path, store=source, project="default", model=None)
-    await read_archive(path, store=target, project="default")
+    await import_archive(path, store=target, project="default")
 
     assert await described_page(target) == (
         "https://birds.example/heron",
@@ -212,7 +212,7 @@ async def test_responses_come_along_as_far_as_they_may_be_kept(
     await source.responses.put_response(here.source_id, response)
 
     await write_archive(path, store=source, project="default", model=MODEL.name)
-    await read_archive(path, store=target, project="default", response_max_bytes=max_bytes)
+    await import_archive(path, store=target, project="default", response_max_bytes=max_bytes)
 
     there = await target.find_page(HERONS.url, project="default")
     assert there is not None
@@ -228,7 +228,7 @@ async def test_a_file_of_the_first_version_can_still_be_read(
     await write_archive(path, store=source, project="default", model=None)
     make_first_version(path)
 
-    imported = await read_archive(path, store=target, project="default")
+    imported = await import_archive(path, store=target, project="default")
 
     assert imported.pages_written == 2
     assert await described_page(target) == (None, "", "[]")
@@ -256,9 +256,9 @@ async def test_a_second_import_changes_nothing(
 ) -> None:
     path = tmp_path / "library.zip"
     await write_archive(path, store=source, project="default", model=MODEL.name)
-    await read_archive(path, store=target, project="default")
+    await import_archive(path, store=target, project="default")
 
-    again = await read_archive(path, store=target, project="default")
+    again = await import_archive(path, store=target, project="default")
 
     assert (again.pages_written, again.pages_unchanged) == (0, 2)
     assert (again.websites_added, again.websites_known) == (0, 1)
@@ -272,7 +272,7 @@ async def test_an_import_that_was_cut_short_goes_on(
     # The page is there, its vectors and the website are not: as after a kill between the two.
     await target.put_page(HERONS)
 
-    imported = await read_archive(path, store=target, project="default")
+    imported = await import_archive(path, store=target, project="default")
 
     assert imported.pages_written == 2
     page = await target.find_page(HERONS.url, project="default")
@@ -288,7 +288,7 @@ async def test_a_page_that_was_fetched_later_stays(
     await write_archive(path, store=source, project="default", model=MODEL.name)
     await target.put_page(later)
 
-    imported = await read_archive(path, store=target, project="default")
+    imported = await import_archive(path, store=target, project="default")
 
     assert imported.pages_newer == 1
     assert await target.search_words(words("frogs"), where=EVERYTHING, limit=5)
@@ -307,7 +307,7 @@ async def test_a_damaged_file_is_refused_before_anything_is_written(
             changed.writestr(name, body)
 
     with pytest.raises(ArchiveRefused, match="damaged"):
-        await read_archive(path, store=target, project="default")
+        await import_archive(path, store=target, project="default")
 
     assert (await target.corpus_stats(EVERYTHING)).pages == 0
 
@@ -332,7 +332,7 @@ async def test_files_that_cannot_be_read_are_refused(
             zipped.writestr("manifest.json", json.dumps(body))
 
     with pytest.raises(ArchiveRefused, match=message):
-        await read_archive(path, store=target, project="default")
+        await import_archive(path, store=target, project="default")
 
 
 async def test_half_of_a_file_is_refused(tmp_path: Path, source: Store, target: Store) -> None:
@@ -341,7 +341,7 @@ async def test_half_of_a_file_is_refused(tmp_path: Path, source: Store, target: 
     path.write_bytes(path.read_bytes()[:-200])
 
     with pytest.raises(ArchiveRefused):
-        await read_archive(path, store=target, project="default")
+        await import_archive(path, store=target, project="default")
 
 
 async def test_a_file_that_cannot_be_written_is_told_and_leaves_nothing(

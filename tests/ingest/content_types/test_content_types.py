@@ -11,7 +11,7 @@ from tests.ingest.fetched import extracted, fetched
 
 from citewell.core.content_fields import TYPED_CONTENTS, ContentField, load_fields
 from citewell.core.library import TypedContent
-from citewell.ingest.content_types.read import MAX_VALUES, read_content_fields, read_fields
+from citewell.ingest.content_types.read import MAX_VALUES, extract_content_fields, extract_fields
 
 ENGLISH_JOB = """<main><h1>Backend Engineer at Acme</h1>
 <p>We hire a full-time engineer who builds payments with us. You are paid $120,000 - $150,000 per
@@ -35,7 +35,7 @@ JAPANESE_JOB = """<main><h1>決済基盤の開発</h1>
 
 def values(source: str, content_type: TypedContent = "job_posting") -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for field in read_content_fields(extracted(source), content_type):
+    for field in extract_content_fields(extracted(source), content_type):
         found.setdefault(field.name, []).append(field.value)
     return found
 
@@ -88,7 +88,7 @@ def test_json_ld_comes_first_and_is_anchored_where_the_page_shows_it() -> None:
         with_json_ld(data, "<h1>SRE</h1><p>Acme KK keeps a platform running day and night.</p>")
     )
 
-    found = {field.value: field for field in read_content_fields(page, "job_posting")}
+    found = {field.value: field for field in extract_content_fields(page, "job_posting")}
 
     assert list(found) == [
         "Acme KK",
@@ -210,12 +210,12 @@ def test_fields_survive_the_way_through_the_library() -> None:
     source = fetched(JAPANESE_JOB)
     page = extracted(JAPANESE_JOB)
 
-    plain = json.loads(json.dumps(read_fields(source, page, "job_posting")))
+    plain = json.loads(json.dumps(extract_fields(source, page, "job_posting")))
 
     assert load_fields(plain) == tuple(
-        sorted(read_content_fields(page, "job_posting"), key=lambda field: _order(field, plain))
+        sorted(extract_content_fields(page, "job_posting"), key=lambda field: _order(field, plain))
     )
-    assert read_fields(source, page, "general") == {}
+    assert extract_fields(source, page, "general") == {}
 
 
 def _order(field: ContentField, plain: dict[str, object]) -> int:
@@ -250,7 +250,7 @@ def test_every_field_of_the_text_is_a_slice_of_it(
 ) -> None:
     page = extracted("word\n\n" + "\n".join(lines), "markdown")
 
-    for field in read_content_fields(page, content_type):
+    for field in extract_content_fields(page, content_type):
         assert field.start is not None
         assert page.text[field.start : field.end] == field.quote
         assert field.value

@@ -47,7 +47,7 @@ class Imported:
     websites_known: int = 0
 
 
-async def read_archive(
+async def import_archive(
     path: Path,
     *,
     store: Store,

@@ -56,7 +56,7 @@ class _Open:
     level: int = 0
 
 
-def read_outline(text: str, names: tuple[FieldName, ...]) -> list[Announced]:
+def parse_outline(text: str, names: tuple[FieldName, ...]) -> list[Announced]:
     """Return what the labels of a page announce, in the order it stands in."""
     found: list[Announced] = []
     open_label = _Open()

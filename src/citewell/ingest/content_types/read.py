@@ -14,9 +14,9 @@ from citewell.core.content_fields import (
     dump_fields,
 )
 from citewell.ingest.content_types.anchoring import SINGLE, from_structured, from_text
-from citewell.ingest.content_types.outline import read_outline
+from citewell.ingest.content_types.outline import parse_outline
 from citewell.ingest.content_types.phrases import find_phrase, split_role_and_company
-from citewell.ingest.content_types.structured import read_structured
+from citewell.ingest.content_types.structured import extract_structured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,29 +50,29 @@ _BY_WORDING: dict[TypedContent, tuple[FieldName, ...]] = {
 }
 
 
-def read_fields(fetched: FetchedPage, page: ExtractedPage, content_type: str) -> Fields:
+def extract_fields(fetched: FetchedPage, page: ExtractedPage, content_type: str) -> Fields:
     """Return the fields of a page as the library keeps them; none for a type that has none."""
     known = next((typed for typed in TYPED_CONTENTS if typed == content_type), None)
-    return {} if known is None else dump_fields(read_content_fields(page, known))
+    return {} if known is None else dump_fields(extract_content_fields(page, known))
 
 
-def read_content_fields(
+def extract_content_fields(
     page: ExtractedPage, content_type: TypedContent
 ) -> tuple[ContentField, ...]:
     """Return the fields of a page, in the order of its content type's fields."""
     names = FIELDS_OF[content_type]
     found: dict[FieldName, list[ContentField]] = {name: [] for name in names}
-    for field in read_structured(page.structured_data, content_type, page.text):
+    for field in extract_structured(page.structured_data, content_type, page.text):
         if field.name in found:
             _add(found[field.name], field)
-    for name, announced in _grouped(read_outline(page.text, names)).items():
+    for name, announced in _grouped(parse_outline(page.text, names)).items():
         if not found[name]:
             for each in announced:
                 field_read = from_text(name, page.text, each.span)
                 if field_read is not None:
                     _add(found[name], field_read)
-    _read_metadata(page, found)
-    _read_heading(page, found)
+    _take_metadata(page, found)
+    _take_heading(page, found)
     for name in _BY_WORDING[content_type]:
         if not found[name] and (span := find_phrase(name, page.text)) is not None:
             phrase = from_text(name, page.text, span)
@@ -107,7 +107,7 @@ def _add(fields: list[ContentField], field: ContentField) -> None:
         fields.append(field)
 
 
-def _read_metadata(page: ExtractedPage, found: dict[FieldName, list[ContentField]]) -> None:
+def _take_metadata(page: ExtractedPage, found: dict[FieldName, list[ContentField]]) -> None:
     """Take what the page's head says, where neither structured data nor a label said it."""
     known: tuple[tuple[FieldName, str, str], ...] = (
         ("date", page.published_at or "", "metadata.published_at"),
@@ -119,7 +119,7 @@ def _read_metadata(page: ExtractedPage, found: dict[FieldName, list[ContentField
             found[name] += [field] if field is not None else []
 
 
-def _read_heading(page: ExtractedPage, found: dict[FieldName, list[ContentField]]) -> None:
+def _take_heading(page: ExtractedPage, found: dict[FieldName, list[ContentField]]) -> None:
     """Take the role of a job, and perhaps the company, from the page's first heading."""
     if "role" not in found or found["role"]:
         return

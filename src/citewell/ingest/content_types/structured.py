@@ -67,7 +67,7 @@ _MAX_ITEMS = 20
 _MAX_DEPTH = 4
 
 
-def read_structured(
+def extract_structured(
     structured_data: str, content_type: TypedContent, text: str
 ) -> list[ContentField]:
     """Return the fields of the page's first object of a type that fits, anchored in `text`."""
@@ -80,7 +80,7 @@ def read_structured(
         for name, key, is_list in _PLACES[content_type]:
             if key in item:
                 path = f"structured_data[{at}].{key}"
-                found.extend(_read(name, item[key], path=path, is_list=is_list, text=text))
+                found.extend(_extract(name, item[key], path=path, is_list=is_list, text=text))
         if found:
             return found
     return []
@@ -92,7 +92,7 @@ def _types_of(item: dict[str, Any]) -> Iterator[str]:
         yield str(kind).rpartition("/")[2].rpartition(":")[2]
 
 
-def _read(
+def _extract(
     name: FieldName,
     node: Any,  # noqa: ANN401 - any JSON value
     *,

@@ -22,7 +22,7 @@ from citewell.ingest.packages.site_urls import (
     version_in_url,
     version_urls,
 )
-from citewell.web.sphinx_inventory import INVENTORY_NAME, parse_inventory, read_inventory
+from citewell.web.sphinx_inventory import INVENTORY_NAME, name_inventory, parse_inventory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,7 +120,7 @@ async def _fetch_inventory(fetcher: Fetcher, url: str) -> Inventory | None:
     except CitewellError:
         # Whatever else a site answers, it has no such file.
         return None
-    return None if plain is None else read_inventory(plain)
+    return None if plain is None else name_inventory(plain)
 
 
 async def _answers_all(fetcher: Fetcher, url: str) -> bool:

@@ -90,13 +90,13 @@ def open_receipt(data: bytes) -> OpenedReceipt:
         )
     try:
         signature, fingerprint = _check_signature(files)
-        pages = _read_pages(receipt, files)
+        pages = _parse_pages(receipt, files)
         return OpenedReceipt(
             fingerprint=fingerprint,
             created=str(receipt["created"]),
             software=str(receipt["software"]),
             pages=pages,
-            citations=tuple(_read_citation(entry) for entry in receipt["citations"]),
+            citations=tuple(_parse_citation(entry) for entry in receipt["citations"]),
             steps=(
                 Step(name="container", outcome="passed", explanation="The file is whole."),
                 signature,
@@ -171,7 +171,7 @@ def _check_hashes(files: dict[str, bytes]) -> Step:
     )
 
 
-def _read_pages(receipt: dict[str, Any], files: dict[str, bytes]) -> tuple[ReceiptPage, ...]:
+def _parse_pages(receipt: dict[str, Any], files: dict[str, bytes]) -> tuple[ReceiptPage, ...]:
     responses = read_responses(files[WARC_PATH])
     return tuple(
         ReceiptPage(
@@ -212,7 +212,7 @@ def _check_responses(receipt: dict[str, Any], pages: tuple[ReceiptPage, ...]) ->
     return Step(name="responses", outcome="passed", explanation=f"{said}.")
 
 
-def _read_citation(entry: dict[str, Any]) -> ReceiptCitation:
+def _parse_citation(entry: dict[str, Any]) -> ReceiptCitation:
     return ReceiptCitation(
         citation_id=str(entry["id"]),
         page=int(entry["page"]),

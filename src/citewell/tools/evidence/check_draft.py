@@ -137,7 +137,7 @@ async def _ask_model(claims: Sequence[ClaimShape], call: Call) -> dict[int, str]
     asked = [
         f"{number}. Sentence: {claim.sentence}\n   Quotes: {boundary.quote(' … '.join(quotes))}"
         for number, claim in enumerate(claims, 1)
-        if (quotes := [each.quote for each in _quotes_of(claim)])
+        if (quotes := [place.quote for place in _quotes_of(claim)])
     ]
     if not asked:
         return {}

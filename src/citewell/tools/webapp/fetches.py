@@ -71,7 +71,7 @@ async def compare_fetches(
     page = await get_visible_page(source_id, call)
     earlier = await call.parts.store.releases.earlier_texts(source_id)
     # A page that was read again from its response has had two texts at one fetch.
-    texts = {each.fetched_at: each.text for each in earlier} | {page.info.fetched_at: page.text}
+    texts = {fetch.fetched_at: fetch.text for fetch in earlier} | {page.info.fetched_at: page.text}
     fetches = sorted(texts, reverse=True)
     chosen = sorted({moment for moment in (one, other) if moment in texts})
     if len(chosen) < 2:

@@ -13,7 +13,7 @@ from citewell.app import websites
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.frozen import frozen
-from citewell.ingest.archive.read import read_archive
+from citewell.ingest.archive.read import import_archive
 from citewell.ingest.archive.write import write_archive
 from citewell.tools.webapp.reader import page_state, visible_pages
 from citewell.tools.websites import delete, list_websites, process, refresh
@@ -368,4 +368,4 @@ async def import_library(path: Path, call: Call) -> Imported:
         ArchiveRefused: it is damaged, or of a newer version.
     """
     delete.TOOL.refuse_others(call.caller)
-    return await read_archive(path, store=call.parts.store, project=call.caller.project)
+    return await import_archive(path, store=call.parts.store, project=call.caller.project)

@@ -71,5 +71,5 @@ def what_rendering_lacks(browser_path: str = "") -> RenderingUnavailable | None:
 
 def find_browser(named: str = "") -> Path | None:
     """Return the browser called `named`, a path or a command; else the one the system has."""
-    found = (shutil.which(name) for name in ((named,) if named else _BROWSER_NAMES))
-    return next((Path(path) for path in found if path is not None), None)
+    paths = (shutil.which(name) for name in ((named,) if named else _BROWSER_NAMES))
+    return next((Path(path) for path in paths if path is not None), None)

@@ -130,8 +130,8 @@ def _lacks_a_part(html: str, text: str) -> bool:
     if len(text) <= MAX_SHELL_CHARACTERS and any(map(_loads_data, _inline_scripts(html))):
         return True
     return any(
-        len(text) <= MAX_SHELL_CHARACTERS or found[1].startswith("t") or _HANDLE.search(found[2])
-        for found in _EMPTY_LIST.finditer(html)
+        len(text) <= MAX_SHELL_CHARACTERS or match[1].startswith("t") or _HANDLE.search(match[2])
+        for match in _EMPTY_LIST.finditer(html)
     )
 
 

@@ -49,9 +49,9 @@ class DuckDuckGoSearch:
         rows = page.css(".result:not(.result--ad)")
         if not rows and page.css_first(".no-results, #links, .results") is None:
             raise self._endpoint.unexpected()
-        return make_results(self._read(row) for row in rows)[:limit]
+        return make_results(self._parse_row(row) for row in rows)[:limit]
 
-    def _read(self, row: LexborNode) -> tuple[str | None, str, str]:
+    def _parse_row(self, row: LexborNode) -> tuple[str | None, str, str]:
         link = row.css_first("a.result__a")
         snippet = row.css_first(".result__snippet")
         if link is None:

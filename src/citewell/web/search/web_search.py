@@ -65,12 +65,12 @@ class WebSearch:
             self.remembered += 1
             # The same but for spaces and capitals; the answer names the question as it was put.
             return replace(known[1], query=query)
-        found = await self._ask(query, limit=limit)
-        self._lately[key] = (anyio.current_time() + self._cache_seconds, found)
+        results = await self._ask(query, limit=limit)
+        self._lately[key] = (anyio.current_time() + self._cache_seconds, results)
         self._lately.move_to_end(key)
         while len(self._lately) > _KEPT_SEARCHES:
             self._lately.popitem(last=False)
-        return found
+        return results
 
     async def aclose(self) -> None:
         """Close the connections."""
