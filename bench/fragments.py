@@ -4,10 +4,13 @@
 
 Serves ten documentation sites, or the folders that are named, on loopback, quotes pages as the
 picker does, opens each citation's link and reads which words the browser has painted with the
-colour of `::target-text`. A citation is `equal` when these are exactly the letters and digits of
-the quote, and `right` when the stretch begins and ends where the quote does: between the two a page
-may show what canonical text leaves out or writes otherwise, such as a link to the source or a
-formula. `inside` also counts a highlight of half the quote or more, and nothing else.
+colour of `::target-text`. Lines of a quote that the page does not show when it is opened, such as
+sources that are hidden until they are clicked, are not asked for; a quote that has no other lines
+is `hidden`, and right when nothing else is highlighted. A citation is `equal` when these are
+exactly the letters and digits of the quote, and `right` when the stretch begins and ends where the
+quote does: between the two a page may show what canonical text leaves out or writes otherwise, such
+as a link to the source or a formula. `inside` also counts a highlight of half the quote or more,
+and nothing else.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import io
+import json
 import random
 import re
 import time
@@ -52,9 +56,14 @@ _STYLE = (
     "::target-text { background-color: rgb(1,254,3) !important; color: rgb(1,254,3) !important; }"
     # A page that slides its menu in moves while it is read; a faded word has a faded colour.
     "* { transition: none !important; animation: none !important; opacity: 1 !important; }"
+    # RDoc folds sources by their height: the words are found there, and seen when it is unfolded.
+    "* { max-height: none !important; }"
     # The ends of long lines of code are read only where they can be seen.
     "pre { white-space: pre-wrap !important; overflow: visible !important; }"
 )
+_ADD_STYLE = """addEventListener("DOMContentLoaded", () => {
+  document.head.append(Object.assign(document.createElement("style"), {textContent: %s}));
+});"""
 # A menu that stays in view can lie over the words of the text.
 _HIDE_WHAT_STAYS = """() => {
   for (const element of document.body.querySelectorAll("*")) {
@@ -67,6 +76,8 @@ _LEAST_PAINTED = 0.5
 _SMOOTHING = 12
 _EDGE_LETTERS = 12
 _SHOWN = 150
+_SCREEN_HEIGHT = 2_400
+_MOST_SCREENS = 30
 _MOST_PAGE_BYTES = 1_500_000
 # Each word in view, or each character of CJK text, with its box.
 _WORDS_IN_VIEW = r"""() => {
@@ -127,27 +138,32 @@ def main() -> None:
             executable_path=arguments.browser, args=["--no-sandbox", "--disable-gpu"]
         )
         stack.callback(browser.close)
-        page = browser.new_page(viewport={"width": 1280, "height": 2400})
+        page = browser.new_page(viewport={"width": 1280, "height": _SCREEN_HEIGHT})
         # A page waits long for fonts and scripts that cannot be reached.
         page.route(re.compile(r"https?://(?!127\.0\.0\.1)"), lambda route: route.abort())
+        # Before the browser looks for the words: what is moved or unfolded later is not painted.
+        page.add_init_script(_ADD_STYLE % json.dumps(_STYLE))
         _measure(cited, page, arguments)
 
 
 def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespace) -> None:
-    rows: dict[str, list[tuple[bool, bool, bool, bool]]] = {}
+    rows: dict[str, list[tuple[bool, ...]]] = {}
     started = time.perf_counter()
     for citation in cited:
         shown = _highlighted(page, citation.link)
-        wanted, got = _letters(citation.words), _letters(shown)
+        visible = _letters(page.evaluate("document.body.innerText"))
+        spellings = [_shown_lines(s, visible) for s in (citation.words, citation.with_formulas)]
+        wanted, got = _letters(spellings[0]), _letters(shown)
+        is_hidden = not any(map(_letters, spellings))
         likeness = difflib.SequenceMatcher(None, wanted, got, autojunk=False).ratio()
-        is_right = _is_same_stretch((citation.words, citation.with_formulas), got)
+        is_right = not got if is_hidden else _is_same_stretch(spellings, got)
         is_inside = is_right or _is_inside(wanted, got)
-        row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link
+        row = wanted == got, is_right, is_inside, DIRECTIVE in citation.link, is_hidden
         rows.setdefault(citation.site, []).append(row)
         if arguments.show_misses and not is_right:
             print(f"{citation.site} {likeness:.2f} {citation.link}")
-            print(f"   want {_ends(citation.words)}\n   got  {_ends(shown)}", flush=True)
-    print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'inside':>6} fragment")
+            print(f"   want {_ends(spellings[0])}\n   got  {_ends(shown)}", flush=True)
+    print(f"{'site':26} {'links':>5} {'equal':>6} {'right':>6} {'inside':>6} fragment hidden")
     every = [row for site in rows.values() for row in site]
     for name, site in [*rows.items(), ("all", every)]:
         shares = [sum(column) / len(site) for column in zip(*site, strict=True)]
@@ -155,6 +171,16 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
     fragments = [c.link.partition("#")[2] for c in cited]
     tokens = sum(map(count_tokens, fragments)) / len(fragments)
     print(f"mean tokens after the address {tokens:.1f}; {time.perf_counter() - started:.0f} s")
+
+
+def _shown_lines(text: str, visible: str) -> str:
+    """Return the lines that a page whose visible letters are given shows when it is opened."""
+    return "\n".join(
+        line
+        for line in text.split("\n")
+        if (letters := _letters(line))[:_EDGE_LETTERS] in visible
+        or letters[-_EDGE_LETTERS:] in visible
+    )
 
 
 def _ends(text: str) -> str:
@@ -166,12 +192,27 @@ def _highlighted(page: Page, link: str) -> str:
     # Without this, a second link into the same page would only scroll.
     page.goto("about:blank")
     page.goto(link, wait_until="load")
-    page.add_style_tag(content=_STYLE)
+    painted = _painted_with_and_without_menus(page)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    # Images that load late, and the style above, move the words out of view.
+    tops = range(0, min(height, _MOST_SCREENS * _SCREEN_HEIGHT), _SCREEN_HEIGHT // 2)
+    is_in_view = bool(painted)
+    for top in tops:
+        if is_in_view:
+            break
+        page.evaluate("top => scrollTo({top, behavior: 'instant'})", top)
+        shown = _painted_with_and_without_menus(page)
+        # It may go on below the edge of the screen.
+        is_in_view = bool(painted) and shown <= painted
+        painted |= shown
+    return " ".join(word for _, word in sorted(painted))
+
+
+def _painted_with_and_without_menus(page: Page) -> set[tuple[int, str]]:
     # A menu can be what is highlighted, or it can hide that.
     with_menus = _painted_words(page)
     page.evaluate(_HIDE_WHAT_STAYS)
-    painted = with_menus | _painted_words(page)
-    return " ".join(word for _, word in sorted(painted))
+    return with_menus | _painted_words(page)
 
 
 def _painted_words(page: Page) -> set[tuple[int, str]]:
@@ -261,18 +302,22 @@ def _quote_page(
     """Give quotes of a page, each the answer to a question in the words of some chunk."""
     chunks = [chunk for chunk in chunk_page(page) if chunk.tokens > 40]
     for chunk in choice.sample(chunks, min(limit, len(chunks))):
-        words = sorted(set(content_words(chunk.text)))
-        asked = " ".join([*chunk.heading_path[-1:], *choice.sample(words, min(5, len(words)))])
+        terms = sorted(set(content_words(chunk.text)))
+        asked = " ".join([*chunk.heading_path[-1:], *choice.sample(terms, min(5, len(terms)))])
         passage = PassageText(text=chunk.text, path=(page.title, *chunk.heading_path))
         spans = choose_quotes(read_query(asked), [passage], limits=QuoteLimits())
         if not spans:
             continue
         span = choice.choice(spans)
         start, end = chunk.start + span.start, chunk.start + span.end
+        words = extract_visible_text(page.text[start:end]).text
+        if not _letters(words):
+            # Pictures alone have no words to highlight.
+            continue
         yield Citation(
             site=name,
-            link=link_to_quote(url, chunk.anchor, page.text, start, end),
-            words=extract_visible_text(page.text[start:end]).text,
+            link=link_to_quote(url, chunk.anchor, page.text, start, end, screen=page.screen),
+            words=words,
             # Without a network, pages show the source of their formulas.
             with_formulas=extract_visible_text(page.text[start:end].replace("$", "")).text,
         )

@@ -23,7 +23,7 @@ def link_to_span(page: Page | PageText, anchor: str | None, *, start: int, end: 
     url = page.info.url
     if page.info.kind != "html" or page.info.origin == "supplied":
         return link_to_section(url, anchor)
-    return link_to_quote(url, anchor, page.text, start, end)
+    return link_to_quote(url, anchor, page.text, start, end, screen=page.screen)
 
 
 def link_quotes(quotes: Iterable[Quote], pages: Mapping[int, PageText]) -> list[Quote]:

@@ -127,6 +127,8 @@ class ExtractedPage:
     """As the page's head names it."""
     structured_data: str = "[]"
     """The page's schema.org objects, of JSON-LD and microdata, as a JSON list."""
+    screen: bytes = b""
+    """The words of an HTML page as a browser shows them, packed by `core.screen`."""
 
     def heading_path(self, section: int) -> tuple[str, ...]:
         """Return the headings from the outermost down to `section`."""
@@ -222,6 +224,7 @@ class Page:
     canonical_url: str | None
     description: str
     structured_data: str
+    screen: bytes = b""
 
 
 @frozen
@@ -231,6 +234,8 @@ class PageText:
     info: PageInfo
     text: str
     images: tuple[Image, ...]
+    screen: bytes = b""
+    """The page as a browser shows it, packed by `core.screen`; empty where that is not known."""
 
 
 @frozen

@@ -83,6 +83,7 @@ class StoredPages(Nouns, Store):
             canonical_url=row["canonical_url"],
             description=row["description"],
             structured_data=row["structured_data"],
+            screen=row["screen"],
         )
 
     @override
@@ -93,6 +94,7 @@ class StoredPages(Nouns, Store):
                 info=read_page_info(row),
                 text=row["whole_text"],
                 images=tuple(map(read_image, read_objects(row["all_images"]))),
+                screen=row["screen"],
             )
             for row in await self._database.fetch_all("page_texts", values)
         }

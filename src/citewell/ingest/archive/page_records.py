@@ -20,6 +20,7 @@ from citewell.core.records import (
     PageOrigin,
     Section,
 )
+from citewell.core.screen import pack_screen, unpack_screen
 from citewell.ingest.entities import find_entities
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def page_to_record(
         "description": page.description,
         "structured_data": page.structured_data,
         "text": page.text,
+        "screen": unpack_screen(page.screen),
         "sections": [asdict(section) for section in page.sections],
         "links": [asdict(link) for link in page.links],
         "images": [asdict(image) for image in page.images],
@@ -103,6 +105,7 @@ def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
         images=tuple(Image(**each) for each in record["images"]),
         published_at=record["published_at"],
         modified_at=record["modified_at"],
+        screen=pack_screen(record.get("screen", "")),
         **since_2,
     )
     fetched = FetchedPage(

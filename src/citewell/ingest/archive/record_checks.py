@@ -130,6 +130,7 @@ class _Page(_Record):
     description: Text = ""
     structured_data: Text = "[]"
     text: Text
+    screen: Text = ""
     sections: Annotated[list[_Section], Field(min_length=1)]
     links: list[_Link]
     images: list[_Image]

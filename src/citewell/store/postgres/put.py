@@ -146,6 +146,7 @@ def _part_values(draft: PageDraft) -> dict[str, object]:
         "description": extracted.description,
         "structured_data": extracted.structured_data,
         "text": extracted.text,
+        "screen": extracted.screen,
     }
 
 

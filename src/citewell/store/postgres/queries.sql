@@ -175,8 +175,8 @@ WITH
             start_offset integer
         )
     )
-INSERT INTO page_body (source_id, description, structured_data, text)
-VALUES (:source_id, :description, :structured_data, :text);
+INSERT INTO page_body (source_id, description, structured_data, text, screen)
+VALUES (:source_id, :description, :structured_data, :text, :screen);
 
 -- name: lock_page
 SELECT 1 FROM page WHERE source_id = :source_id FOR UPDATE;
@@ -193,7 +193,8 @@ SELECT 1 FROM page WHERE source_id = :source_id FOR UPDATE;
 -- One statement, and so one view and one journey.
 SELECT
     -- use: page_row,
-    page_body.text AS whole_text, page_body.description, page_body.structured_data,
+    page_body.text AS whole_text, page_body.screen, page_body.description,
+    page_body.structured_data,
     (
         SELECT json_agg(each ORDER BY ordinal) FROM (
             SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset
@@ -213,9 +214,9 @@ WHERE source_id = :source_id;
 -- name: page_texts
 SELECT
     -- use: page_row,
-    (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
+    page_body.text AS whole_text, page_body.screen,
     -- use: all_images
-FROM page
+FROM page JOIN page_body USING (source_id)
 WHERE source_id = ANY (:source_ids);
 
 -- name: corpus_stats

@@ -77,6 +77,7 @@ def _prepare(
             "description": extracted.description,
             "structured_data": extracted.structured_data,
             "text": extracted.text,
+            "screen": extracted.screen,
         },
         response=response,
         parts=_parts(draft),

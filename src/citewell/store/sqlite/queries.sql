@@ -156,8 +156,8 @@ SELECT source_id, text_hash, title, fetched_at, extractor, chunks FROM page
 WHERE project = :project AND url = :url;
 
 -- name: put_page_body
-INSERT OR REPLACE INTO page_body (source_id, description, structured_data, text)
-VALUES (:source_id, :description, :structured_data, :text);
+INSERT OR REPLACE INTO page_body (source_id, description, structured_data, text, screen)
+VALUES (:source_id, :description, :structured_data, :text, :screen);
 
 -- name: remove_tags
 DELETE FROM page_tag WHERE source_id = :source_id;
@@ -242,7 +242,8 @@ UPDATE symbol SET source_id = :to_id WHERE source_id = :from_id;
 -- name: whole_page
 SELECT
     -- use: page_row,
-    page_body.text AS whole_text, page_body.description, page_body.structured_data,
+    page_body.text AS whole_text, page_body.screen, page_body.description,
+    page_body.structured_data,
     (
         SELECT json_group_array(json_object(
             'ordinal', ordinal, 'parent', parent, 'level', level, 'heading', heading, 'anchor', anchor, 'start_offset', start_offset, 'end_offset', end_offset
@@ -266,9 +267,9 @@ WHERE source_id = :source_id;
 -- name: page_texts
 SELECT
     -- use: page_row,
-    (SELECT text FROM page_body WHERE page_body.source_id = page.source_id) AS whole_text,
+    page_body.text AS whole_text, page_body.screen,
     -- use: all_images
-FROM page
+FROM page JOIN page_body USING (source_id)
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_everything

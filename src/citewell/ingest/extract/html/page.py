@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import EmptyPage
 from citewell.core.language import detect_language
 from citewell.core.records import ExtractedPage
+from citewell.core.screen import pack_screen
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.blocks import BlockRenderer
@@ -22,6 +23,7 @@ from citewell.ingest.extract.html.metadata import (
     repeats_title,
     shares_words,
 )
+from citewell.ingest.extract.html.screen import read_screen
 from citewell.ingest.extract.html.tree import parse_document
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.page_name import name_of
@@ -57,6 +59,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: no text that a reader could see.
     """
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
+    screen = pack_screen(read_screen(document.body))
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
@@ -95,6 +98,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         modified_at=metadata.modified_at,
         author=metadata.author,
         structured_data=metadata.structured_data,
+        screen=screen,
     )
 
 

@@ -1,0 +1,220 @@
+"""A page as a browser searches it: its words, block by block, and where a quote stands there."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate, product
+from typing import TYPE_CHECKING
+
+from citewell.core.visible_text import extract_visible_text, open_fences
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.core.text import Span
+
+BLOCK = "\x1e"
+"""Stands between the blocks of a page: paragraphs, items, cells."""
+UNSURE = "\x1f"
+"""Stands for something that a browser may or may not show."""
+
+_LETTERS = re.compile(r"[^\W_]+")
+_NOT_LETTERS = re.compile(r"[\W_]+")
+_LINE_BREAKS = re.compile(r"[ \t]*+\n\s*+")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# Up to so many characters are replaced one by one sooner than a table translates all of a page.
+_FEW_FOLDED = 20
+# A quote is looked for whole up to this length, and by its ends beyond, or where a page differs.
+_WHOLE_WORDS = 400
+_END_WORDS = (8, 4, 2)
+_SKIPPED_WORDS = 16
+_LEAST_WORDS = 4
+_NEARBY = 200
+_COMPARED_CHARACTERS = 600
+_MOST_PLACES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The words of a page, and the same as a browser compares them, character by character."""
+
+    text: str
+    folded: str
+
+
+def pack_screen(text: str) -> bytes:
+    """Return the words of a page as they are stored."""
+    return zlib.compress(text.encode()) if text else b""
+
+
+def unpack_screen(packed: bytes) -> str:
+    """Return the words of a page that `pack_screen` packed."""
+    return zlib.decompress(packed).decode() if packed else ""
+
+
+@lru_cache(maxsize=16)
+def open_screen(packed: bytes) -> Screen:
+    """Return the words of a page, ready to be searched."""
+    text = unpack_screen(packed)
+    return Screen(text=text, folded=_fold(text))
+
+
+@lru_cache(maxsize=8)
+def screen_of_markdown(text: str) -> Screen:
+    """Return canonical text as a browser might show it, for a page whose HTML was not kept."""
+    shown = _LINE_BREAKS.sub(BLOCK, extract_visible_text(text).text)
+    return Screen(text=shown, folded=_fold(shown))
+
+
+def find_on_screen(screen: Screen, text: str, start: int, end: int) -> Span | None:
+    """Return where the slice of canonical `text` stands on the screen of its page, if it does.
+
+    Of several places, it is the one with the same words around it.
+    """
+    words = _words_of_slice(text, start, end)
+    if not words:
+        return None
+    places = _places(screen.folded, words)
+    if len(places) < 2:
+        return next(iter(places), None)
+    before = _letters(_fold(text[max(0, start - _COMPARED_CHARACTERS) : start]))
+    after = _letters(_fold(text[end : end + _COMPARED_CHARACTERS]))
+    return max(places, key=lambda place: _likeness(screen.folded, place, before, after))
+
+
+def _words_of_slice(text: str, start: int, end: int) -> list[str]:
+    """Return the words that a browser shows of a slice of canonical text, folded."""
+    lines = _page_lines(text)
+    line = lines.find(start)
+    first = lines.starts[line]
+    visible = extract_visible_text(text[first:end], fence=lines.fences[line])
+    words = []
+    for match in _LETTERS.finditer(_fold(visible.text)):
+        begin, stop = visible.span(*match.span())
+        if begin + first >= start:
+            words.append(match.group())
+        elif stop + first > start:
+            # Text without spaces can be quoted from anywhere.
+            words.append(match.group()[start - begin - first :])
+    return [word for word in words if word]
+
+
+@dataclass(frozen=True, slots=True)
+class _PageLines:
+    """Where the lines of a page begin, and which code fence is open there."""
+
+    starts: list[int]
+    fences: list[str]
+
+    def find(self, place: int) -> int:
+        """Return the number of the line that a place is in."""
+        return bisect_right(self.starts, place) - 1
+
+
+@lru_cache(maxsize=8)
+def _page_lines(text: str) -> _PageLines:
+    starts = _line_starts(text)
+    return _PageLines(starts, open_fences(text, starts))
+
+
+def _line_starts(text: str) -> list[int]:
+    lengths = map(len, text.split("\n")[:-1])
+    return list(accumulate((length + 1 for length in lengths), initial=0))
+
+
+def _places(folded: str, words: Sequence[str]) -> list[Span]:
+    if len(words) <= _WHOLE_WORDS and (whole := _find_words(folded, words)):
+        return whole
+    heads, tails = _find_heads(folded, words), _find_tails(folded, words)
+    length = sum(map(len, words))
+    places: list[Span] = []
+    for begin, _ in heads:
+        ends = [stop for _, stop in tails if begin < stop <= begin + 4 * length + _NEARBY]
+        sizes = {stop: len(_letters(folded[begin:stop])) for stop in ends}
+        likely = min(sizes, key=lambda stop: abs(sizes[stop] - length), default=begin)
+        if length <= 2 * sizes.get(likely, 0) and sizes[likely] <= 2 * length + _NEARBY:
+            places.append((begin, likely))
+    return places or _places_of_part(folded, words)
+
+
+def _places_of_part(folded: str, words: Sequence[str]) -> list[Span]:
+    """Return where the largest part of a quote stands whose other part the page does not show."""
+    size = len(words) // 2
+    while size >= _LEAST_WORDS:
+        if found := _find_words(folded, words[:size]) or _find_words(folded, words[-size:]):
+            return found
+        size //= 2
+    return []
+
+
+def _find_heads(folded: str, words: Sequence[str]) -> list[Span]:
+    """Return where the first words stand; what the page shows between them may be left out."""
+    for skip, count in product(range(_SKIPPED_WORDS), _END_WORDS):
+        found = (
+            _find_words(folded, words[skip : skip + count]) if skip + count <= len(words) else []
+        )
+        if found and not skip:
+            return found
+        if found:
+            nearby = [(folded[max(0, begin - _NEARBY) : begin], begin, end) for begin, end in found]
+            above = [(_find_words(text, words[:skip]), len(text), b, e) for text, b, e in nearby]
+            return [(b - size + spans[-1][0] if spans else b, e) for spans, size, b, e in above]
+    return []
+
+
+def _find_tails(folded: str, words: Sequence[str]) -> list[Span]:
+    """Return where the last words stand, as `_find_heads`."""
+    for skip, count in product(range(_SKIPPED_WORDS), _END_WORDS):
+        last = len(words) - skip
+        found = _find_words(folded, words[last - count : last]) if count <= last else []
+        if found and not skip:
+            return found
+        if found:
+            below = [(_find_words(folded[e : e + _NEARBY], words[last:]), b, e) for b, e in found]
+            return [(b, e + spans[0][1] if spans else e) for spans, b, e in below]
+    return []
+
+
+def _find_words(folded: str, words: Sequence[str]) -> list[Span]:
+    pattern = re.compile(r"[\W_]*+".join(map(re.escape, words)))
+    spans = (match.span() for match in pattern.finditer(folded))
+    return [span for span, _ in zip(spans, range(_MOST_PLACES), strict=False)]
+
+
+def _likeness(folded: str, place: Span, before: str, after: str) -> int:
+    """Return how many letters around a place on the screen are those around the quote."""
+    above = _letters(folded[max(0, place[0] - _COMPARED_CHARACTERS) : place[0]])
+    below = _letters(folded[place[1] : place[1] + _COMPARED_CHARACTERS])
+    return _common_start(above[::-1], before[::-1]) + _common_start(below, after)
+
+
+def _common_start(one: str, other: str) -> int:
+    for place, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return place
+    return min(len(one), len(other))
+
+
+def _letters(text: str) -> str:
+    return _NOT_LETTERS.sub("", text)
+
+
+def _fold(text: str) -> str:
+    """Return text without case and accents, each character in its place."""
+    if text.isascii():
+        return text.lower()
+    folding: dict[str, str] = {}
+    for character in set(_NOT_ASCII.findall(text)):
+        plain = unicodedata.normalize("NFKD", character)[:1].lower()
+        if len(plain) == 1 and plain != character:
+            folding[character] = plain
+    if len(folding) > _FEW_FOLDED:
+        return text.translate({ord(letter): plain for letter, plain in folding.items()}).lower()
+    for character, plain in folding.items():
+        text = text.replace(character, plain)
+    return text.lower()

@@ -1,0 +1,95 @@
+"""The words of an HTML page as a browser searches them for the words of a link."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.core.screen import BLOCK, UNSURE
+from citewell.ingest.extract.html.element import BLOCK_TAGS
+
+if TYPE_CHECKING:
+    from citewell.ingest.extract.html.element import Element
+
+_SPACES = re.compile(r"[ \t\n\r\f]+")
+_AROUND_BLOCKS = re.compile(rf"[ \n]*{BLOCK}[ {BLOCK}]*")
+_BLOCKS = BLOCK_TAGS | {"legend", "rt"}
+# Scripts typeset formulas; the sheets of themes hide these links, or let them float.
+_UNSURE_TAGS = frozenset({"math", "script"})
+_UNSURE_CLASSES = (
+    "math", "headerlink", "permalink", "viewcode-link", "viewcode-back", "anchor", "self-link",
+    "lineno", "linenos", "method-click-advice",
+)  # fmt: skip
+# Doxygen's programs keep their spaces by a style sheet.
+_PROGRAM_CLASSES = ("fragment", "line")
+_UNSURE_LETTERS = 8
+# What style sheets hide until it is clicked or pointed at: pragmas of Nim, tooltips, menus.
+_HIDDEN_CLASSES = ("pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu")
+
+
+def read_screen(body: Element) -> str:
+    """Return the words of a page, menus included, with `BLOCK` between its blocks.
+
+    Line breaks of programs and of <br> are line feeds. `UNSURE` stands for what a browser may or
+    may not show: its style sheets and scripts are not at hand.
+    """
+    writer = _ScreenWriter()
+    _write(body, writer, is_program=False)
+    return _AROUND_BLOCKS.sub(BLOCK, "".join(writer.pieces)).strip(f" \n{BLOCK}")
+
+
+class _ScreenWriter:
+    """Joins the texts of a page, collapsing white space as a browser does."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self._after_space = True
+
+    def add(self, text: str) -> None:
+        collapsed = _SPACES.sub(" ", text)
+        if self._after_space and collapsed.startswith(" "):
+            collapsed = collapsed[1:]
+        if collapsed:
+            self.pieces.append(collapsed)
+            self._after_space = collapsed.endswith(" ")
+
+    def add_program(self, text: str) -> None:
+        self.pieces.append(text)
+        self._after_space = False
+
+    def add_mark(self, mark: str) -> None:
+        self.pieces.append(mark)
+        self._after_space = mark != UNSURE
+
+
+def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None:
+    add = writer.add_program if is_program else writer.add
+    for child in element.children:
+        if isinstance(child, str):
+            add(child)
+        elif child.tag == "br":
+            writer.add_mark("\n")
+        elif _is_unsure(child):
+            writer.add_mark(UNSURE)
+        elif child.names and child.has_class(*_HIDDEN_CLASSES):
+            continue
+        else:
+            is_block = child.tag in _BLOCKS
+            if is_block:
+                writer.add_mark(BLOCK)
+            _write(child, writer, is_program=is_program or _is_program(child))
+            if is_block:
+                writer.add_mark(BLOCK)
+
+
+def _is_program(element: Element) -> bool:
+    return element.tag == "pre" or (element.tag == "div" and element.has_class(*_PROGRAM_CLASSES))
+
+
+def _is_unsure(element: Element) -> bool:
+    if element.tag in _UNSURE_TAGS:
+        return True
+    if not element.has_class(*_UNSURE_CLASSES):
+        return False
+    is_long = element.has_class("math", "method-click-advice")
+    return is_long or len(element.text_start(_UNSURE_LETTERS + 1).strip()) <= (_UNSURE_LETTERS)

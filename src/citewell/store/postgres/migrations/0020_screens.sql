@@ -1,0 +1,3 @@
+-- The words of a page as a browser shows them, compressed: links are made to fit these.
+ALTER TABLE page_body ADD COLUMN screen BYTEA NOT NULL DEFAULT '';
+ALTER TABLE page_body ALTER COLUMN screen SET STORAGE EXTERNAL;

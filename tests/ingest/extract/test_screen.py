@@ -1,0 +1,118 @@
+"""The screen of an HTML page, and links that fit what a browser finds there first.
+
+What Chromium finds was tried on each of these constructs (`bench/fragments.py` opens real pages).
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.ingest.fetched import extracted
+
+from citewell.core.screen import BLOCK, UNSURE, unpack_screen
+from citewell.core.text_fragment import text_fragment
+
+MENU = '<nav><ul><li><a href="/a">Wading</a></li><li><a href="/b">Flying</a></li></ul></nav>'
+
+
+def screen_of(html: str) -> str:
+    return unpack_screen(extracted(html).screen)
+
+
+def fragment_of(html: str, first: str, last: str) -> str | None:
+    """Return the fragment of the last stretch of the page from `first` to `last`."""
+    page = extracted(f"{MENU}<main><h1>Herons</h1>{html}</main>")
+    end = page.text.rindex(last) + len(last)
+    return text_fragment(page.text, page.text.rindex(first, 0, end), end, screen=page.screen)
+
+
+def test_a_screen_has_the_menu_and_one_block_for_each_item_cell_and_paragraph() -> None:
+    html = "<main><p>Two  <b>grey</b>\n herons</p><table><tr><td>eats<td>fish</table></main>"
+
+    assert screen_of(MENU + html) == BLOCK.join(
+        ["Wading", "Flying", "Two grey herons", "eats", "fish"]
+    )
+
+
+def test_lines_of_programs_and_breaks_are_line_feeds_of_one_block() -> None:
+    html = "<p>one<br>two</p><pre>wade(\n    deep)</pre><div class='line'>a  =  b</div>"
+
+    assert screen_of(html) == f"one\ntwo{BLOCK}wade(\n    deep){BLOCK}a  =  b"
+
+
+def test_what_scripts_and_style_sheets_change_is_unsure() -> None:
+    html = (
+        '<h2>Food<a class="headerlink" href="#f">¶</a></h2>'
+        '<p>It is <span class="math">\\(x\\)</span> fish.</p>'
+    )
+
+    assert screen_of(html) == f"Food{UNSURE}{BLOCK}It is {UNSURE} fish."
+
+
+def test_an_image_does_not_part_the_words_around_it() -> None:
+    assert screen_of('<p>see <img src="h.png" alt="a heron"> below</p>') == "see below"
+
+
+@pytest.mark.parametrize(
+    ("html", "first", "last", "fragment"),
+    [
+        ("<p>Wading birds stand.</p>", "Wading", "stand", "Wading%20birds%20stand"),
+        ("<p>Wading</p><p>is slow.</p>", "Wading", "is slow", "Herons-,Wading,is%20slow"),
+        ("<p>See it.</p><p>Eat.</p><p>See it.</p><p>Fly.</p>", "See", "it", "Eat.-,See%20it"),
+        (
+            "<pre>open()\nwade()\nclose()</pre><pre>open()\nwade()\nfly()</pre>",
+            "wade",
+            "fly()",
+            "wade%28%29%0Afly",
+        ),
+        (
+            "<table><tr><td>Status:<td>Base</table><table><tr><td>Status:<td>Core</table>",
+            "Status",
+            "Core",
+            "Base-,Status,Core",
+        ),
+        (
+            "<p>A first line.</p><p>Input.</p><p>A second line of words.</p><p>Input.</p>",
+            "A first",
+            "Input",
+            "A%20first%20line,line%20of%20words&text=of%20words.-,Input",
+        ),
+        (
+            '<dl><dt>wade()<a class="headerlink" href="#w">¶</a></dt>'
+            "<dd>Walks through shallow water on long legs.</dd></dl>",
+            "wade()",
+            "long legs",
+            "wade,on%20long%20legs",
+        ),
+    ],
+    ids=[
+        "menu has the first word", "menu has the first block", "block repeats", "program",
+        "header repeats", "end repeats", "link in the signature",
+    ],
+)  # fmt: skip
+def test_a_fragment_is_what_a_browser_finds_first(
+    html: str, first: str, last: str, fragment: str
+) -> None:
+    assert fragment_of(html, first, last) == fragment
+
+
+def test_a_quote_is_found_around_words_that_canonical_text_leaves_out() -> None:
+    html = (
+        '<div class="method-heading">wade(depth) <span class="method-click-advice">click to toggle '
+        "source</span></div><pre>def wade depth\n  walk depth\nend</pre>"
+    )
+
+    assert fragment_of(html, "wade(depth)", "end") == "wade%28depth,walk%20depth%0Aend"
+
+
+def test_a_block_that_repeats_with_all_before_it_is_named_by_what_follows() -> None:
+    table = "<p>Types</p><p>A word.</p>"
+
+    fragment = fragment_of(f"{table}<p>Name</p>{table}<p>Address</p>", "A word", "A word.")
+
+    assert fragment == "A%20word.,-Address"
+
+
+def test_words_that_no_reader_sees_have_no_fragment() -> None:
+    page = extracted("<p>Herons wade.</p>")
+
+    assert text_fragment("Egrets fly over land.", 0, 21, screen=page.screen) is None
