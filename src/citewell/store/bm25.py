@@ -9,9 +9,7 @@ from citewell.core.frozen import frozen
 from citewell.core.words import weight_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    _Counts = dict[str, tuple[int, int]]
+    from collections.abc import Iterable, Iterator, Mapping
 
 HEADING_WEIGHT = 5.0
 BODY_WEIGHT = 1.0
@@ -20,8 +18,6 @@ BODY_WEIGHT = 1.0
 _SATURATION = 1.2
 _LENGTH_WEIGHT = 0.75
 _LEAST_FTS5_WEIGHT = 1e-6
-# Maximum number of words matched by substring search; with more, a chunk is tokenised.
-_FEW_WORDS = 8
 
 # Longer queries are truncated: the first words say what they are about.
 MOST_WORDS = 256
@@ -88,42 +84,20 @@ def score_chunks(
     those are the words people ask about: the Kubernetes glossary has nDCG@10 .580, and .556 with
     the ranking of FTS5.
     """
-    count = _look_for if len(weights) <= _FEW_WORDS else _cut_apart
-    # Sorted, because floating-point sums depend on the order.
-    words = sorted(weights)
+    asked = frozenset(weights)
     for chunk_id, heading, body in chunks:
-        counts, length = count(heading, body, words)
-        if not counts:
+        in_heading, in_body = heading.split(), body.split()
+        present = asked.intersection(in_heading).union(asked.intersection(in_body))
+        if not present:
             continue
-        relative_length = length / totals.words_per_chunk
+        relative_length = (len(in_heading) + len(in_body)) / totals.words_per_chunk
         damping = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * relative_length)
         score = 0.0
-        for word, (in_heading, in_body) in counts.items():
-            held = HEADING_WEIGHT * in_heading + BODY_WEIGHT * in_body
+        # Sorted, because floating-point sums depend on the order.
+        for word in sorted(present):
+            held = HEADING_WEIGHT * in_heading.count(word) + BODY_WEIGHT * in_body.count(word)
             score += weights[word] * held * (_SATURATION + 1) / (held + damping)
         yield -score, chunk_id
-
-
-def _cut_apart(heading: str, body: str, words: Sequence[str]) -> tuple[_Counts, int]:
-    """Return how often each word is in the heading and the body, and how many words they have."""
-    in_heading, in_body = heading.split(), body.split()
-    present = frozenset((*in_heading, *in_body))
-    counts = {
-        word: (in_heading.count(word), in_body.count(word)) for word in words if word in present
-    }
-    return counts, len(in_heading) + len(in_body)
-
-
-def _look_for(heading: str, body: str, words: Sequence[str]) -> tuple[_Counts, int]:
-    """Return the same; a few words are found sooner than all words of a chunk are cut apart."""
-    # Two spaces between words, so that each match consumes its own delimiters.
-    spaced = f" {heading.replace(' ', '  ')} ", f" {body.replace(' ', '  ')} "
-    counts: _Counts = {}
-    for word in words:
-        held = spaced[0].count(f" {word} "), spaced[1].count(f" {word} ")
-        if any(held):
-            counts[word] = held
-    return counts, sum(text.count(" ") + bool(text) for text in (heading, body))
 
 
 def _odds_against(chunks_with_word: int, chunks: int) -> float:
