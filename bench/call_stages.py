@@ -2,24 +2,23 @@
 
     python -m bench.call_stages [--site SITE] [--cache DIR] [--json FILE]
 
-Asks the questions of `bench.call_cost` under a profiler, in every thread, and adds up the time of
-our modules with what they call elsewhere. A profiler makes Python look slower than what is written
-in C: the shares are scaled to the CPU time of calls without one. Milliseconds a call.
+Asks the questions of `bench.call_cost` and looks, every two milliseconds, which of our modules each
+thread is in and how much CPU it used since. A profiler of calls would make Python look far slower
+than the models, which are written in C++. Milliseconds a call.
 """
 
 from __future__ import annotations
 
 import argparse
-import cProfile
 import json
 import os
 import sys
 import tempfile
 import threading
 import time
-from collections import defaultdict
+from collections import Counter
 from pathlib import Path
-from types import CodeType
+from types import FrameType
 
 import anyio
 from bench.call_cost import CALLER, arguments_of, questions_on, settings_for
@@ -41,6 +40,11 @@ _STAGES = {
     "inference/reranker": "reranking",
     "inference": "embedding",
     "retrieve": "retrieval",
+    "core/page_words": "links",
+    "core/text_fragment": "links",
+    "core/visible_text": "links",
+    "core/folding": "links",
+    "answer/links": "links",
     "core": "words, question, tokens",
     "answer": "quotes",
     "research": "support and assembly",
@@ -48,73 +52,77 @@ _STAGES = {
 }
 _OTHER = "event loop and threads"
 _PACKAGE = "/citewell/"
+_SAMPLE_SECONDS = 0.002
 
 
-class Profiles:
-    """A profile of every thread that starts while it is active, and of this one."""
+class Samples:
+    """Looks every few milliseconds what each thread is at, and adds the CPU it used since."""
 
     def __init__(self) -> None:
-        self._all: list[cProfile.Profile] = []
+        self.by_stage: Counter[str] = Counter()
+        self._used: dict[int, int] = {}
+        self._is_over = threading.Event()
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
 
     def start(self) -> None:
-        threading.setprofile(self._begin)
-        self._begin()
+        # A thread that runs Python lets the sampler in after this time.
+        sys.setswitchinterval(_SAMPLE_SECONDS / 2)
+        self._sampler.start()
 
     def stop(self) -> None:
-        threading.setprofile(None)
-        sys.setprofile(None)
+        self._is_over.set()
+        self._sampler.join()
 
-    def seconds_by_stage(self) -> dict[str, float]:
-        """Return the time of each stage; built-in functions count for whoever called them."""
-        spent: defaultdict[str, float] = defaultdict(float)
-        for profile in self._all:
-            for row in profile.getstats():
-                if isinstance(row.code, str):
+    def _sample(self) -> None:
+        while not self._is_over.wait(_SAMPLE_SECONDS):
+            frames = sys._current_frames()
+            for thread in threading.enumerate():
+                if thread is self._sampler or thread.ident not in frames:
                     continue
-                built_in = (call for call in row.calls or () if isinstance(call.code, str))
-                spent[_stage_of(row.code)] += row.inlinetime
-                spent[_stage_of(row.code)] += sum(call.inlinetime for call in built_in)
-        return spent
-
-    def _begin(self, *_event: object) -> None:
-        profile = cProfile.Profile(time.thread_time)
-        self._all.append(profile)
-        profile.enable()
+                used = _cpu_nanoseconds(thread.native_id)
+                since = used - self._used.get(thread.ident, used)
+                self._used[thread.ident] = used
+                if since:
+                    self.by_stage[_stage_of(frames[thread.ident])] += since
 
 
-def _stage_of(code: CodeType) -> str:
-    if "/onnxruntime/" in code.co_filename:
-        return "models"
-    _, is_ours, path = code.co_filename.rpartition(_PACKAGE)
-    if not is_ours:
-        return _OTHER
-    return next(stage for beginning, stage in _STAGES.items() if path.startswith(beginning))
+def _cpu_nanoseconds(native_id: int | None) -> int:
+    try:
+        return int(Path(f"/proc/self/task/{native_id}/schedstat").read_text("ascii").split()[0])
+    except FileNotFoundError:
+        # The thread has just ended.
+        return 0
 
 
-async def ask(
-    site: str, library: Path, profiles: Profiles | None
-) -> tuple[float, dict[str, float]]:
-    """Return the CPU milliseconds of a call, and the profiled seconds of each stage."""
+def _stage_of(innermost: FrameType) -> str:
+    frame: FrameType | None = innermost
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if "/onnxruntime/" in file:
+            return "models"
+        _, is_ours, path = file.rpartition(_PACKAGE)
+        if is_ours:
+            return next(stage for start, stage in _STAGES.items() if path.startswith(start))
+        frame = frame.f_back
+    return _OTHER
+
+
+async def ask(site: str, library: Path, samples: Samples) -> float:
+    """Return the CPU milliseconds of a call."""
     settings = settings_for(library)
     registry = open_registry(settings)
     arguments = arguments_of(site)[_TOOL]
     rows = questions_on(site)
     started = 0.0
-    loading: dict[str, float] = {}
-    if profiles is not None:
-        profiles.start()
     async with open_app(settings) as app:
         for number, row in enumerate(rows):
             if number == _LOADING_CALLS:
                 started = time.process_time()
-                loading = profiles.seconds_by_stage() if profiles is not None else loading
+                samples.start()
             await registry.call(_TOOL, arguments(row), app=app, caller=CALLER)
+        samples.stop()
         spent = time.process_time() - started
-        stages = profiles.seconds_by_stage() if profiles is not None else {}
-    if profiles is not None:
-        profiles.stop()
-    since = {stage: seconds - loading.get(stage, 0.0) for stage, seconds in stages.items()}
-    return 1000 * spent / (len(rows) - _LOADING_CALLS), since
+    return 1000 * spent / (len(rows) - _LOADING_CALLS)
 
 
 def main() -> None:
@@ -128,11 +136,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "library.db"
         copy_library(options.cache / f"{options.site}.db", library)
-        milliseconds, _ = anyio.run(ask, options.site, library, None)
-        _, stages = anyio.run(ask, options.site, library, Profiles())
-    scale = milliseconds / sum(stages.values())
-    ranked = sorted(stages.items(), key=lambda stage: -stage[1])
-    found = {stage: round(scale * seconds, 1) for stage, seconds in ranked}
+        samples = Samples()
+        milliseconds = anyio.run(ask, options.site, library, samples)
+    scale = milliseconds / samples.by_stage.total()
+    found = {stage: round(scale * count, 1) for stage, count in samples.by_stage.most_common()}
     for stage, share in found.items():
         print(f"{stage:30} {share:8.1f}")
     if options.json is not None:
