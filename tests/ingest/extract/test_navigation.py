@@ -99,3 +99,12 @@ def test_keywords_and_an_author_make_no_article_of_a_manual() -> None:
     )
 
     assert '# Another file to read first\nInclude ""' in page.text
+
+
+def test_a_heading_over_the_date_of_a_page_leaves_the_text_with_it() -> None:
+    page = extracted(
+        f"<body><div><h1>Ants</h1><p>{_LONG}</p></div>"
+        "<div id='side'><h3>Last update:</h3><p>Nov 11, 2026</p></div></body>"
+    )
+
+    assert page.text == f"# Ants\n\n{_LONG}\n"

@@ -140,3 +140,35 @@ def test_plain_text_is_kept_and_titled_by_its_first_line() -> None:
 
     assert page.title == "A title"
     assert page.text == "A title\n\nBody text\n\n\nend\n"
+
+
+def test_a_message_in_the_archive_of_a_list_is_prose_with_its_code() -> None:
+    bar = """<ul><li>Previous message: <a href="1.html">PEP 1</a></li>
+    <li>Next message: <a href="3.html">PEP 3</a></li>
+    <li><b>Messages sorted by:</b> <a href="date.html">[ date ]</a> <a href="thread.html">[ thread ]</a></li></ul>"""
+    html = f"""<h1>PEP 2</h1><b>Ann</b><br><i>Tue Apr 17 2018</i>{bar}<hr>
+<!--beginarticle-->
+<pre>Bob wrote:
+&gt;<i> It leaks.
+</i>
+I disagree, as told on <a href="/pep">/pep</a>:
+
+    if any(lines):
+        print(lines)
+
+Ann
+</pre>
+<!--endarticle-->"""
+
+    assert extracted(html).text == (
+        "# PEP 2\n\n**Ann**\n*Tue Apr 17 2018*\n\nBob wrote:\n> It leaks.\n\n"
+        "I disagree, as told on [/pep](https://example.org/pep):\n\n"
+        "```\n    if any(lines):\n        print(lines)\n```\n\nAnn\n"
+    )
+
+
+def test_a_patch_in_the_archive_of_a_list_stays_as_it_is() -> None:
+    patch = "--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n-int a;\n+int b;\n\n int c;"
+    html = f"<h1>Fix x</h1><!--X-Body-of-Message--><pre>{patch}</pre>"
+
+    assert f"```\n{patch}\n```" in extracted(html).text

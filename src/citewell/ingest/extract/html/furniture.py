@@ -90,6 +90,8 @@ _COLOPHON = re.compile(
     r"|was this page helpful|edit (?:this page|on git)|prepared by\b|maintained by\b|© ))",
     re.IGNORECASE,
 )
+# A heading over the date of a page; over any other note, what follows is a section.
+_DATED = re.compile(r"last (?:updated?|modified|changed?)\W*$", re.IGNORECASE)
 _FOOTERS = frozenset({"footer", "pagefooter", "sitefooter"})
 _LEGAL = re.compile(r"©|\bcopyright\b|\bgenerated (?:by|with)\b", re.IGNORECASE)
 
@@ -134,7 +136,9 @@ def is_colophon(element: Element, measure: Measure) -> bool:
     """Return whether the last block of a page only says who made it, when and with what."""
     if not 0 < measure.characters <= _FOOTER_CHARACTERS:
         return False
-    if measure.headings or measure.has_code or measure.has_table:
+    if measure.headings:
+        return element.tag in HEADING_TAGS and bool(_DATED.match(element.text().strip()))
+    if measure.has_code or measure.has_table:
         return False
     if element.tag == "address":
         return True

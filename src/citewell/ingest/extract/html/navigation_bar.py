@@ -30,7 +30,8 @@ _PLACES = frozenset(
     "inhaltsverzeichnis startseite anfang ende stichwortverzeichnis inicio contenido "
     "índice indice начало содержание оглавление указатель выше "
     "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
-    "hem innehåll glossary and links navigation go".split()
+    "hem innehåll glossary and links navigation go message messages sorted by thread date subject "
+    "author".split()
 )
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
 _WORD = re.compile(r"[^\W_]+|[<>←→↑«»‹›⇐⇒]+")

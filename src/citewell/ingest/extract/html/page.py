@@ -14,6 +14,7 @@ from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.blocks import BlockRenderer
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
 from citewell.ingest.extract.html.left_out_links import left_out_links
+from citewell.ingest.extract.html.mail_page import spread_messages
 from citewell.ingest.extract.html.main_content import find_main_content
 from citewell.ingest.extract.html.metadata import (
     choose_title,
@@ -60,6 +61,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     """
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
     screen = pack_screen(read_screen(document.body))
+    document = spread_messages(document, fetched.text)
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     writer = CanonicalWriter()
