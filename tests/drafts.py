@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from citewell.core.records import (
     Chunk,
@@ -14,6 +16,7 @@ from citewell.core.records import (
     PageDraft,
     Section,
 )
+from citewell.ingest.reading import read_page
 
 FETCHED_AT = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
 
@@ -71,6 +74,15 @@ def draft(
         tags=tags,
         content_type=content_type,
     )
+
+
+def draft_of(fetched: FetchedPage, **changes: Any) -> PageDraft:
+    """Return a page as ingestion reads it."""
+    extracted, chunks, entities = read_page(fetched)
+    page = PageDraft(
+        url=fetched.url, fetched=fetched, extracted=extracted, chunks=chunks, entities=entities
+    )
+    return replace(page, **changes)
 
 
 def _chunks(paragraphs: tuple[str, ...], *, title: str, section: Section) -> tuple[Chunk, ...]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from tests.stored import stored_chunk
+
 from citewell.answer.quote import QuoteLimits, choose_quotes, quote_chunk
 from citewell.answer.spans import PassageText
 from citewell.core.question import read_query
-from citewell.core.records import Block, Quote, RankedChunk, StoredChunk
+from citewell.core.records import Block, Quote, RankedChunk
 from citewell.core.results import OrchestrationResult, Timing
 from citewell.core.tokens import count_tokens
 
@@ -41,26 +43,19 @@ def block(text: str, *, source: int = 1, start: int = 0, **changes: object) -> B
 
 
 def ranked_chunk(text: str, *, source: int = 1, start: int = 0) -> RankedChunk:
-    chunk = StoredChunk(
+    chunk = stored_chunk(
+        text,
         chunk_id=100 * source + start,
         source_id=source,
         url=f"https://example.org/{source}",
         title=f"Page {source}",
-        page_hash="0123456789abcdef",
         fetched_at=FETCHED,
-        language="en",
-        kind="html",
-        content_type="general",
-        ordinal=0,
         section=1,
         heading_path=("Birds", "Herons"),
         anchor="herons",
         start=start,
         end=start + len(text),
-        text=text,
         tokens=count_tokens(text),
-        has_code=False,
-        page_chunks=1,
     )
     return RankedChunk(
         chunk=chunk, relevance=0.85, confidence=0.92, matched_by="both", sub_query=""

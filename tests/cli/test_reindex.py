@@ -9,21 +9,14 @@ import anyio
 import pytest
 from tests.cli.shell import STORAGE, Shell
 from tests.drafts import FETCHED_AT, draft
+from tests.stored import html_response
 
 from citewell.cli.main import main
 from citewell.core.records import PageOrigin
-from citewell.core.storage import PageResponse
 from citewell.store.open import open_store
 
 URL = "https://buoys.example/storage"
-RESPONSE = PageResponse(
-    status=200,
-    final_url=URL,
-    content_type="text/html",
-    headers=(("content-type", "text/html"),),
-    body=STORAGE.encode(),
-    fetched_at=FETCHED_AT,
-)
+RESPONSE = html_response(URL, STORAGE)
 
 
 async def put_old_pages(database: str) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.drafts import FETCHED_AT
+from tests.stored import Candidate, stored_chunk
 
-from citewell.core.records import StoredChunk
 from citewell.core.words import text_words
 from citewell.inference.calibrated_reranker import (
     CalibratedReranker,
@@ -22,14 +21,6 @@ from citewell.inference.reranker_features import FEATURES, feature_rows
 pytestmark = pytest.mark.anyio
 
 
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    chunk: StoredChunk
-    word_score: float = 1.0
-    vector_score: float | None = None
-    fused_score: float = 0.05
-
-
 def found(
     text: str,
     *,
@@ -39,32 +30,19 @@ def found(
     word_score: float = 1.0,
     vector_score: float | None = None,
     source_id: int = 1,
-) -> Found:
-    chunk = StoredChunk(
+) -> Candidate:
+    chunk = stored_chunk(
+        text,
         chunk_id=source_id,
         source_id=source_id,
         url=url,
         title=title,
-        page_hash="hash",
-        fetched_at=FETCHED_AT,
-        language="en",
-        kind="html",
-        content_type="general",
-        ordinal=0,
-        section=0,
         heading_path=(heading,),
-        anchor=None,
-        start=0,
-        end=len(text),
-        text=text,
-        tokens=len(text.split()),
-        has_code=False,
-        page_chunks=1,
     )
-    return Found(chunk=chunk, word_score=word_score, vector_score=vector_score)
+    return Candidate(chunk=chunk, word_score=word_score, vector_score=vector_score)
 
 
-async def score(query: str, *candidates: Found) -> list[float]:
+async def score(query: str, *candidates: Candidate) -> list[float]:
     return await CalibratedReranker().score(query, candidates)
 
 

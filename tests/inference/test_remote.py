@@ -4,15 +4,13 @@ import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 from tests.inference.model_server import Answer, Answering, Call, running_model_server
+from tests.stored import Candidate, stored_chunk
 
 from citewell.core.errors import InferenceError
-from citewell.core.records import StoredChunk
 from citewell.inference.remote import RemoteEmbedder, RemoteReranker
 
 pytestmark = pytest.mark.anyio
@@ -20,37 +18,8 @@ pytestmark = pytest.mark.anyio
 KEY = "sk-very-secret"
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundChunk:
-    chunk: StoredChunk
-    word_score: float = 0.0
-    vector_score: float | None = None
-    fused_score: float = 0.0
-
-
-def candidate(text: str, *, title: str = "", headings: tuple[str, ...] = ()) -> FoundChunk:
-    chunk = StoredChunk(
-        chunk_id=1,
-        source_id=1,
-        url="https://example.org/",
-        title=title,
-        page_hash="hash",
-        fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
-        language="en",
-        kind="html",
-        content_type="general",
-        ordinal=0,
-        section=0,
-        heading_path=headings,
-        anchor=None,
-        start=0,
-        end=len(text),
-        text=text,
-        tokens=1,
-        has_code=False,
-        page_chunks=1,
-    )
-    return FoundChunk(chunk=chunk)
+def candidate(text: str, *, title: str = "", headings: tuple[str, ...] = ()) -> Candidate:
+    return Candidate(chunk=stored_chunk(text, title=title, heading_path=headings))
 
 
 def embeddings(call: Call) -> Answer:

@@ -4,32 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.drafts import FETCHED_AT
+from tests.stored import page_info
 
 from citewell.core.library import PageChange, SectionChange
-from citewell.core.records import Page, PageInfo, Section
+from citewell.core.records import Page, Section
 from citewell.ingest.refresh import compare_pages
 
-INFO = PageInfo(
-    source_id=7,
-    url="https://a.example/",
-    final_url="https://a.example/",
-    title="Birds",
-    kind="html",
-    language="en",
-    content_type="general",
-    project="default",
-    tags=(),
-    text_hash="",
-    chunks=1,
-    tokens=1,
-    embedded_chunks=0,
-    fetched_at=FETCHED_AT,
-    etag=None,
-    last_modified=None,
-    published_at=None,
-    modified_at=None,
-)
+INFO = page_info("https://a.example/", source_id=7, title="Birds")
 
 
 def page(*sections: tuple[int, str, str]) -> Page:

@@ -10,22 +10,17 @@ from tests.drafts import FETCHED_AT, draft
 from tests.jobs.shelves import open_shelf
 from tests.postgres import empty_database
 from tests.site import running_site
+from tests.stored import html_response
 
 from citewell.core.jobs import JobDraft
-from citewell.core.storage import PageResponse
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.store.open import open_store
 
 pytestmark = pytest.mark.anyio
 
 URL = "https://birds.example/herons"
-RESPONSE = PageResponse(
-    status=200,
-    final_url=URL,
-    content_type="text/html",
-    headers=(("content-type", "text/html"),),
-    body=b"<main><h1>Herons</h1><p>Herons wade.</p><p>They eat fish.</p></main>",
-    fetched_at=FETCHED_AT,
+RESPONSE = html_response(
+    URL, "<main><h1>Herons</h1><p>Herons wade.</p><p>They eat fish.</p></main>"
 )
 
 

@@ -2,9 +2,10 @@
 
 import re
 
-from tests.answer.results import FETCHED, ranked_chunk
+from tests.answer.results import ranked_chunk
+from tests.stored import page_info
 
-from citewell.core.records import Link, Page, PageInfo, Section
+from citewell.core.records import Link, Page, Section
 from citewell.research.frontier import Frontier, Need
 
 SITE = "https://example.org"
@@ -12,26 +13,7 @@ SITE = "https://example.org"
 
 def page(text: str, *, path: str = "/", source: int = 1) -> Page:
     """Return a page of one section; its links are written as in Markdown."""
-    info = PageInfo(
-        source_id=source,
-        url=SITE + path,
-        final_url=SITE + path,
-        title="Page",
-        kind="html",
-        language="en",
-        content_type="general",
-        project="default",
-        tags=(),
-        text_hash="0123",
-        chunks=1,
-        tokens=10,
-        embedded_chunks=0,
-        fetched_at=FETCHED,
-        etag=None,
-        last_modified=None,
-        published_at=None,
-        modified_at=None,
-    )
+    info = page_info(SITE + path, source_id=source)
     links = tuple(
         Link(
             url=match[2],

@@ -1,7 +1,7 @@
 """Judging whether chunks support a question."""
 
 import pytest
-from tests.answer.results import FETCHED
+from tests.stored import stored_chunk
 
 from citewell.core.records import RankedChunk, StoredChunk
 from citewell.research.support import (
@@ -14,27 +14,7 @@ from citewell.research.support import (
 
 
 def chunk(text: str, *, number: int = 1, title: str = "Page") -> StoredChunk:
-    return StoredChunk(
-        chunk_id=number,
-        source_id=1,
-        url="https://example.org/",
-        title=title,
-        page_hash="0123",
-        fetched_at=FETCHED,
-        language="en",
-        kind="html",
-        content_type="general",
-        ordinal=number,
-        section=0,
-        heading_path=(),
-        anchor=None,
-        start=0,
-        end=len(text),
-        text=text,
-        tokens=len(text.split()),
-        has_code=False,
-        page_chunks=3,
-    )
+    return stored_chunk(text, chunk_id=number, ordinal=number, title=title, page_chunks=3)
 
 
 def ranked(*texts: str) -> list[RankedChunk]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.drafts import FETCHED_AT, draft
+from tests.stored import html_response
 from tests.tools.library import Library
 
 from citewell.core.ids import citation_id
 from citewell.core.records import FetchedPage, PageDraft
-from citewell.core.storage import PageResponse
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 
@@ -23,20 +23,12 @@ def provable(body: str = BODY, *, project: str = "default", is_kept: bool = True
     fetched = FetchedPage(
         url=URL, final_url=URL, status=200, kind="html", body=b"", text=body, fetched_at=FETCHED_AT
     )
-    response = PageResponse(
-        status=200,
-        final_url=URL,
-        content_type="text/html",
-        headers=(("content-type", "text/html"),),
-        body=body.encode(),
-        fetched_at=FETCHED_AT,
-    )
     extracted = extract_page(fetched)
     return replace(
         draft(URL, extracted.text),
         extracted=extracted,
         extractor=EXTRACTOR_VERSION,
-        response=response if is_kept else None,
+        response=html_response(URL, body) if is_kept else None,
         project=project,
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
-from tests.drafts import draft
+from tests.drafts import draft, draft_of
 from tests.site import Response, running_site
 from tests.tools.library import ME, Library, open_library
 from tests.tools.provable_page import QUOTE, cite, provable
@@ -23,7 +23,6 @@ from citewell.core.errors import SettingsError
 from citewell.core.records import FetchedPage, PageDraft
 from citewell.core.settings import Settings
 from citewell.core.tokens import count_tokens
-from citewell.ingest.reading import read_page
 from citewell.tools.catalog import ALL_TOOLS, open_registry
 from citewell.tools.limits import MAX_RESPONSE_BYTES
 from citewell.tools.people.ask_user import MAX_ANSWER_CHARACTERS
@@ -56,15 +55,7 @@ def largest_page() -> PageDraft:
         text=_TEXT,
         fetched_at=datetime.now(UTC),
     )
-    extracted, chunks, entities = read_page(fetched)
-    return PageDraft(
-        url=fetched.url,
-        fetched=fetched,
-        extracted=extracted,
-        chunks=chunks,
-        content_type="job_posting",
-        entities=entities,
-    )
+    return draft_of(fetched, content_type="job_posting")
 
 
 LARGEST = largest_page()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from tests.drafts import draft_of
+
 from citewell.core.records import FetchedPage, PageDraft
-from citewell.ingest.reading import read_page
 
 SITE = "https://birds.example/"
 
@@ -59,15 +60,7 @@ def page(name: str, markdown: str, *, tags: tuple[str, ...] = ()) -> PageDraft:
         text=markdown,
         fetched_at=datetime(2026, 3, 14, tzinfo=UTC),
     )
-    extracted, chunks, entities = read_page(fetched)
-    return PageDraft(
-        url=fetched.url,
-        fetched=fetched,
-        extracted=extracted,
-        chunks=chunks,
-        tags=tags,
-        entities=entities,
-    )
+    return draft_of(fetched, tags=tags)
 
 
 PAGES = (
