@@ -45,6 +45,7 @@ from citewell.core.visible_text import extract_visible_text
 from citewell.core.words import content_words
 from citewell.ingest.chunk import chunk_page
 from citewell.ingest.extract.extract import extract_page
+from citewell.web.charset import decode_body
 
 CHOSEN = (
     "python3.11-doc", "git-doc", "apache2-doc", "rust-doc", "python-scipy-doc",
@@ -324,7 +325,7 @@ def _quote_page(
 
 
 def fetched_page(url: str, body: bytes) -> FetchedPage:
-    text = body.decode("utf-8", "replace")
+    text = decode_body(body).text
     return FetchedPage(
         url=url, final_url=url, status=200, kind="html", body=body, text=text,
         fetched_at=datetime.now(UTC),

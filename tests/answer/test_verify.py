@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.answer.verify import verify_quote
+from citewell.answer.verify import is_on_screen, verify_quote
+from citewell.core.screen import BLOCK, UNSURE, pack_screen
 
 PAGE = "Herons wade in rivers.\n\nHerons eat small fish and frogs. They hunt at dawn.\n"
 
@@ -222,3 +223,28 @@ def test_three_dots_at_the_start_of_a_line_leave_something_out() -> None:
     found = verify_quote("Herons wade in shallow\n... They stand still for a long time.", page)
 
     assert found.verdict == "exact"
+
+
+def test_a_session_inside_an_item_is_found_without_its_prompts() -> None:
+    page = "- So:\n\n  ```\n  >>> wade('deep',\n  ...      slow=True)\n  'splash'\n  ```\n"
+
+    assert verify_quote("wade('deep',\n     slow=True)\n'splash'", page).verdict == "exact"
+
+
+SCREEN = pack_screen(
+    f"Up{BLOCK}Prev{BLOCK}10{BLOCK}Pro{BLOCK}20{BLOCK}Food{UNSURE}{BLOCK}Fish, frogs"
+)
+
+
+@pytest.mark.parametrize(
+    "copied", ["Up\tPrev\n", "Pro\t20\n\nFood¶\nFish, frogs", "Fish,\xa0frogs"]
+)
+def test_what_a_browser_copies_is_on_the_screen(copied: str) -> None:
+    assert is_on_screen(copied, SCREEN)
+
+
+@pytest.mark.parametrize(
+    "copied", ["10 Pro 20", "Fish, frog", "sh, frogs", "Food\tFish; frogs", ""]
+)
+def test_cells_without_their_borders_cut_words_and_other_marks_are_not(copied: str) -> None:
+    assert not is_on_screen(copied, SCREEN)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
+from citewell.core.screen import BLOCK, UNSURE, unpack_screen
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
@@ -38,6 +39,10 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*+\s")
 _ENDS_SENTENCE = re.compile(r"[.!?:][\"')\]]{0,5}+\s*+\Z")
 # Neither a word nor a number is cut in two.
 _BETWEEN_WORDS = re.compile(r"(?!\w|[.,]\w)(?:.*[\s(\[\"'])?", re.DOTALL)
+_LINE_OR_CELL = re.compile(r"[^\S\n\t]*+[\n\t]\s*+")
+_SPACES = re.compile(r"[^\S\n]++")
+# Links beside headings and signatures, which some themes show only to a pointer.
+_LINK_MARK = re.compile(rf"{UNSURE}|¶|\[source\]|\[docs\]|🔗|\u200b|\u00ad")
 _ROW = re.compile(r"[ >]*+\|")
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
 
@@ -81,6 +86,28 @@ def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verifica
         return _found("exact" if start is None else "moved", quote, at)
     folded = _find_folded(quote, text, start=start)
     return folded or _nearest(quote, text)
+
+
+def is_on_screen(quote: str, screen: bytes) -> bool:
+    """Return whether a page shows the quote as it was copied: line by line, and cell by cell.
+
+    Canonical text writes some of what a page shows otherwise, such as numbers that its style adds.
+    """
+    wanted, shown = _copied_lines(quote), _copied_lines(unpack_screen(screen).replace(BLOCK, "\n"))
+    return bool(wanted) and any(
+        not _cuts_word(shown, at) and not _cuts_word(shown, at + len(wanted))
+        for at in _places(wanted, shown)
+    )
+
+
+def _cuts_word(text: str, place: int) -> bool:
+    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+
+
+def _copied_lines(text: str) -> str:
+    """Return text with one space between words and one line feed between lines or cells."""
+    lines = _LINE_OR_CELL.sub("\n", _LINK_MARK.sub("", text))
+    return _SPACES.sub(" ", lines).strip()
 
 
 def _find_folded(quote: str, text: str, *, start: int | None) -> Verification | None:

@@ -18,6 +18,7 @@ _CHANGING = re.compile(
         |^[ \t]{0,20}+(?:\#{1,6}+(?=[ \t])|>{1,3}+|[-+*](?=[ \t])|\d{1,3}+[.)](?=[ \t]))
         |^[ \t]{0,20}+\|[ \t:|-]++$)
     |(?P<target>\]\([^()\s]{0,2000}+\))
+    |(?P<goes_on>^[ \t]{0,20}+\.\.\.(?=[ \t]|$))
     # A line ends here, so that the marks of the next one are seen.
     |(?P<space>(?:[|\u200b\ufeff]|[^\S\n])++\n?|\n)
     |(?P<single>[‘’‚‛′´])
@@ -26,7 +27,6 @@ _CHANGING = re.compile(
     |(?P<ellipsis>…)
     |(?P<label>[ℹ⚠]\ufe0f[ ](?P<word>[A-Z ]{2,30}+):
         |\b(?P<title>Note|Warning|Tip|Important|Caution|Hint|Danger|Attention|See\ also):(?=\s))
-    |(?P<goes_on>^[ \t]{0,20}+\.\.\.(?=[ \t]|$))
     |(?P<permalink>¶(?=\s{0,20}+$))
     |(?P<dropped>(?<!\s)\*++|\*++(?!\s)|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|`++|[\[\]]
         |\\(?=[\\`*_{}\[\]()\#+.!|<>~-]))""",

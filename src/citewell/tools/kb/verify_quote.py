@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from citewell.answer.verify import verify_quote
+from citewell.answer.verify import is_on_screen, verify_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
 from citewell.core.citations import VERDICTS, Verdict
@@ -102,7 +102,13 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     start = cited.start if cited and isinstance(arguments.quote, str) else None
     results = [verify_quote(quote, page.text, start=start) for quote in quotes]
     verdicts = [_shape(result) for result in results]
-    if any(result.verdict in ("changed", "gone") for result in results):
+    verdicts = [
+        _shape_shown(result, is_cited=start is not None)
+        if result.verdict in ("changed", "gone") and is_on_screen(quote, page.screen)
+        else verdict
+        for quote, result, verdict in zip(quotes, results, verdicts, strict=True)
+    ]
+    if any(verdict.verdict in ("changed", "gone") for verdict in verdicts):
         whole_text = await call.parts.ingester.read_whole_text(page.info)
         verdicts = [
             _look_outside(quote, whole_text, verdict, is_cited=start is not None)
@@ -132,6 +138,7 @@ class _Version:
     url: str
     title: str
     text: str
+    screen: bytes
     info: PageInfo | FetchedPage
     source_id: int | None
     """None for a page that is not indexed."""
@@ -157,6 +164,7 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
             url=url,
             title=page.info.title,
             text=page.text,
+            screen=page.screen,
             info=page.info,
             source_id=page.info.source_id,
             supplied_by=supplied_by or None,
@@ -166,6 +174,7 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
         url=url,
         title=extracted.title if page is None else page.info.title,
         text=extracted.text,
+        screen=extracted.screen,
         info=fetched,
         source_id=None if page is None else page.info.source_id,
     )
@@ -201,6 +210,13 @@ def _shape(result: Verification) -> QuoteVerdict:
         found=result.found if result.verdict == "changed" else None,
         difference=result.difference,
         likeness=result.likeness,
+    )
+
+
+def _shape_shown(result: Verification, *, is_cited: bool) -> QuoteVerdict:
+    """Return the verdict on a quote that the page shows, though its canonical text differs."""
+    return QuoteVerdict(
+        verdict="moved" if is_cited else "exact", likeness=result.likeness, checked="whole page"
     )
 
 
