@@ -53,6 +53,20 @@ def test_a_page_that_fails_is_told_by_the_exit_code_and_the_job(
     assert (job["state"], job["kind"]) == ("failed", "process_website")
 
 
+def test_work_on_a_deleted_website_is_not_offered_again(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(shell, "sites", "add", shell.site.url("/nowhere"))
+    run(shell, "sites", "delete", shell.site.url("/nowhere"), "--yes")
+    capsys.readouterr()
+
+    assert run(shell, "jobs") == 0
+
+    listed = capsys.readouterr().out
+    assert "(deleted)" in listed
+    assert "jobs retry" not in listed
+
+
 def test_work_in_the_background_is_done_by_a_worker(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +141,7 @@ def test_a_schedule_is_set_and_stopped(shell: Shell, capsys: pytest.CaptureFixtu
         (("sites", "delte", "7"), 2, "did you mean delete?"),
         (("jobs", "retry"), 2, "required: JOB"),
         (("sites", "add", "nonsense"), 1, "is not a URL"),
-        (("sites", "add", "https://a.example/", "--every", "soon"), 2, "is no duration"),
+        (("sites", "add", "https://a.example/", "--every", "soon"), 2, "is not a duration"),
     ],
     ids=["unknown", "no-site", "nothing", "slip", "no-job", "no-url", "no-duration"],
 )

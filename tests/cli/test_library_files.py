@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.shell import Shell
+from tests.cli.shell import Shell, make_database
 
 from citewell.cli.main import EXIT_TOOL_ERROR, main
 
@@ -41,3 +41,17 @@ def test_a_damaged_file_is_refused_with_what_to_do(
 
     assert code == EXIT_TOOL_ERROR
     assert "damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [("export",), ("receipt", "c1-0a1b2c3d-0-9", "--output")])
+def test_another_file_is_not_overwritten(
+    shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("# Notes\n", encoding="utf-8")
+    make_database(shell.options[1])
+
+    assert main([*command, str(file), *shell.options]) == 2
+
+    assert "notes.md exists and is not a" in capsys.readouterr().err
+    assert file.read_text(encoding="utf-8") == "# Notes\n"

@@ -37,8 +37,8 @@ def test_the_installed_command_runs() -> None:
 def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
 
-    out = capsys.readouterr().out
-    assert all(f"  {name}" in out and summary in out for name, summary in COMMANDS.items())
+    out = " ".join(capsys.readouterr().out.split())
+    assert all(f" {name} " in out and summary in out for name, summary in COMMANDS.items())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -75,7 +75,7 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["ask", "https://a.example/", "https://b.example/"], "https://b.example/ is a URL"),
         (["ask", "https://a.example/", "what", "is", "this"], "put the question in quotes"),
         (["search"], "required: QUERY"),
-        (["search", "word", "--top-k", "many"], "invalid int value: 'many'"),
+        (["search", "word", "--top-k", "many"], "'many' is not a whole number"),
         (["search", "word", "--colour"], "unrecognized arguments: --colour"),
         (["config", "netscape"], "invalid choice: 'netscape'"),
         (["status", "--env-file", "/does/not/exist"], "settings file /does/not/exist"),
@@ -84,6 +84,19 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["ask", "https://birds.example/", "Why?", "--budget", "10"], "--budget must be at least"),
         (["search", "herons", "--budget", "x"], "--budget must be a whole number, not 'x'"),
         (["worker", "--kinds", "sing"], "--kinds knows ingest, "),
+        (["--versoin"], "unrecognized arguments: --versoin; did you mean --version?"),
+        (["ask", "--helpp"], "unrecognized arguments: --helpp; did you mean --help?"),
+        (["keys"], "arguments are required: ACTION (create, list, revoke, rotate)"),
+        (["completion"], "arguments are required: SHELL (bash, zsh, fish)"),
+        (["search", "herons", "--top-k", "99"], "--top-k: 99 is above 50"),
+        (["sites", "list", "--limit", "0"], "--limit: 0 is below 1"),
+        (["ask", "birds.example/herons", "Why?"], "did you mean https://birds.example/herons?"),
+        (["ingest", "herons"], "'herons' is neither a file or folder nor a URL"),
+        (["ingest", "https://birds.example/", "--depth", "2"], "--depth is for whole sites"),
+        (["sites", "add", "https://birds.example/", "--scope", "host"], "--scope is for whole"),
+        (["migrate", "--from", "mysql://host/db", "--to", "x.db"], "--from does not support mysql"),
+        (["status", "--database="], "--database: the path is empty"),
+        (["docs", ".", "--base-url", "birds"], "--base-url must start with http:// or https://"),
         (["docs", ".", "--log-level", "loud"], "--log-level must be one of DEBUG"),
         (["status", "--database", "oracle://x"], "--database does not support oracle"),
         (["serve", "--database", "oracle://x"], "--database does not support oracle"),
@@ -106,6 +119,28 @@ def test_wrong_usage_is_one_complaint_on_stderr_and_exit_code_2(
     streams = capsys.readouterr()
     assert streams.out == ""
     assert complaint in streams.err.splitlines()[-1]
+
+
+def test_a_usage_error_shows_the_arguments_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["ask", "docs"]) == 2
+
+    assert capsys.readouterr().err.splitlines() == [
+        "usage: citewell ask [options] URL [URL ...] QUESTION",
+        "citewell ask: error: the following arguments are required: QUESTION",
+    ]
+
+
+def test_help_fits_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "45")
+
+    assert main(["--help"]) == main(["sites", "add", "--help"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    too_wide = [line for line in lines if len(line) > 45]
+    # An example is one line, to be copied; argparse indents the usage as far as the command is long.
+    assert all(line.startswith(("  citewell ", " " * 26 + "[")) for line in too_wide)
 
 
 def test_a_wrong_setting_in_the_file_is_one_line(

@@ -97,4 +97,4 @@ def test_dropping_what_is_not_indexed_is_an_error(tmp_path: Path) -> None:
     refused = run_citewell(tmp_path, "packages", "drop", "stork@1", **WORDS_ONLY)
 
     assert refused.returncode != 0
-    assert "No indexed package is 'stork@1'" in refused.stderr
+    assert "No indexed package is called 'stork@1'" in refused.stderr

@@ -87,6 +87,20 @@ def test_status_is_wrapped_between_words_and_leaves_addresses_whole(shell: Shell
     assert max(len(line) for line in lines if " " in line.strip()) <= 45
 
 
+@pytest.mark.parametrize("columns", [45, 80])
+def test_lines_for_people_are_broken_between_words(shell: Shell, columns: int) -> None:
+    ask(shell)
+    urls = [shell.site.url("/storage"), shell.site.url("/mooring"), shell.site.url("/nowhere")]
+
+    read = text_of(run_in_terminal("ingest", *urls, *shell.options, columns=columns))
+    cited = text_of(run_in_terminal("citations", *shell.options, columns=columns))
+
+    assert "source_id" not in read
+    assert f"failed: {urls[2]} does not exist" in " ".join(read.split())
+    lines = [*read.splitlines(), *cited.splitlines()]
+    assert max(len(line) for line in lines if " " in line.strip()) <= columns
+
+
 def test_status_keeps_its_counts_on_the_screen_and_names_the_command_for_more(
     shell: Shell, tmp_path: Path
 ) -> None:

@@ -69,7 +69,7 @@ async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, i
         fitting = [release for release in known if _is_named(release, name)]
         if not fitting:
             raise NotFound(
-                f"No indexed package is {name[:80]!r}.",
+                f"No indexed package is called {name[:80]!r}.",
                 suggestion="`citewell packages` lists what is indexed.",
             )
         due |= dict.fromkeys(fitting)

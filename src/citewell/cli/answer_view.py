@@ -16,6 +16,7 @@ from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
+from citewell.cli.shell_errors import translated
 from citewell.core.boundary import unbracketed
 from citewell.core.frozen import frozen
 from citewell.core.question import read_query
@@ -106,7 +107,7 @@ class AnswerView:
     def _abstention(self) -> Iterator[Text]:
         searched = self.result["stats"]["documents_searched"]
         if not searched:
-            yield Text("Nothing is indexed there, so nothing was searched.", style="bold")
+            yield Text("Nothing is indexed, so nothing was searched.", style="bold")
             yield Text('Try: citewell ask URL "…", or citewell ingest URL first.\n')
             return
         checked = self.result.get("pages_checked") or []
@@ -144,7 +145,7 @@ class AnswerView:
             parts.append(f"{counted(left, 'more quote')}: --full")
         elif not self.is_full and shown:
             parts.append("--full shows whole quotes with their ids")
-        notes = [f"\n{show_controls(note)}" for note in stats.get("notes") or []]
+        notes = [f"\n{show_controls(translated(note))}" for note in stats.get("notes") or []]
         return Text(_BETWEEN.join(parts) + "".join(notes), style="dim")
 
 

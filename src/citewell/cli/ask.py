@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
 from citewell.cli.local_paths import local_paths
+from citewell.cli.parser import number_between
 from citewell.cli.tool_call import call_tool
 from citewell.core.errors import InvalidArgument
 
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--expansion-budget",
-        type=int,
+        type=number_between(0, 20),
         metavar="N",
         help="rounds of following links, 0 to 20; 0 reads the given pages only",
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.cli.confirm import refuse_unless_agreed
+from citewell.cli.parser import number_between
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.citations import VERDICTS
 from citewell.core.text import counted
@@ -32,6 +34,7 @@ EXAMPLES = """\
 
 DEFAULT_LIMIT = 50
 _MOST = 10_000
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verdict", choices=VERDICTS, help="only those with this verdict")
     parser.add_argument(
         "--limit",
-        type=int,
+        type=number_between(1, _MOST),
         default=DEFAULT_LIMIT,
         metavar="N",
         help=f"most citations to list (default {DEFAULT_LIMIT})",
@@ -68,7 +71,7 @@ async def _citations(arguments: argparse.Namespace, app: App, on_progress: OnPro
         owner,
         project=project,
         verdict=arguments.verdict,
-        limit=min(max(arguments.limit, 1), _MOST),
+        limit=arguments.limit,
     )
     numbers = counts.as_numbers()
     summary = ", ".join(f"{count:,} {verdict}" for verdict, count in numbers.items())
@@ -84,8 +87,9 @@ def _shown(citation: Citation) -> str:
 
     when = f"{citation.handed_at:%Y-%m-%d %H:%M} UTC"
     asked = f" for “{one_line(citation.question, limit=100)}”" if citation.question else ""
+    quote = one_line(_LINK.sub(r"\1", citation.quote), limit=240)
     lines = [
-        f"{citation.verdict.upper()}  {one_line(citation.quote, limit=240)}",
+        f"{citation.verdict.upper()}  {quote}",
         f"    {citation.url}  (id {citation.citation_id})",
         f"    handed out {when}{asked}",
     ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from citewell.cli.main import COMMANDS, build_command_parser, build_parser, load_command
 
 if TYPE_CHECKING:
@@ -46,9 +48,17 @@ complete -c citewell -a '(citewell completion words -- (commandline -opc)[2..] \
 }
 
 
+class _Shells(tuple[str, ...]):
+    """The shells that have a script; `words`, which the scripts ask for, is accepted unlisted."""
+
+    @override
+    def __contains__(self, word: object) -> bool:
+        return word == "words" or super().__contains__(word)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `completion`."""
-    choices = (*SCRIPTS, "words")
+    choices = _Shells(SCRIPTS)
     parser.add_argument("shell", metavar="SHELL", choices=choices, help=", ".join(SCRIPTS))
     # The scripts ask with it what can stand where the cursor is.
     parser.add_argument("typed", nargs="*", default=[], help=argparse.SUPPRESS)

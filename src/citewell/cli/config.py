@@ -73,7 +73,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.write:
         _write(client, entry, arguments.file or client_file(client))
         return 0
-    print(f"Merge this into {client_file(client)}, or run it with --write.", file=sys.stderr)
+    print(
+        f"Merge this into {client_file(client)}, or run this command with --write.", file=sys.stderr
+    )
     if arguments.client == "claude-code":
         print(f"Or: claude mcp add-json {NAME} {quote(json.dumps(entry))}", file=sys.stderr)
     text = format_entry((client.servers_key, NAME), entry, form=client.form)

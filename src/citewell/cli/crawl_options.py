@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from typing import TYPE_CHECKING, get_args
 
+from citewell.cli.parser import number_between
 from citewell.core.errors import InvalidArgument
 from citewell.core.library import ContentType, CrawlOptions, CrawlScope, Discovery
 from citewell.core.records import Language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import argparse
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
+_OPTIONS = {
+    "discovery": "--from",
+    "scope": "--scope",
+    "max_depth": "--depth",
+    "max_pages": "--max-pages",
+    "include": "--include",
+    "exclude": "--exclude",
+    "language": "--language",
+}
 CONTENT_TYPES = get_args(ContentType)
 
 
@@ -37,14 +46,14 @@ def add_crawl_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--depth",
-        type=_number_from(0),
+        type=number_between(0),
         default=plain.max_depth,
         metavar="N",
         help=f"how many links away to go (default {plain.max_depth})",
     )
     group.add_argument(
         "--max-pages",
-        type=positive_number,
+        type=number_between(1),
         default=plain.max_pages,
         metavar="N",
         help=f"most pages to read (default {plain.max_pages})",
@@ -78,6 +87,18 @@ def crawl_options(arguments: argparse.Namespace) -> CrawlOptions:
     )
 
 
+def refuse_crawl_options(arguments: argparse.Namespace) -> None:
+    """Refuse options of a whole site where only pages are read, which they would not change.
+
+    Raises:
+        InvalidArgument: one of them was given.
+    """
+    plain, given = CrawlOptions(), crawl_options(arguments)
+    for name, option in _OPTIONS.items():
+        if getattr(given, name) != getattr(plain, name):
+            raise InvalidArgument(f"{option} is for whole sites: add --site")
+
+
 def parse_duration(text: str) -> float | None:
     """Return the seconds of `90s`, `30m`, `12h`, `7d` or `2w`; None for `never`.
 
@@ -89,20 +110,5 @@ def parse_duration(text: str) -> float | None:
     found = _DURATION.fullmatch(text.strip().lower())
     seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
     if seconds < 1:
-        raise InvalidArgument(f"{text!r} is no duration; write 90s, 30m, 12h, 7d, 2w or never")
+        raise InvalidArgument(f"{text!r} is not a duration; write 90s, 30m, 12h, 7d, 2w or never")
     return seconds
-
-
-def positive_number(text: str) -> int:
-    """Return the number of an option that is at least 1."""
-    return _number_from(1)(text)
-
-
-def _number_from(least: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"{text} is below {least}")
-        return value
-
-    return number

@@ -49,7 +49,7 @@ def _suggest(file: Path) -> str:
         return f"There is no folder {file.parent} either: check the path."
     others = sorted(other.name for other in file.parent.glob("*.db"))
     listed = f"; {file.parent} holds {', '.join(others[:5])}" if others else ""
-    return f"Check --database and CITEWELL_DATABASE_URL{listed}."
+    return f"Check the path of the database{listed}."
 
 
 def _size(count: int) -> str:

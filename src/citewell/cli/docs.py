@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.cli.parser import add_setting_option
-from citewell.core.errors import InvalidArgument
+from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.core.text import counted, join_lines
 
 if TYPE_CHECKING:
@@ -57,6 +57,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     # Imported late: writing files needs no web server.
     from citewell.server.docs_server import serve_docs
 
+    base_url = settings.docs_base_url
+    if base_url and not base_url.startswith(("http://", "https://")):
+        raise SettingsError("CITEWELL_DOCS_BASE_URL must start with http:// or https://")
     root = arguments.folder or settings.docs_root or _DEFAULT_ROOT
     serve_docs(replace(settings, docs_root=root), watch=arguments.watch)
     return 0

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
         database = describe_database(settings.database_url)
-        print_text("\n".join([f"Database: {database}", "", *map(_line, findings)]), wraps=True)
+        print_text("\n".join([f"Database: {database}", "", *map(_line, findings)]))
     return EXIT_TOOL_ERROR if any(finding.state == "problem" for finding in findings) else 0
 
 

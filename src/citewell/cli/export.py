@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from citewell.app.open import open_app
+from citewell.cli.overwrite import refuse_to_overwrite
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
 from citewell.core.text import counted
@@ -34,12 +35,15 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `export`."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="file to write, replaced if there")
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="file to write; an earlier export is replaced"
+    )
     add_json_option(parser)
 
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the file and print what it holds."""
+    refuse_to_overwrite(arguments.file, kind="an export")
     manifest = anyio.run(partial(_export, arguments.file, settings))
     size = arguments.file.stat().st_size
     counts: dict[str, Any] = {

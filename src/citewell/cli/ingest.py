@@ -7,14 +7,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.app.websites import CHANGE_NEEDS
-from citewell.cli.crawl_options import add_crawl_options, crawl_options
-from citewell.cli.local_paths import expand_arguments, local_paths
+from citewell.cli.crawl_options import add_crawl_options, crawl_options, refuse_crawl_options
+from citewell.cli.local_paths import expand_arguments, local_paths, refuse_other_than_urls
 from citewell.cli.sites import add_websites
 from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import InferenceError
 from citewell.core.library import WebsiteDraft
 from citewell.core.progress import Progress
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from citewell.app.parts import Parts
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
+    from citewell.tools.research.ingest import IngestedShape
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +67,9 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Index the pages, or the sites, and print a line for each."""
     arguments.urls = list(expand_arguments(arguments.urls))
     if arguments.site:
+        refuse_other_than_urls(arguments.urls)
         return run_work(partial(_ingest_sites, arguments), arguments, settings)
+    refuse_crawl_options(arguments)
     paths = local_paths(arguments.urls)
     if paths:
         return run_work(partial(_ingest_files, paths, arguments), arguments, settings)
@@ -77,7 +81,7 @@ async def _ingest_pages(
 ) -> Outcome:
     # Imported late: `--help` is answered without.
     from citewell.app.pages import INGEST_NEEDS, ingest_pages
-    from citewell.core.boundary import Boundary, unmarked
+    from citewell.core.boundary import Boundary
     from citewell.tools.research.ingest import render, shape_outcomes
     from citewell.tools.untrusted import envelope, marked
 
@@ -96,13 +100,22 @@ async def _ingest_pages(
     waiting = sum(page.chunks - page.embedded_chunks for page in pages)
     await _embed(parts, [page.source_id for page in pages], waiting, on_progress)
     output = shape_outcomes(outcomes)
-    text = render(marked(output))
     return Outcome(
-        text=Boundary().draw(text),
+        text=Boundary().draw(render(marked(output))),
         structured={**envelope(output), **output.model_dump(mode="json")},
         has_failed=output.failed > 0,
-        show=partial(print_text, unmarked(text)),
+        show=partial(print_text, "\n".join(map(_line, output.pages))),
     )
+
+
+def _line(page: IngestedShape) -> str:
+    """Return the outcome for one URL as a person reads it."""
+    if page.status == "failed":
+        reason = page.error if page.url in (page.error or "") else f"{page.url}: {page.error}"
+        return f"failed: {reason}\n  try: {page.suggestion}"
+    name = f"{page.title} — {page.url}" if page.title else page.url
+    problems = "".join(f"\n  {text}" for text in (page.incomplete, page.error) if text)
+    return f"{page.status}: {name} ({counted(page.chunks or 0, 'chunk')}){problems}"
 
 
 async def _ingest_sites(

@@ -7,13 +7,14 @@ from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from citewell.cli.library_shapes import job_shape, jobs_table
+from citewell.cli.parser import number_between
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.jobs import JobState
 from citewell.jobs.website_status import get_job
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from citewell.app.open import App
     from citewell.core.jobs import Job
@@ -70,17 +71,20 @@ def _add_listing_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--state", action="append", choices=get_args(JobState), help="only these; repeatable"
     )
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="most rows")
+    parser.add_argument(
+        "--limit", type=number_between(1), default=50, metavar="N", help="most rows"
+    )
 
 
 async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
     store = (await app.open("store")).store
     jobs = await store.jobs.list_jobs(
-        project=app.settings.project, states=arguments.state, limit=max(1, arguments.limit)
+        project=app.settings.project, states=arguments.state, limit=arguments.limit
     )
     urls = await _urls_of(jobs, store)
+    names = {job.key: f"{job.key} (deleted)" for job in jobs if job.kind in _ON_WEBSITES} | urls
     return Outcome(
-        text="\n".join([jobs_table(jobs, urls), *_advice(jobs)]) if jobs else "No jobs.",
+        text="\n\n".join([jobs_table(jobs, names), *_advice(jobs, urls)]) if jobs else "No jobs.",
         structured={"jobs": [job_shape(job) for job in jobs]},
     )
 
@@ -95,10 +99,16 @@ async def _urls_of(jobs: Sequence[Job], store: Store) -> dict[str, str]:
     return urls
 
 
-def _advice(jobs: Sequence[Job]) -> list[str]:
-    """Return how work that has ended too early can go on, newest first."""
-    ended = [str(job.job_id) for job in jobs if job.state in ("cancelled", "failed")]
-    return [f"To continue: `citewell jobs retry {ended[0]}`."] if ended else []
+def _advice(jobs: Sequence[Job], urls: Mapping[str, str]) -> list[str]:
+    """Return how the newest work that ended too early can continue.
+
+    Work on a website that is not in `urls` cannot: it was deleted.
+    """
+    for job in jobs:
+        is_gone = job.kind in _ON_WEBSITES and job.key not in urls
+        if job.state in ("cancelled", "failed") and not is_gone:
+            return [f"To continue: `citewell jobs retry {job.job_id}`."]
+    return []
 
 
 async def _show(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:

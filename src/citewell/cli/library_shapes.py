@@ -65,10 +65,10 @@ def websites_table(websites: Sequence[Website]) -> str:
     return text_table(heads, rows)
 
 
-def jobs_table(jobs: Sequence[Job], urls: Mapping[str, str]) -> str:
+def jobs_table(jobs: Sequence[Job], names: Mapping[str, str]) -> str:
     """Return a line for the work on each website, and one for vectors of pages by their state.
 
-    `urls` are those of the websites, by the key of their jobs.
+    `names` are those of the websites, by the key of their jobs.
     """
     groups: dict[tuple[str, str, str], list[Job]] = {}
     for job in jobs:
@@ -79,7 +79,7 @@ def jobs_table(jobs: Sequence[Job], urls: Mapping[str, str]) -> str:
             str(group[0].job_id) if len(group) == 1 else f"{group[0].job_id} +{len(group) - 1}",
             state,
             kind,
-            urls.get(website, website)
+            names.get(website, website)
             or (group[0].key if len(group) == 1 else f"{len(group)} pages"),
             progress_text(group[0]),
             str(tries) if (tries := max(job.attempts for job in group)) > 1 else "-",

@@ -44,10 +44,11 @@ def local_paths(arguments: Sequence[str]) -> list[Path]:
     A path whose file has gone is one as well, if it is written as one.
 
     Raises:
-        InvalidArgument: some are paths and some are not.
+        InvalidArgument: one is neither a path nor a URL, or some are paths and some are URLs.
     """
     are_paths = [_is_path(argument) for argument in arguments]
     if not any(are_paths):
+        refuse_other_than_urls(arguments)
         return []
     if not all(are_paths):
         path, other = arguments[are_paths.index(True)], arguments[are_paths.index(False)]
@@ -57,6 +58,19 @@ def local_paths(arguments: Sequence[str]) -> list[Path]:
             f"{path!r} is a path, but {other!r} is a URL: give paths or URLs, not both at once"
         )
     return [Path(argument).expanduser() for argument in arguments]
+
+
+def refuse_other_than_urls(arguments: Sequence[str]) -> None:
+    """Refuse a URL without its scheme, and a file that does not exist.
+
+    Raises:
+        InvalidArgument: one of the arguments is not a URL.
+    """
+    for argument in arguments:
+        if "://" not in argument:
+            host = argument.partition("/")[0]
+            meant = f"; did you mean https://{argument}?" if "." in host.strip(".") else ""
+            raise InvalidArgument(f"{argument!r} is neither a file or folder nor a URL{meant}")
 
 
 def _is_path(argument: str) -> bool:

@@ -11,11 +11,18 @@ import os
 import re
 import sys
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, cast
 
 from citewell import __version__
-from citewell.cli.parser import choose_action, new_parser
+from citewell.cli.parser import (
+    choose_action,
+    fill_for_terminal,
+    new_parser,
+    parse_command,
+    refuse_unknown_options,
+)
 from citewell.core.errors import CitewellError, InvalidArgument, SettingsError
 from citewell.core.settings import explain_unknown_variables, load_settings, setting_fields
 from citewell.core.settings_sources import variable_name
@@ -42,16 +49,16 @@ COMMANDS = {
     "docs": "serve a folder of Markdown as a website and as MCP tools",
     "keys": "make and revoke the keys of the HTTP server's clients",
     "usage": "show what each key has used",
-    "citations": "list the quotes that were handed out, and whether they still stand",
+    "citations": "list the quotes handed out, and whether they still hold",
     "check": "check the quotes and links of documents",
-    "check-draft": "check the sentences of a text by the indexed pages",
+    "check-draft": "check the sentences of a text against the indexed pages",
     "receipt": "write a file that proves quotes to anyone",
     "verify": "check a receipt, offline",
     "reindex": "read stored pages again with this version's extractor",
     "export": "write the library into one file",
     "import": "read a library from a file",
     "migrate": "copy the library from one database to another",
-    "doctor": "check network, browser, database, model and clients, with a fix for each problem",
+    "doctor": "check this machine, with a fix for each problem found",
     "completion": "print the completion script of bash, zsh or fish",
     "config": "add Citewell to an MCP client, or print what to paste",
 }
@@ -107,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(arguments)
         sys.stdout.flush()
     except (InvalidArgument, SettingsError) as error:
-        sys.stderr.write(f"citewell: {error.message}\n")
+        sys.stderr.write(fill_for_terminal(f"citewell: {error.message}") + "\n")
         return EXIT_USAGE
     except CitewellError as error:
         _print_error(error, as_json="--json" in arguments)
@@ -138,7 +145,7 @@ def build_parser() -> argparse.ArgumentParser:
     listed = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
     parser = new_parser(
         "citewell",
-        description="Cited, verbatim, bounded evidence from web pages.",
+        description="Answer questions from web pages and documentation, in cited quotes.",
         epilog=f"commands:\n{listed}\n\n{_EPILOG}",
     )
     parser.usage = "citewell [options] COMMAND …"
@@ -220,14 +227,15 @@ def _in_options(message: str, arguments: argparse.Namespace) -> str:
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    arguments = build_parser().parse_args(argv)
+    parser = build_parser()
+    before = list(takewhile(lambda word: word not in COMMANDS, argv))
+    refuse_unknown_options(parser, before)
+    arguments = parser.parse_args(argv)
     command, rest, action = load_command(arguments.command), arguments.rest, None
     if _actions(command):
         action, rest = choose_action(arguments.command, cast("Actions", command), rest)
         arguments.action = action
-    # Intermixed: `ask URL --json QUESTION` is as good as `ask URL QUESTION --json`.
-    parser = build_command_parser(arguments.command, action)
-    return parser.parse_intermixed_args(rest, arguments)
+    return parse_command(build_command_parser(arguments.command, action), rest, arguments)
 
 
 def _actions(command: Command) -> Mapping[str, str]:
@@ -259,9 +267,11 @@ def _load_settings(arguments: argparse.Namespace) -> Settings:
     return settings
 
 
-def _database_address(text: str) -> str:
+def database_address(text: str) -> str:
     """Return the URL of a database that is given as one, or as the path of a file."""
-    if not text or "://" in text:
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    if "://" in text:
         return text
     path = Path(text).expanduser().absolute().as_posix()
     return f"sqlite:///{path.removeprefix('/')}"
@@ -274,7 +284,7 @@ def _add_global_options(parser: argparse.ArgumentParser) -> None:
         "--database",
         dest="database_url",
         metavar="PATH|URL",
-        type=_database_address,
+        type=database_address,
         default=argparse.SUPPRESS,
         help="SQLite file or PostgreSQL database to use (CITEWELL_DATABASE_URL)",
     )

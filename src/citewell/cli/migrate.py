@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.cli.database import refuse_missing_database
+from citewell.cli.main import database_address
 from citewell.cli.terminal import print_text, showing_progress
 from citewell.cli.work import add_json_option
-from citewell.core.errors import InvalidArgument
+from citewell.core.errors import InvalidArgument, SettingsError
 from citewell.inference.names import vector_model
 from citewell.ingest.archive.copy import copy_library
-from citewell.store.open import open_store
+from citewell.store.open import database_file, open_store
 
 if TYPE_CHECKING:
     import argparse
@@ -30,8 +31,8 @@ over, so a copy that was cut short is finished by running it again. At the end e
 back from both and compared. Keys, usage, questions and jobs stay where they are."""
 
 EXAMPLES = """\
-  citewell migrate --from sqlite:////data/citewell.db --to postgresql://citewell@db/citewell
-  citewell migrate --from postgresql://citewell@db/citewell --to sqlite:////backup/citewell.db"""
+  citewell migrate --from /data/citewell.db --to postgresql://citewell@db/citewell
+  citewell migrate --from postgresql://citewell@db/citewell --to /backup/citewell.db"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,11 +41,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         required=True,
-        metavar="URL",
-        help="database to read, as sqlite:///absolute/path.db or postgresql://…",
+        type=database_address,
+        metavar="PATH|URL",
+        help="database to read: a SQLite file or postgresql://…",
     )
     parser.add_argument(
-        "--to", dest="target", required=True, metavar="URL", help="database to fill"
+        "--to",
+        dest="target",
+        required=True,
+        type=database_address,
+        metavar="PATH|URL",
+        help="database to fill",
     )
     add_json_option(parser)
 
@@ -53,6 +60,12 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Copy, check, and print what both databases hold."""
     if arguments.source == arguments.target:
         raise InvalidArgument("--from and --to name the same database")
+    for option, address in {"--from": arguments.source, "--to": arguments.target}.items():
+        try:
+            database_file(address)
+        except SettingsError as error:
+            named = error.message.replace("CITEWELL_DATABASE_URL", option)
+            raise InvalidArgument(named) from error
     refuse_missing_database(arguments.source)
     copied = anyio.run(partial(_migrate, arguments.source, arguments.target, settings))
     if arguments.json:

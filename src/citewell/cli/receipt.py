@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
+from citewell.cli.overwrite import refuse_to_overwrite
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.errors import ArchiveRefused
 from citewell.core.text import counted
@@ -45,11 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Write the receipt and print what it proves."""
-    return run_work(partial(_write, arguments, settings), arguments, settings)
+    path: Path = arguments.output or Path(f"{arguments.citations[0].strip()}.wacz")
+    refuse_to_overwrite(path, kind="a receipt")
+    return run_work(partial(_write, path, arguments, settings), arguments, settings)
 
 
 async def _write(
-    arguments: argparse.Namespace, settings: Settings, app: App, on_progress: OnProgress
+    path: Path, arguments: argparse.Namespace, settings: Settings, app: App, on_progress: OnProgress
 ) -> Outcome:
     from citewell.app.receipts import make_receipt
 
@@ -60,7 +63,6 @@ async def _write(
         secret=parts.secret,
         may_see=lambda page: page.project == settings.project,
     )
-    path: Path = arguments.output or Path(f"{arguments.citations[0].strip()}.wacz")
     try:
         await to_thread.run_sync(path.write_bytes, receipt.data)
     except OSError as error:
@@ -74,7 +76,7 @@ async def _write(
     return Outcome(
         text=f"Wrote {path} ({len(receipt.data):,} bytes): {held}.\n"
         f"Signed by this library, key {receipt.fingerprint}.\n"
-        f"Anyone can check it: citewell verify {path} --key {receipt.fingerprint}",
+        f"Anyone can check it:\n  citewell verify {path} --key {receipt.fingerprint}",
         structured={
             "file": str(path),
             "bytes": len(receipt.data),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
+from citewell.cli.parser import number_between
 from citewell.cli.tool_call import call_tool
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="search this indexed page only; repeatable",
     )
-    parser.add_argument("--top-k", type=int, metavar="N", help="most chunks to return, 1 to 50")
+    parser.add_argument(
+        "--top-k", type=number_between(1, 50), metavar="N", help="most chunks to return, 1 to 50"
+    )
     add_question_options(parser)
     add_answer_options(parser)
 

@@ -27,7 +27,8 @@ _PHRASES = tuple(
     for pattern, phrase in (
         (r"Call answer or ingest with this URL\.", "Run `citewell ingest` with this URL first."),
         (r"Call status to see what is indexed\.", "`citewell status` shows what is indexed."),
-        (r"This tool takes: .*", "The option --help of the command lists what it takes."),
+        (r"This tool takes: .*", "Add --help to the command to see what it takes."),
+        (r"\bcall answer or ingest with it\b", "run `citewell ingest` with it"),
         # What is wrong has just been said.
         (r"Correct the named argument and call again\.", ""),
         (r"List the jobs\.", "`citewell jobs` lists them."),
@@ -39,6 +40,7 @@ _PHRASES = tuple(
         (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
     )
 )
+_JUDGED = re.compile(r": it (is|should)\b")
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})(?=[:.\s])")
 
 
@@ -54,11 +56,14 @@ def error_for_shell(error: CitewellError) -> dict[str, Any]:
 
 def in_shell_words(error: Mapping[str, Any]) -> dict[str, Any]:
     """Return the error object of a tool in the words of a person at the shell."""
-    message = _ARGUMENT.sub(lambda match: _OPTIONS[match[1]], _translate(str(error["message"])))
-    return {**error, "message": message, "suggestion": _translate(str(error["suggestion"] or ""))}
+    message = translated(str(error["message"]))
+    message = _ARGUMENT.sub(lambda match: _OPTIONS[match[1]], message)
+    message = _JUDGED.sub(r" \1", message)
+    return {**error, "message": message, "suggestion": translated(str(error["suggestion"] or ""))}
 
 
-def _translate(text: str) -> str:
+def translated(text: str) -> str:
+    """Return a sentence of a tool with the commands of the shell in place of other tools."""
     for pattern, phrase in _PHRASES:
         text = pattern.sub(phrase, text)
     return text

@@ -23,6 +23,7 @@ from citewell.cli.crawl_options import (
     add_crawl_options,
     crawl_options,
     parse_duration,
+    refuse_crawl_options,
 )
 from citewell.cli.library_shapes import (
     job_shape,
@@ -32,7 +33,7 @@ from citewell.cli.library_shapes import (
     website_text,
     websites_table,
 )
-from citewell.cli.terminal import print_text
+from citewell.cli.parser import number_between
 from citewell.cli.work import Outcome, add_json_option, interrupted, run_work
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
@@ -112,8 +113,11 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Do what the action says, and print the outcome."""
     if arguments.action == "refresh" and not (arguments.targets or arguments.stale):
         raise InvalidArgument("sites refresh needs a website, its id or its URL, or --stale")
-    if arguments.action == "add" and arguments.every is not None:
-        parse_duration(arguments.every)
+    if arguments.action == "add":
+        if arguments.every is not None:
+            parse_duration(arguments.every)
+        if not arguments.site:
+            refuse_crawl_options(arguments)
     work = {"list": _list, "add": _add, "refresh": _refresh, "delete": _delete, "show": _show}
     return run_work(partial(work[arguments.action], arguments), arguments, settings)
 
@@ -125,8 +129,12 @@ def _add_listing_options(parser: argparse.ArgumentParser) -> None:
         "--order", choices=get_args(WebsiteOrder), default="fetch_timestamp", help="sort by"
     )
     parser.add_argument("--ascending", action="store_true", help="lowest first")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="most rows")
-    parser.add_argument("--offset", type=int, default=0, metavar="N", help="rows to skip")
+    parser.add_argument(
+        "--limit", type=number_between(1), default=50, metavar="N", help="most rows"
+    )
+    parser.add_argument(
+        "--offset", type=number_between(0), default=0, metavar="N", help="rows to skip"
+    )
 
 
 def _add_adding_options(parser: argparse.ArgumentParser) -> None:
@@ -234,7 +242,6 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
         text=text,
         structured={"websites": shapes},
         has_failed=bool(failed),
-        show=partial(print_text, text, wraps=True),
     )
 
 
@@ -283,8 +290,8 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
         status=arguments.status,
         order_by=arguments.order,
         descending=not arguments.ascending,
-        limit=max(1, arguments.limit),
-        offset=max(0, arguments.offset),
+        limit=arguments.limit,
+        offset=arguments.offset,
     )
     listing = await list_websites(await app.open(*READ_NEEDS), query)
     text = "No websites. Add one with `citewell sites add URL`."

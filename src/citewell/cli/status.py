@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.cli.parser import number_between
 from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
 
@@ -35,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `status`."""
     parser.add_argument("url", nargs="?", metavar="URL", help="report on this page only")
     parser.add_argument("--no-urls", action="store_true", help="count, but do not list the pages")
-    parser.add_argument("--cursor", type=int, metavar="N", help="list on from where it stopped")
+    parser.add_argument(
+        "--cursor", type=number_between(0), metavar="N", help="skip so many pages of the list"
+    )
     add_json_option(parser)
 
 
@@ -73,7 +76,7 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
     return Outcome(
         text=head + Boundary().draw(listed),
         structured=about | status_json(status),
-        show=partial(print_text, head + unmarked(first), wraps=True),
+        show=partial(print_text, head + unmarked(first).removeprefix("[CORPUS STATUS]\n")),
     )
 
 

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 _HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
 
 
-def print_styled_text(text: str, *, wraps: bool = False) -> None:
+def print_styled_text(text: str, *, wraps: bool) -> None:
     """Print `text` on stdout with its section headers standing out, and no control obeyed.
 
-    `wraps` breaks lines between words; a long address stays whole, so that it can be copied.
+    `wraps` breaks lines between words. Addresses and commands stay whole, to be copied.
     """
     console = Console(soft_wrap=True, highlight=False)
     shown = show_controls(text)
@@ -54,6 +54,9 @@ def _wrapped(text: str, width: int) -> str:
     """Break long lines between words, and indent what follows as far as the line, and two more."""
     wrapped = []
     for line in text.splitlines():
+        if line.startswith("  citewell "):
+            wrapped.append(line)
+            continue
         indent = " " * (len(line) - len(line.lstrip()) + 2)
         wrapped += textwrap.wrap(
             line,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from citewell.cli.crawl_options import positive_number
+from citewell.cli.parser import number_between
 from citewell.cli.sites import add_websites
 from citewell.cli.sync_plan import MOST_PAGES, Plan, plan_outcome, plan_table, reports_outcome
 from citewell.cli.terminal import print_text
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-pages",
-        type=positive_number,
+        type=number_between(1),
         default=MOST_PAGES,
         metavar="N",
         help=f"most pages to read of a site (default {MOST_PAGES})",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # `styled_terminal` is imported where there is a terminal: it takes longer than most commands.
 
 
-def print_text(text: str, *, wraps: bool = False) -> None:
+def print_text(text: str, *, wraps: bool = True) -> None:
     """Print `text` on stdout; on a terminal its section headers stand out.
 
     On a terminal control characters are shown, not obeyed, and `wraps` breaks lines between words.

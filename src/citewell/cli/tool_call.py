@@ -42,8 +42,10 @@ def call_tool(
     Raises:
         SettingsError: a setting names something that does not exist.
     """
+    # A model gets the brief with the lines of the page.
+    wraps = not getattr(arguments, "brief", False)
     given = {key: value for key, value in tool_arguments.items() if value is not None}
-    call = _Call(name, given, toolset=toolset, beforehand=beforehand, show=show)
+    call = _Call(name, given, toolset=toolset, beforehand=beforehand, show=show, wraps=wraps)
     return run_work(call.run, arguments, settings)
 
 
@@ -56,6 +58,7 @@ class _Call:
     toolset: str
     beforehand: Beforehand | None
     show: Show | None
+    wraps: bool
 
     async def run(self, app: App, on_progress: OnProgress) -> Outcome:
         """Call the tool and return what it printed."""
@@ -78,5 +81,6 @@ class _Call:
             structured=result.structured,
             # A page that was asked for and not read is a failure, also beside an answer.
             has_failed=result.is_error or bool(result.structured.get("failures")),
+            wraps=self.wraps,
             show=None if self.show is None else partial(self.show, result.structured),
         )

@@ -13,6 +13,7 @@ import anyio
 
 from citewell.app.open import App, open_app
 from citewell.cli.main import EXIT_INTERRUPTED, EXIT_TOOL_ERROR
+from citewell.cli.parser import fill_for_terminal
 from citewell.cli.terminal import print_error, print_text, showing_progress
 from citewell.core.errors import CitewellError, SettingsError
 from citewell.core.frozen import frozen
@@ -31,6 +32,8 @@ class Outcome:
     text: str
     structured: dict[str, Any]
     has_failed: bool = False
+    wraps: bool = True
+    """Whether its lines are broken between words on a terminal."""
     show: Callable[[], None] | None = None
     """Prints what a person at a terminal reads instead of `text`."""
 
@@ -61,7 +64,8 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
         return EXIT_INTERRUPTED
     except CitewellError as error:
         if error.details.get("interrupted"):
-            sys.stderr.write(f"{error.message}\n{error.suggestion}\n")
+            for line in (error.message, *error.suggestion.splitlines()):
+                sys.stderr.write(f"{fill_for_terminal(line)}\n")
             return EXIT_INTERRUPTED
         from citewell.cli.shell_errors import error_for_shell
 
@@ -73,7 +77,7 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
     elif outcome.show is not None and sys.stdout.isatty():
         outcome.show()
     else:
-        print_text(outcome.text)
+        print_text(outcome.text, wraps=outcome.wraps)
     return EXIT_TOOL_ERROR if outcome.has_failed else 0
 
 

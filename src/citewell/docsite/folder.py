@@ -106,7 +106,7 @@ class DocsFolder:
         except (OSError, RuntimeError) as error:
             raise SettingsError(f"there is no docs folder {root}") from error
         if not resolved.is_dir():
-            raise SettingsError(f"{root} is no folder")
+            raise SettingsError(f"{root} is not a folder")
         return cls(resolved, cache_root=cache_root, snippet_length=snippet_length)
 
     def refresh(self) -> bool:

@@ -72,7 +72,7 @@ async def choose_releases(question: str, *, store: Store, where: SearchFilter) -
     """
     if where.version is not None and not is_version_range(_range_of(where.version)[1]):
         raise InvalidArgument(
-            f"{where.version[:80]!r} is no version.",
+            f"{where.version[:80]!r} is not a version.",
             suggestion='Pass a version such as "4.2", a range such as ">=4,<5", or "latest".',
         )
     if where.project is None:

@@ -17,10 +17,12 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listening = socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
-        message = (
-            f"cannot listen on CITEWELL_MCP_HOST={host} CITEWELL_MCP_PORT={port}: {error.strerror}"
-        )
-        raise SettingsError(message) from error
+        # asyncio's own words on where it tried to bind say the address once more.
+        reason = str(error.strerror).partition(" (while")[0]
+        raise SettingsError(
+            f"cannot listen on {host} port {port}: {reason}; change CITEWELL_MCP_HOST or "
+            "CITEWELL_MCP_PORT"
+        ) from error
     # Connections inherit it; asyncio sets it only on sockets that name their protocol. Without it
     # every answer on a kept connection waits 40 ms for the headers to be acknowledged.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -184,7 +184,7 @@ def _refuse_unsafe(root: Path, out: Path) -> None:
             suggestion="Name a folder elsewhere.",
         )
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise InvalidArgument(f"{out} is no folder", suggestion="Name a new or empty folder.")
+        raise InvalidArgument(f"{out} is not a folder", suggestion="Name a new or empty folder.")
     if out.is_dir() and any(out.iterdir()) and not (out / MARKER).is_file():
         raise InvalidArgument(
             f"{out} holds files that were not written by citewell docs build",

@@ -95,7 +95,7 @@ async def run(given: CompareVersionsInput, call: Call) -> CompareVersionsOutput:
     for version in (given.old_version, given.new_version):
         if version is not None and not is_version_range(version):
             raise InvalidArgument(
-                f"{version[:80]!r} is no version.", suggestion='Pass a version such as "4.2".'
+                f"{version[:80]!r} is not a version.", suggestion='Pass a version such as "4.2".'
             )
     parts = call.parts
     comparer = Comparer(
