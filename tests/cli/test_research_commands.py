@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.shell import STORAGE, Shell
+from tests.cli.shell import STORAGE, Shell, make_database
 from tests.site import Response, wait_until
 
 from citewell import __version__
@@ -135,13 +135,14 @@ def test_more_urls_than_a_tool_takes_come_from_stdin(
 def test_errors_speak_of_options_and_commands(
     shell: Shell, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["search", "word", "--top-k", "400", *shell.options]) == 1
-    of_option = capsys.readouterr().err
+    make_database(shell.options[1])
+    assert main(["search", "", *shell.options]) == 1
+    of_question = capsys.readouterr().err
     assert main(["status", "https://example.org/never", *shell.options]) == 1
     of_page = capsys.readouterr().err
 
-    assert "--top-k: it should be less than or equal to 50" in of_option
-    assert "top_k" not in of_option
+    assert of_question.startswith("error: the question is empty [")
+    assert "query" not in of_question
     assert "`citewell ingest`" in of_page
     assert "Call " not in of_page
 

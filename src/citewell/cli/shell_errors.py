@@ -40,7 +40,7 @@ _PHRASES = tuple(
         (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
     )
 )
-_JUDGED = re.compile(r": it (is|should)\b")
+_JUDGED = re.compile(rf"({'|'.join(_OPTIONS.values())}): it (is|should)\b")
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})(?=[:.\s])")
 
 
@@ -58,7 +58,7 @@ def in_shell_words(error: Mapping[str, Any]) -> dict[str, Any]:
     """Return the error object of a tool in the words of a person at the shell."""
     message = translated(str(error["message"]))
     message = _ARGUMENT.sub(lambda match: _OPTIONS[match[1]], message)
-    message = _JUDGED.sub(r" \1", message)
+    message = _JUDGED.sub(r"\1 \2", message)
     return {**error, "message": message, "suggestion": translated(str(error["suggestion"] or ""))}
 
 
