@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-JOBS   ?= 2
+# Half of the tests' time is waiting: one process more than a runner of two cores has.
+JOBS   ?= 3
 SUDO   := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: demo test quick check serve bench format lock wheel bundle pictures clean

@@ -56,4 +56,18 @@ class Account {
   }
 }
 
-module.exports = { Account };
+/** Connect a client by stdio, or over HTTP as a person with an account; both SDKs name their transports alike. */
+async function connectTo(server, client, { StreamableHTTPClientTransport, StdioClientTransport }) {
+  const account = server.redirectUri ? new Account(server.redirectUri) : undefined;
+  const openTransport = () =>
+    server.url
+      ? new StreamableHTTPClientTransport(new URL(server.url), {
+          requestInit: { headers: server.headers },
+          authProvider: account,
+        })
+      : new StdioClientTransport(server);
+  if (account) await account.connect(client, openTransport);
+  else await client.connect(openTransport());
+}
+
+module.exports = { connectTo };

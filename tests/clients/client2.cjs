@@ -4,7 +4,7 @@
 const { Client, StreamableHTTPClientTransport } = require("@modelcontextprotocol/client");
 const { StdioClientTransport } = require("@modelcontextprotocol/client/stdio");
 
-const { Account } = require("./account.cjs");
+const { connectTo } = require("./account.cjs");
 const { holdConversation } = require("./conversation.cjs");
 
 async function connect({ server, negotiation, person }) {
@@ -13,16 +13,7 @@ async function connect({ server, negotiation, person }) {
     { capabilities: { elicitation: {} }, versionNegotiation: { mode: negotiation } },
   );
   client.setRequestHandler("elicitation/create", ({ params }) => person.reply(params));
-  const account = server.redirectUri ? new Account(server.redirectUri) : undefined;
-  const openTransport = () =>
-    server.url
-      ? new StreamableHTTPClientTransport(new URL(server.url), {
-          requestInit: { headers: server.headers },
-          authProvider: account,
-        })
-      : new StdioClientTransport(server);
-  if (account) await account.connect(client, openTransport);
-  else await client.connect(openTransport());
+  await connectTo(server, client, { StreamableHTTPClientTransport, StdioClientTransport });
   return {
     client,
     era: client.getProtocolEra(),

@@ -12,7 +12,7 @@ const {
   ResourceUpdatedNotificationSchema,
 } = require("@modelcontextprotocol/sdk/types.js");
 
-const { Account } = require("./account.cjs");
+const { connectTo } = require("./account.cjs");
 const { holdConversation } = require("./conversation.cjs");
 
 async function connect({ server, person }) {
@@ -21,16 +21,7 @@ async function connect({ server, person }) {
     { capabilities: { elicitation: {} } },
   );
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => person.reply(params));
-  const account = server.redirectUri ? new Account(server.redirectUri) : undefined;
-  const openTransport = () =>
-    server.url
-      ? new StreamableHTTPClientTransport(new URL(server.url), {
-          requestInit: { headers: server.headers },
-          authProvider: account,
-        })
-      : new StdioClientTransport(server);
-  if (account) await account.connect(client, openTransport);
-  else await client.connect(openTransport());
+  await connectTo(server, client, { StreamableHTTPClientTransport, StdioClientTransport });
   return {
     client,
     era: "legacy",

@@ -45,12 +45,6 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    with http_server(tmp_path_factory.mktemp("http")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def http_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     folder = tmp_path_factory.mktemp("http")
     with empty_database() as address, http_server(folder, CITEWELL_DATABASE_URL=address) as server:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp import Client
 from mcp_types import TextContent
-from tests.e2e.processes import ServerProcess, http_server, stdio_parameters
+from tests.e2e.processes import ServerProcess, stdio_parameters
 from tests.site import Answer, Response, Site, running_site
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -40,12 +40,6 @@ PAGES: dict[str, Answer] = {
 def site() -> Iterator[Site]:
     with running_site(PAGES) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
-    with http_server(tmp_path_factory.mktemp("http")) as server:
-        yield server
 
 
 @asynccontextmanager

@@ -106,14 +106,20 @@ async def test_a_wrong_value_in_any_field_is_refused_before_anything_is_written(
     assert not [what for what in taken_in if "url" in what and "javascript" in what]
 
 
-async def test_a_manifest_far_too_large_is_refused_unread(tmp_path: Path, store: Store) -> None:
-    path = write_large_manifest(tmp_path / "library.zip", megabytes=100)
+async def refusal_and_memory(path: Path, store: Store) -> tuple[str, int]:
+    """Why an archive was refused, and the most bytes that this took."""
     tracemalloc.start()
-
     message = await refusal(path, store)
-
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
+    return message, peak
+
+
+async def test_a_manifest_far_too_large_is_refused_unread(tmp_path: Path, store: Store) -> None:
+    path = write_large_manifest(tmp_path / "library.zip", megabytes=100)
+
+    message, peak = await refusal_and_memory(path, store)
+
     assert "manifest is too large" in message
     assert peak < 20_000_000
 
@@ -125,11 +131,8 @@ async def test_a_part_that_unpacks_into_much_more_is_refused_unread(
     files = {MANIFEST: manifest_of({PAGES: lines}), PAGES: lines}
     path = write_zip(tmp_path / "library.zip", files)
     del lines, files
-    tracemalloc.start()
 
-    message = await refusal(path, store)
+    message, peak = await refusal_and_memory(path, store)
 
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
     assert "unpacks into too much" in message
     assert peak < 20_000_000

@@ -16,7 +16,7 @@ from citewell.ingest.reading import PageReader, read_page
 from citewell.web.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from citewell.core.records import FetchedPage
     from citewell.ingest.packed_page import ReadPage
@@ -49,21 +49,20 @@ async def sandbox() -> AsyncIterator[Sandbox]:
     await sandbox.aclose()
 
 
-async def test_a_page_that_ends_its_process_fails_and_others_are_read(sandbox: Sandbox) -> None:
-    reader = PageReader(sandbox, read_or_end_process)
+@pytest.mark.parametrize(
+    ("read", "problem"),
+    [
+        (read_or_end_process, "ends the process that reads it"),
+        (read_for_ever, "took more than 1 seconds"),
+    ],
+)
+async def test_a_page_that_cannot_be_read_fails_and_others_are_read(
+    read: Callable[[FetchedPage, frozenset[int]], ReadPage], problem: str, sandbox: Sandbox
+) -> None:
+    reader = PageReader(sandbox, read)
 
-    with pytest.raises(ExtractionError, match="ends the process that reads it"):
-        await reader.read(fetched("<p>A deadly page.</p>"))
-    extracted, _, _ = await reader.read(fetched("<p>A harmless page.</p>"))
-
-    assert extracted.text == "A harmless page.\n"
-
-
-async def test_a_page_that_takes_too_long_fails_and_others_are_read(sandbox: Sandbox) -> None:
-    reader = PageReader(sandbox, read_for_ever)
-
-    with pytest.raises(ExtractionError, match="took more than 1 seconds"):
-        await reader.read(fetched("<p>An endless page.</p>"))
+    with pytest.raises(ExtractionError, match=problem):
+        await reader.read(fetched("<p>A deadly, endless page.</p>"))
     extracted, _, _ = await reader.read(fetched("<p>A harmless page.</p>"))
 
     assert extracted.text == "A harmless page.\n"

@@ -13,12 +13,17 @@ from citewell.server.logging_setup import JsonFormatter, TextFormatter
 from citewell.server.request_ids import request_id
 
 
-def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
+def logging_to_text(name: str, formatter: logging.Formatter) -> tuple[logging.Logger, io.StringIO]:
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(TextFormatter())
-    logger = logging.getLogger("test_logging_setup")
+    handler.setFormatter(formatter)
+    logger = logging.getLogger(name)
     logger.addHandler(handler)
+    return logger, written
+
+
+def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
+    logger, written = logging_to_text("test_logging_setup", TextFormatter())
 
     logger.warning("called with %s", "Bearer wren-7")
     try:
@@ -33,11 +38,7 @@ def test_secrets_are_taken_out_of_messages_and_stack_traces() -> None:
 
 
 def test_a_line_of_json_names_the_request_and_holds_no_secret() -> None:
-    written = io.StringIO()
-    handler = logging.StreamHandler(written)
-    handler.setFormatter(JsonFormatter())
-    logger = logging.getLogger("test_logging_json")
-    logger.addHandler(handler)
+    logger, written = logging_to_text("test_logging_json", JsonFormatter())
 
     token = request_id.set("order-66")
     logger.warning("called with %s", "Bearer wren-7")

@@ -131,21 +131,19 @@ async def test_an_endless_page_is_cut_off_at_the_limit() -> None:
     assert sent < 50_000_000
 
 
-async def test_a_body_that_drips_is_a_timeout() -> None:
+@pytest.mark.parametrize(
+    ("start", "drop"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n", b"."),
+        (b"HTTP/1.1 200 OK\r\n", b"X-Heron: 1\r\n"),
+    ],
+    ids=["body", "headers"],
+)
+async def test_an_answer_that_drips_is_a_timeout(start: bytes, drop: bytes) -> None:
     def speak(connection: socket.socket, stopping: threading.Event) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+        connection.sendall(start)
         while not stopping.wait(0.02):
-            connection.sendall(b".")
-
-    with raw_server(speak) as port, anyio.fail_after(60), pytest.raises(FetchTimeout):
-        await fetch(port, timeout_seconds=0.4)
-
-
-async def test_headers_that_drip_are_a_timeout() -> None:
-    def speak(connection: socket.socket, stopping: threading.Event) -> None:
-        connection.sendall(b"HTTP/1.1 200 OK\r\n")
-        while not stopping.wait(0.02):
-            connection.sendall(b"X-Heron: 1\r\n")
+            connection.sendall(drop)
 
     with raw_server(speak) as port, anyio.fail_after(60), pytest.raises(FetchTimeout):
         await fetch(port, timeout_seconds=0.4)

@@ -110,24 +110,20 @@ async def test_a_wrong_key_is_told_without_showing_it(apis: SearchApis) -> None:
     assert "wrong-key" not in caught.value.message
 
 
-async def test_braves_status_for_an_unknown_key_is_no_failure_of_the_engine(
-    apis: SearchApis,
+@pytest.mark.parametrize(
+    ("engine", "status", "advice"),
+    [("brave", 422, "Check the key"), ("searxng", 403, "search.formats")],
+    ids=["unknown-key", "json-is-off"],
+)
+async def test_a_status_of_one_engine_alone_says_what_to_do(
+    engine: str, status: int, advice: str, apis: SearchApis
 ) -> None:
-    apis.status = {"brave": 422}
-    async with searching(access(apis), "brave") as web:
+    apis.status = {engine: status}
+    async with searching(access(apis), engine) as web:
         with pytest.raises(WebSearchFailed) as caught:
             await web.search("herons")
 
-    assert "Check the key" in caught.value.suggestion
-
-
-async def test_searxng_without_json_says_what_to_turn_on(apis: SearchApis) -> None:
-    apis.status = {"searxng": 403}
-    async with searching(access(apis), "searxng") as web:
-        with pytest.raises(WebSearchFailed) as caught:
-            await web.search("herons")
-
-    assert "search.formats" in caught.value.suggestion
+    assert advice in caught.value.suggestion
 
 
 async def test_the_next_engine_answers_when_one_fails(apis: SearchApis) -> None:
