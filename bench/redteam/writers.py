@@ -1,4 +1,4 @@
-"""Large pages that are stored, changed and shifted: nobody else waits long to write.
+"""Large pages that are stored, changed, moved and removed: nobody else waits long to write.
 
 SQLite has one writer; with PostgreSQL nobody waits. The limit is that of an idle machine; under
 load the waits measure the load.
@@ -10,6 +10,7 @@ import tempfile
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from citewell.ingest.reading import read_page
 from citewell.store.open import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from citewell.store.protocol import Store
 
@@ -38,26 +39,37 @@ _PAGES: dict[str, Callable[[str, int], str]] = {
 
 
 async def attack() -> AsyncIterator[Attempt]:
-    """Write each page anew, changed throughout, and moved by a paragraph."""
+    """Write each page anew, changed throughout, and moved by a paragraph; then remove it."""
     for what, piece in list(_PAGES.items())[: 2 if is_quick() else None]:
         with tempfile.TemporaryDirectory() as folder:
             address = f"sqlite://{Path(folder) / 'library.db'}"
             store = await open_store(address)
             other = await open_store(address)
+            page = 0
+
+            async def put(draft: PageDraft, store: Store = store) -> None:
+                nonlocal page
+                page = (await store.put_page(draft)).source_id
+
             for how, word, first in (("new", "a", ""), ("changed", "b", ""), ("moved", "b", "Hi.")):
-                draft = _draft(piece, word, first)
-                waits = [0.0]
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(_write_beside, other, waits)
-                    await store.put_page(draft)
-                    tasks.cancel_scope.cancel()
-                yield Attempt(
-                    what=f"{what}, {how}",
-                    held=max(waits) <= _LONGEST_WAIT_SECONDS,
-                    outcome=f"another writer waited {1_000 * max(waits):.0f} ms",
-                )
+                work = partial(put, _draft(piece, word, first))
+                yield await _attempt(f"{what}, {how}", work, beside=other)
+            yield await _attempt(f"{what}, removed", partial(store.delete_page, page), beside=other)
             await other.aclose()
             await store.aclose()
+
+
+async def _attempt(what: str, work: Callable[[], Awaitable[object]], *, beside: Store) -> Attempt:
+    waits = [0.0]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_write_beside, beside, waits)
+        await work()
+        tasks.cancel_scope.cancel()
+    return Attempt(
+        what=what,
+        held=max(waits) <= _LONGEST_WAIT_SECONDS,
+        outcome=f"another writer waited {1_000 * max(waits):.0f} ms",
+    )
 
 
 def _draft(piece: Callable[[str, int], str], word: str, first: str) -> PageDraft:

@@ -1,6 +1,6 @@
-"""Replaces a large page and dies on the way: `python -m tests.store.cut_off_writer FILE NTH HOW`.
+"""Writes a large page and dies on the way: `python -m tests.store.cut_off_writer FILE NTH HOW WORK`.
 
-HOW is `killed`, by SIGKILL right before the NTH transaction is committed, or `full`: then no file
+WORK is `replace` or `remove`. HOW is `killed`, by SIGKILL right before the NTH transaction is committed, or `full`: then no file
 can grow beyond NTH bytes, as on a full disk.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import anyio
-from tests.store.large_pages import large_page
+from tests.store.large_pages import URL, large_page
 from tests.store.looking import MODEL
 from typing_extensions import override
 
@@ -49,8 +49,8 @@ class DyingDatabase(Database):
         return super()._write(die_at_the_end)
 
 
-async def main(path: Path, nth: int, how: str) -> int:
-    """Replace the page; return 0 when it was replaced, 1 when the disk was full."""
+async def main(path: Path, nth: int, how: str, work: str) -> None:
+    """Replace or remove the page; exit with 0 when that was done, 1 when the disk was full."""
     database = await DyingDatabase.open(path, busy_timeout_seconds=60)
     store = SqliteStore(database, model=MODEL)
     if how == "killed":
@@ -59,7 +59,12 @@ async def main(path: Path, nth: int, how: str) -> int:
         # Python ignores SIGXFSZ, so writing fails as it does on a full disk.
         resource.setrlimit(resource.RLIMIT_FSIZE, (nth, resource.RLIM_INFINITY))
     try:
-        await store.put_page(large_page("Crane"))
+        if work == "replace":
+            await store.put_page(large_page("Crane"))
+        else:
+            page = await store.find_page(URL, project="default")
+            assert page is not None
+            await store.delete_page(page.source_id)
     except StoreError as error:
         sys.stdout.write(f"{error}\n")
         sys.stdout.flush()
@@ -70,4 +75,4 @@ async def main(path: Path, nth: int, how: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
+    anyio.run(main, Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4])

@@ -1,7 +1,8 @@
-"""A large page that is being replaced when its writer dies, or when the disk is full, stays whole."""
+"""A large page whose writer or remover dies, or meets a full disk, is whole or gone."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -12,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from tests.drafts import draft
-from tests.store.large_pages import URL, large_page, readable, unreachable_rows
+from tests.store.large_pages import CHUNKS, URL, large_page, readable, unreachable_rows
 from tests.store.looking import MODEL, chunk_ids, vector
 
+from citewell.core.library import WebsiteDraft
 from citewell.store.open import open_store
-from citewell.store.sqlite import sliced_put
+from citewell.store.sqlite.session import SQL
+from citewell.store.sqlite.sliced_removal import REMOVED_WITH_PAGE
+from citewell.store.sqlite.store import SqliteLimits, open_sqlite_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -38,9 +42,11 @@ async def opened(path: Path) -> AsyncIterator[Store]:
         await store.aclose()
 
 
-def run_writer(path: Path, nth: int, how: str) -> subprocess.CompletedProcess[str]:
+def run_writer(
+    path: Path, nth: int, how: str, work: str = "replace"
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tests.store.cut_off_writer", str(path), str(nth), how],
+        [sys.executable, "-m", "tests.store.cut_off_writer", str(path), str(nth), how, work],
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -125,6 +131,62 @@ async def test_a_page_is_whole_whichever_transaction_its_writer_dies_at(
     assert {True, False} == set(replaced)
 
 
+async def test_a_removed_page_is_there_or_gone_whichever_transaction_its_remover_dies_at(
+    library: Path,
+) -> None:
+    before = await look(library)
+    path = copied(library, "removed.db")
+    remover = run_writer(path, 0, "never", "remove")
+    after = await look(path)
+    assert remover.returncode == 0, remover.stderr
+    assert unreachable_rows(path) == {}
+    assert "page" not in after
+    gone = []
+    for nth in range(1, int(remover.stdout) + 1):
+        path = copied(library, f"removed-{nth}.db")
+
+        assert run_writer(path, nth, "killed", "remove").returncode == -9
+
+        seen = await look(path)
+        gone.append("page" not in seen)
+        assert seen == (after if gone[-1] else before)
+        assert unreachable_rows(path) == {}
+    assert {True, False} == set(gone)
+
+
+async def test_a_removed_large_page_leaves_nothing_behind(library: Path) -> None:
+    path = copied(library, "emptied.db")
+    async with opened(path) as store:
+        page = await store.find_page(URL, project="default")
+        assert page is not None
+        website, _ = await store.library.add_website(
+            WebsiteDraft(url=URL, project="default", kind="page"), now=page.fetched_at
+        )
+
+        removed = await store.library.delete_website(website.source_id, project="default")
+        again = await store.put_page(large_page())
+
+        assert removed is not None
+        assert (removed.pages, removed.chunks) == (1, CHUNKS)
+        assert again.created
+    assert unreachable_rows(path) == {}
+
+
+def test_removing_a_large_page_knows_every_table_that_belongs_to_pages(library: Path) -> None:
+    with closing(sqlite3.connect(library)) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM pragma_table_list")]
+        owned = {
+            table
+            for table in tables
+            for key in database.execute(f"PRAGMA foreign_key_list({table})")
+            if key[2] == "page"
+        }
+
+    assert owned == {"chunk", "section", "link", "image", "symbol"} | {
+        table for name in REMOVED_WITH_PAGE for table in re.findall(r"FROM (\w+)", SQL[name])
+    } - {"page"}
+
+
 async def test_a_page_is_whole_whenever_the_disk_was_full(
     library: Path, outcomes: tuple[Seen, Seen, int]
 ) -> None:
@@ -153,17 +215,18 @@ async def test_whoever_writes_next_removes_what_a_dead_writer_left(library: Path
                 await store.put_page(draft("https://owls.example/", "Owls hoot."))
 
 
-async def test_a_disk_with_little_room_gets_the_page_in_one_transaction(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sliced_put, "LEAST_FREE_BYTES", 10**18)
-    async with opened(tmp_path / "pages.db") as store:
-        large = await store.put_page(large_page())
-        small = await store.put_page(draft("https://owls.example/", "Owls hoot."))
-        texts = [chunk.text for chunk in await store.chunks_of_page(large.source_id)]
+async def test_a_disk_with_little_room_gets_the_page_in_one_transaction(tmp_path: Path) -> None:
+    path, limits = tmp_path / "pages.db", SqliteLimits(least_free_bytes=10**18)
+    store = await open_sqlite_store(path, limits=limits)
+    large = await store.put_page(large_page())
+    small = await store.put_page(draft("https://owls.example/", "Owls hoot."))
+    texts = [chunk.text for chunk in await store.chunks_of_page(large.source_id)]
+    await store.delete_page(large.source_id)
+    last = await store.put_page(draft("https://emus.example/", "Emus run."))
+    await store.aclose()
 
-    # Writing in slices takes a second id, for the rows to be replaced.
-    assert small.source_id == large.source_id + 1
+    # Slices take another id, for rows that wait to be removed.
+    assert [small.source_id, last.source_id] == [large.source_id + 1, large.source_id + 2]
     assert texts == [chunk.text for chunk in large_page().chunks]
 
 

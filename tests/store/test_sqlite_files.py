@@ -19,8 +19,8 @@ from citewell.core.errors import SettingsError, StoreBusy, StoreError
 from citewell.core.records import SearchFilter
 from citewell.store.migrate import load_migrations
 from citewell.store.open import open_store
-from citewell.store.sqlite import vector_search
 from citewell.store.sqlite.connection import store_errors
+from citewell.store.sqlite.store import SqliteLimits, open_sqlite_store
 
 pytestmark = pytest.mark.anyio
 
@@ -106,18 +106,15 @@ async def test_processes_that_write_at_once_all_succeed(tmp_path: Path) -> None:
     check_integrity(path)
 
 
-async def test_a_large_library_is_searched_by_words_while_its_vectors_load(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vector_search, "_LOADED_WHILE_WAITING", 1)
-    address = f"sqlite://{tmp_path}/pages.db"
-    store = await open_store(address)
+async def test_a_large_library_is_searched_by_words_while_its_vectors_load(tmp_path: Path) -> None:
+    path, limits = tmp_path / "pages.db", SqliteLimits(most_chunks_to_wait_for=1)
+    store = await open_sqlite_store(path, limits=limits)
     await store.put_page(draft("https://a.org/", "heron", "egret"))
     query = np.array([1, 0], np.float32)
     await store.put_vectors({1: query, 2: -query}, model="m")
     await store.aclose()
 
-    store = await open_store(address)
+    store = await open_sqlite_store(path, limits=limits)
     first = await store.vectors_ready(model="m")
     hits = await store.search_vectors(query, model="m", where=ALL, limit=1)
     later = await store.vectors_ready(model="m")

@@ -18,9 +18,9 @@ from citewell.store.library_rows import read_member, read_page_as_website, read_
 from citewell.store.rows import record_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
-    from typing import Any
+    from typing import Protocol
 
     from citewell.core.library import (
         ChangeReport,
@@ -33,9 +33,13 @@ if TYPE_CHECKING:
         WebsiteQuery,
         WebsiteStatus,
     )
-    from citewell.store.session import Database, Session
+    from citewell.store.session import Database, Row, Session
 
-    DeletePage = Callable[[Session, int], Coroutine[Any, Any, bool]]
+    class DeletePage(Protocol):
+        """`Store.delete_page`."""
+
+        async def __call__(self, source_id: int, *, of_website: int | None = None) -> bool:
+            """Remove the page unless another entry than `of_website` holds it."""
 
 
 class LibraryStore:
@@ -216,13 +220,12 @@ class LibraryStore:
         Returns whether the page was deleted; one that is no member stays as it is.
         """
         key = {"website_id": website_id, "source_id": source_id}
-
-        async def work(session: Session) -> bool:
-            if await session.execute("leave_page", key) == 0:
-                return False
-            return await self._delete_unheld_page(session, source_id)
-
-        return await self._database.transaction(work)
+        if await self._database.fetch_one("is_member", key) is None:
+            return False
+        if await self._delete_page(source_id, of_website=website_id):
+            return True
+        await self._database.execute("leave_page", key)
+        return False
 
     async def list_members(
         self, website_id: int, *, limit: int, after_source_id: int = 0
@@ -291,32 +294,32 @@ class LibraryStore:
         """Remove an entry with its crawl and unfinished jobs, and the pages no other entry holds.
 
         A stored page without an entry is removed the same way. None when there is neither.
+
+        Each page goes in a transaction of its own, and the entry after them, so that nobody waits
+        for a large site, and a removal that was cut off can be made again.
         """
 
-        async def work(session: Session) -> RemovedWebsite | None:
+        async def begin(session: Session) -> tuple[Website, list[Row]] | None:
             website = await _get_website(session, source_id, project)
             if website is None:
                 return None
             await session.execute("cancel_jobs_of", {"project": project, "key": str(source_id)})
-            members = await session.fetch_all("member_ids", {"website_id": source_id})
-            pages = [row["source_id"] for row in members] if website.is_entry else [source_id]
-            await session.execute("delete_website", {"source_id": source_id})
-            removed = chunks = 0
-            for page_id in pages:
-                size = await session.fetch_one("page_size", {"source_id": page_id})
-                if size is not None and await self._delete_unheld_page(session, page_id):
-                    removed += 1
-                    chunks += size["chunks"]
-            return RemovedWebsite(
-                source_id=source_id, url=website.url, pages=removed, chunks=chunks
-            )
+            statement = "sizes_of_members" if website.is_entry else "page_size"
+            return website, await session.fetch_all(statement, {"source_id": source_id})
 
-        return await self._database.transaction(work)
-
-    async def _delete_unheld_page(self, session: Session, source_id: int) -> bool:
-        """Delete a page unless an entry holds it; return whether it was deleted."""
-        held = await session.fetch_one("is_page_held", {"source_id": source_id})
-        return held is None and await self._delete_page(session, source_id)
+        begun = await self._database.transaction(begin)
+        if begun is None:
+            return None
+        website, pages = begun
+        removed = [
+            page["chunks"]
+            for page in pages
+            if await self._delete_page(page["source_id"], of_website=source_id)
+        ]
+        await self._database.execute("delete_website", {"source_id": source_id})
+        return RemovedWebsite(
+            source_id=source_id, url=website.url, pages=len(removed), chunks=sum(removed)
+        )
 
 
 async def _add_website(

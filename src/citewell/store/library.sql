@@ -110,8 +110,12 @@ WHERE source_id = :source_id;
 -- name: leave_page
 DELETE FROM website_page WHERE website_id = :website_id AND source_id = :source_id;
 
+-- name: is_member
+SELECT 1 FROM website_page WHERE website_id = :website_id AND source_id = :source_id;
+
 -- name: is_page_held
-SELECT 1 FROM website_page WHERE source_id = :source_id LIMIT 1;
+-- By another entry than :website_id.
+SELECT 1 FROM website_page WHERE source_id = :source_id AND website_id <> :website_id LIMIT 1;
 
 -- name: typed_websites_of
 SELECT website.source_id, website.content_type FROM website_page
@@ -192,14 +196,15 @@ WHERE website.project = :project AND website_page.website_id = website.source_id
     AND website_page.fields <> '{}'
 ORDER BY website_page.source_id;
 
--- name: member_ids
-SELECT source_id FROM website_page WHERE website_id = :website_id ORDER BY source_id;
+-- name: sizes_of_members
+SELECT source_id, page.chunks FROM website_page JOIN page USING (source_id)
+WHERE website_id = :source_id ORDER BY source_id;
 
 -- name: delete_website
 DELETE FROM website WHERE source_id = :source_id;
 
 -- name: page_size
-SELECT chunks FROM page WHERE source_id = :source_id;
+SELECT source_id, chunks FROM page WHERE source_id = :source_id;
 
 -- name: cancel_jobs_of
 UPDATE job SET state = 'cancelled', worker = NULL, leased_until = NULL

@@ -16,21 +16,27 @@ from citewell.store.rows import read_chunk, read_image, read_link, read_page_inf
 from citewell.store.session import read_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Coroutine, Sequence
     from datetime import datetime
+    from typing import Any
 
     from citewell.core.graph import Edge, EdgeKind, GraphCounts, Node, NodeRef
     from citewell.core.library import PageList, PageQuery
     from citewell.core.records import PageInfo, SearchFilter, StoredChunk
-    from citewell.store.library import DeletePage
     from citewell.store.session import Database, Session
 
 
 class StoredPages(Nouns, Store):
     """What a Store is on any database; writing pages and searching is left to each."""
 
-    def __init__(self, database: Database, *, model: str | None, delete_page: DeletePage) -> None:
-        super().__init__(database, delete_page=delete_page)
+    def __init__(
+        self,
+        database: Database,
+        *,
+        model: str | None,
+        delete_page: Callable[[Session, int], Coroutine[Any, Any, bool]],
+    ) -> None:
+        super().__init__(database, delete_page=self.delete_page)
         self._database = database
         self._model = model
         self._delete_page = delete_page
@@ -48,10 +54,14 @@ class StoredPages(Nouns, Store):
         await self._database.execute("touch_page", values)
 
     @override
-    async def delete_page(self, source_id: int) -> bool:
-        return await self._database.transaction(
-            lambda session: self._delete_page(session, source_id)
-        )
+    async def delete_page(self, source_id: int, *, of_website: int | None = None) -> bool:
+        async def work(session: Session) -> bool:
+            holder = {"source_id": source_id, "website_id": of_website}
+            if of_website is not None and await session.fetch_one("is_page_held", holder):
+                return False
+            return await self._delete_page(session, source_id)
+
+        return await self._database.transaction(work)
 
     @override
     async def vectors_ready(self, *, model: str) -> bool:

@@ -112,8 +112,11 @@ class Store(GraphStore, Protocol):
         A validator that is None was not sent again, and stays as it was.
         """
 
-    async def delete_page(self, source_id: int) -> bool:
-        """Remove a page and all it implies; return whether it was there."""
+    async def delete_page(self, source_id: int, *, of_website: int | None = None) -> bool:
+        """Remove a page and all it implies; return whether it was removed.
+
+        A page that is removed with an entry, `of_website`, stays if another entry holds it.
+        """
 
     async def find_page(self, url: str, *, project: str) -> PageInfo | None:
         """Return the page stored under `url` (as put, or as the address its redirects ended at).

@@ -88,16 +88,10 @@ class ReleaseStore:
         return [read_record(EarlierText, row) for row in rows]
 
     async def drop_release(self, project: str, release: Release) -> int:
-        """Delete all pages of a release in one transaction; return how many there were."""
+        """Delete all pages of a release, each in a transaction; return how many there were."""
         values = record_values(release) | {"project": project}
-
-        async def work(session: Session) -> int:
-            rows = await session.fetch_all("pages_of_release", values)
-            for row in rows:
-                await self._delete_page(session, row["source_id"])
-            return len(rows)
-
-        return await self._database.transaction(work)
+        rows = await self._database.fetch_all("pages_of_release", values)
+        return sum([await self._delete_page(row["source_id"]) for row in rows])
 
     async def used_releases(self, project: str) -> list[UsedRelease]:
         """Return what the synced folders of a project use."""

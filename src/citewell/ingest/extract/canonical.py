@@ -31,7 +31,7 @@ _CONTEXT_CHARACTERS = 160
 # other writers wait while the store lists them.
 MAX_RECORDS = 25_000
 # Later headings open no section, for the same reason.
-MAX_SECTIONS = 15_000
+MAX_SECTIONS = 10_000
 # As replacements these are called from C; `re` calls Python for a template such as r"\1".
 _FIRST_GROUP = itemgetter(1)
 _LINK_TARGET = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?: \"[^\"]*\")?\)")

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from citewell.core.records import Chunk, PageDraft
     from citewell.store.word_index import WordIndex
 
-PARTS = ("sections", "links", "images", "symbols")
-"""What has a row each, is replaced with its page and has no identity of its own."""
-
 
 class PreparedChunk(NamedTuple):
     """A chunk as its row holds it, with its words."""

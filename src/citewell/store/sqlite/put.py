@@ -11,7 +11,7 @@ from citewell.core.frozen import frozen
 from citewell.core.storage import PutResult
 from citewell.store.releases import KEPT_TEXTS
 from citewell.store.sqlite.mentions import put_mentions
-from citewell.store.sqlite.prepared_page import PARTS
+from citewell.store.sqlite.page_parts import compare_parts, put_changes
 from citewell.store.sqlite.session import SQL, adapt_values
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 MANY_CHUNKS = 1_500
 """Writing or removing more takes over 60 ms, for which all other writers wait."""
-_NO_LIMIT = -1
 
 
 class StoredChunk(NamedTuple):
@@ -89,10 +88,9 @@ def put_whole_page(connection: sqlite3.Connection, page: PreparedPage) -> PutRes
     """
     before = page_before(connection, page)
     source_id = put_head(connection, page, before)
-    for part in changed_parts(connection, page, source_id=source_id):
-        everything = {"source_id": source_id, "limit": _NO_LIMIT}
-        connection.execute(SQL[f"remove_{part}"], everything)
-        put_part(connection, part, page.parts[part], source_id=source_id)
+    put_changes(
+        connection, compare_parts(connection, page, source_id=source_id), source_id=source_id
+    )
     put_mentions(connection, page.draft, source_id=source_id)
     changes = compare_chunks(connection, page, before)
     put_kept_chunks(connection, changes)
@@ -157,27 +155,6 @@ def put_result(
         chunks=len(page.chunks),
         chunks_kept=kept,
     )
-
-
-def changed_parts(
-    connection: sqlite3.Connection, page: PreparedPage, *, source_id: int
-) -> list[str]:
-    """Return the names of the parts that differ from what is stored."""
-    cursor = connection.cursor()
-    cursor.row_factory = None
-    key = {"source_id": source_id}
-    return [
-        part
-        for part in PARTS
-        if set(cursor.execute(SQL[f"{part}_before"], key)) != set(page.parts[part])
-    ]
-
-
-def put_part(
-    connection: sqlite3.Connection, part: str, rows: Sequence[tuple[object, ...]], *, source_id: int
-) -> None:
-    """Write rows of a part."""
-    connection.executemany(SQL[f"put_{part}"], [(source_id, *row) for row in rows])
 
 
 def compare_chunks(

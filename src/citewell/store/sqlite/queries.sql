@@ -165,7 +165,8 @@ DELETE FROM page_tag WHERE source_id = :source_id;
 -- name: put_tag
 INSERT OR IGNORE INTO page_tag (source_id, tag) VALUES (?, ?);
 
--- Every part of a page has these four statements.
+-- Every part of a page has these six statements. `change_…` leaves indexed columns alone: SQLite
+-- writes an index again when a statement names its column, even where the value is the same.
 
 -- name: sections_before
 SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
@@ -174,7 +175,17 @@ WHERE source_id = :source_id;
 -- name: put_sections
 INSERT INTO section (
     source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (source_id, ordinal) DO UPDATE SET
+    parent = excluded.parent, level = excluded.level, heading = excluded.heading,
+    anchor = excluded.anchor, start_offset = excluded.start_offset, end_offset = excluded.end_offset;
+
+-- name: change_sections
+UPDATE section SET level = ?, heading = ?, anchor = ?, start_offset = ?, end_offset = ?
+WHERE source_id = ? AND ordinal = ?;
+
+-- name: drop_sections
+DELETE FROM section WHERE source_id = ? AND ordinal = ?;
 
 -- name: remove_sections
 DELETE FROM section WHERE source_id = :source_id AND ordinal IN (
@@ -190,7 +201,17 @@ WHERE source_id = :source_id;
 
 -- name: put_links
 INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset, kind)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (source_id, ordinal) DO UPDATE SET
+    url = excluded.url, text = excluded.text, context = excluded.context,
+    section = excluded.section, start_offset = excluded.start_offset, kind = excluded.kind;
+
+-- name: change_links
+UPDATE link SET text = ?, context = ?, start_offset = ?, kind = ?
+WHERE source_id = ? AND ordinal = ?;
+
+-- name: drop_links
+DELETE FROM link WHERE source_id = ? AND ordinal = ?;
 
 -- name: remove_links
 DELETE FROM link WHERE source_id = :source_id AND ordinal IN (
@@ -205,7 +226,17 @@ SELECT ordinal, url, alt, caption, section, start_offset FROM image WHERE source
 
 -- name: put_images
 INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (source_id, ordinal) DO UPDATE SET
+    url = excluded.url, alt = excluded.alt, caption = excluded.caption,
+    section = excluded.section, start_offset = excluded.start_offset;
+
+-- name: change_images
+UPDATE image SET url = ?, alt = ?, caption = ?, section = ?, start_offset = ?
+WHERE source_id = ? AND ordinal = ?;
+
+-- name: drop_images
+DELETE FROM image WHERE source_id = ? AND ordinal = ?;
 
 -- name: remove_images
 DELETE FROM image WHERE source_id = :source_id AND ordinal IN (
@@ -219,7 +250,15 @@ UPDATE image SET source_id = :to_id WHERE source_id = :from_id;
 SELECT section, last_name, full_name, start_offset FROM symbol WHERE source_id = :source_id;
 
 -- name: put_symbols
-INSERT INTO symbol (source_id, section, last_name, full_name, start_offset) VALUES (?, ?, ?, ?, ?);
+INSERT INTO symbol (source_id, section, last_name, full_name, start_offset) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (source_id, section, full_name) DO UPDATE SET
+    last_name = excluded.last_name, start_offset = excluded.start_offset;
+
+-- name: change_symbols
+UPDATE symbol SET start_offset = ? WHERE source_id = ? AND section = ? AND full_name = ?;
+
+-- name: drop_symbols
+DELETE FROM symbol WHERE source_id = ? AND section = ? AND full_name = ?;
 
 -- name: remove_symbols
 DELETE FROM symbol WHERE source_id = :source_id AND (section, full_name) IN (
@@ -369,6 +408,35 @@ UPDATE embedding_model SET chunks = chunks - (
     SELECT count(*) FROM chunk INDEXED BY chunk_by_page
     WHERE source_id = :gone_id AND chunk.model_id = embedding_model.model_id
 );
+
+-- name: page_rows
+SELECT chunks, (
+    (SELECT count(*) FROM section WHERE section.source_id = page.source_id)
+    + (SELECT count(*) FROM link WHERE link.source_id = page.source_id)
+    + (SELECT count(*) FROM image WHERE image.source_id = page.source_id)
+    + (SELECT count(*) FROM symbol WHERE symbol.source_id = page.source_id)
+) AS other_rows
+FROM page
+WHERE source_id = :source_id;
+
+-- name: chunks_and_words
+SELECT count(*) AS chunks, coalesce(sum(words), 0) AS words FROM chunk
+WHERE source_id = :source_id;
+
+-- name: remove_page_body
+DELETE FROM page_body WHERE source_id = :source_id;
+
+-- name: remove_mentions
+DELETE FROM mention WHERE source_id = :source_id;
+
+-- name: remove_memberships
+DELETE FROM website_page WHERE source_id = :source_id;
+
+-- name: remove_earlier_fetches
+DELETE FROM earlier_fetch WHERE source_id = :source_id;
+
+-- name: remove_citations
+DELETE FROM citation WHERE source_id = :source_id;
 
 -- name: remove_unlisted_chunks
 DELETE FROM chunk WHERE chunk_id IN (

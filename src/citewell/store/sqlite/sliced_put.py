@@ -1,9 +1,10 @@
 """Writing a large page in short transactions, so that no other writer waits long.
 
-Its rows are first written under an id that no page has. One transaction then makes them those of
-the page and puts those they replace under another such id: it only renames rows. What was replaced
-is removed afterwards, in slices too. Readers see the page as it was or as it is, and so does
-whoever comes after a writer that was cut off at any point. The table `unlisted` has the ids.
+Its new chunks, and all rows of a new page, are first written under an id that no page has. One
+transaction then makes them those of the page, puts the chunks that they replace under another such
+id, and changes the other rows in place. What was replaced is removed afterwards, in slices too.
+Readers see the page as it was or as it is, and so does whoever comes after a writer that was cut
+off at any point. The table `unlisted` has the ids.
 """
 
 from __future__ import annotations
@@ -20,8 +21,22 @@ from citewell.core.errors import StoreError
 from citewell.core.frozen import frozen
 from citewell.store.sqlite import put
 from citewell.store.sqlite.mentions import put_mentions
-from citewell.store.sqlite.prepared_page import PARTS
+from citewell.store.sqlite.page_parts import (
+    PARTS,
+    PartChanges,
+    compare_parts,
+    put_changes,
+    put_part,
+)
 from citewell.store.sqlite.session import SQL
+from citewell.store.sqlite.unlisted import (
+    CHUNKS_AT_ONCE,
+    PAUSE_SECONDS,
+    ROWS_AT_ONCE,
+    remove_leftovers,
+    reserve_id,
+    touch,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,16 +48,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Some 40 ms of CPU each.
-_CHUNKS_AT_ONCE = 1_000
-_ROWS_AT_ONCE = 5_000
-# SQLite looks for the lock that another process holds every 1 to 25 ms, later less often.
-_PAUSE_SECONDS = 0.02
-# A writer that wrote no slice for so long is taken for dead; if it was not, it starts again.
-_LEASE_SECONDS = 60
 _ATTEMPTS = 3
-LEAST_FREE_BYTES = 256_000_000
-_LEFT = "rows of an unfinished page are left in the database: %s"
 # Reindexing a chunk in place takes 45 µs, all in the transaction that lists the page.
 _MOST_REWORDED = 500
 
@@ -52,7 +58,8 @@ class _Plan:
     """How a page differs from what is stored, and the state in which that was so."""
 
     state: tuple[object, ...]
-    parts: list[str]
+    is_new: bool
+    parts: list[PartChanges]
     changes: put.ChunkChanges
 
 
@@ -67,17 +74,7 @@ class _Ids:
 def is_large(page: PreparedPage) -> bool:
     """Return whether writing the page in one transaction would keep other writers waiting."""
     rows = sum(len(page.parts[part]) for part in PARTS)
-    return len(page.chunks) > put.MANY_CHUNKS or rows > _ROWS_AT_ONCE
-
-
-def has_room(database: Database) -> bool:
-    """Return whether the disk surely holds a large page, and what it takes to remove it again.
-
-    Slices that were written stay when the next one finds the disk full, and removing rows needs
-    room as well; a transaction that fails gives everything back.
-    """
-    free = database.free_bytes
-    return free is None or free >= LEAST_FREE_BYTES
+    return len(page.chunks) > put.MANY_CHUNKS or rows > ROWS_AT_ONCE
 
 
 async def put_in_slices(database: Database, page: PreparedPage) -> PutResult:
@@ -101,34 +98,15 @@ async def _put(database: Database, page: PreparedPage) -> PutResult:
     return await database.write(partial(put.put_whole_page, page=page))
 
 
-async def remove_some_leftovers(database: Database) -> None:
-    """Remove one slice of what a writer that was cut off left, so that a caller waits little."""
-    try:
-        if await database.read(_find_leftover) is not None:
-            await database.write_unlisted(_remove_some)
-    except StoreError as error:
-        logger.warning(_LEFT, error)
-
-
-async def remove_leftovers(database: Database) -> None:
-    """Remove the rows of writers that were cut off, as far as the database can be written."""
-    try:
-        while await database.read(_find_leftover) is not None:
-            await database.write_unlisted(_remove_some)
-            await anyio.sleep(_PAUSE_SECONDS)
-    except StoreError as error:
-        logger.warning(_LEFT, error)
-
-
 async def _put_unless_changed(database: Database, page: PreparedPage) -> PutResult | None:
     """Write the page; None when another writer changed it meanwhile, or took this one for dead."""
     plan = await database.read(partial(_compare, page=page))
     ids = await database.write(_reserve_ids)
     try:
-        for write_slice in _slices(page, plan, ids):
+        for write_slice in _slices(plan, ids):
             if not await database.write_unlisted(partial(_in_time, ids=ids, work=write_slice)):
                 return None
-            await anyio.sleep(_PAUSE_SECONDS)
+            await anyio.sleep(PAUSE_SECONDS)
         return await database.write_unlisted(partial(_list_page, page=page, plan=plan, ids=ids))
     finally:
         await _clean_up(database, ids)
@@ -138,8 +116,9 @@ def _compare(connection: sqlite3.Connection, page: PreparedPage) -> _Plan:
     before = put.page_before(connection, page)
     return _Plan(
         state=_state(connection, page),
-        # No page has id 0, so all of a new page is changed.
-        parts=put.changed_parts(connection, page, source_id=before["source_id"] if before else 0),
+        is_new=before is None,
+        # No page has id 0, so all of a new page is added.
+        parts=compare_parts(connection, page, source_id=before["source_id"] if before else 0),
         changes=put.compare_chunks(connection, page, before, most_reworded=_MOST_REWORDED),
     )
 
@@ -154,34 +133,27 @@ def _state(connection: sqlite3.Connection, page: PreparedPage) -> tuple[Any, ...
 
 
 def _reserve_ids(connection: sqlite3.Connection) -> _Ids:
-    staged, gone = (
-        int(connection.execute(SQL["reserve_page_number"]).fetchone()[0]) for _ in range(2)
-    )
     now = time.time()
-    connection.executemany(SQL["begin_unlisted"], [(staged, now), (gone, now)])
-    return _Ids(staged=staged, gone=gone)
+    return _Ids(staged=reserve_id(connection, now=now), gone=reserve_id(connection, now=now))
 
 
-def _slices(
-    page: PreparedPage, plan: _Plan, ids: _Ids
-) -> Iterator[Callable[[sqlite3.Connection], None]]:
+def _slices(plan: _Plan, ids: _Ids) -> Iterator[Callable[[sqlite3.Connection], None]]:
     """Yield the work of each transaction that writes rows of the page under `ids.staged`."""
     new = plan.changes.new
-    for start in range(0, len(new), _CHUNKS_AT_ONCE):
-        some = new[start : start + _CHUNKS_AT_ONCE]
+    for start in range(0, len(new), CHUNKS_AT_ONCE):
+        some = new[start : start + CHUNKS_AT_ONCE]
         yield partial(put.add_chunks, chunks=some, source_id=ids.staged)
-    for part in plan.parts:
-        rows = page.parts[part]
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            part_of_rows = rows[start : start + _ROWS_AT_ONCE]
-            yield partial(put.put_part, part=part, rows=part_of_rows, source_id=ids.staged)
+    for change in plan.parts if plan.is_new else ():
+        for start in range(0, len(change.added), ROWS_AT_ONCE):
+            rows = change.added[start : start + ROWS_AT_ONCE]
+            yield partial(put_part, part=change.part, rows=rows, source_id=ids.staged)
 
 
 def _in_time(
     connection: sqlite3.Connection, ids: _Ids, work: Callable[[sqlite3.Connection], None]
 ) -> bool:
     """Do `work` unless another process took this one for dead."""
-    if not _touch(connection, ids.staged, now=time.time()):
+    if not touch(connection, ids.staged, now=time.time()):
         return False
     work(connection)
     return True
@@ -190,19 +162,18 @@ def _in_time(
 def _list_page(
     connection: sqlite3.Connection, page: PreparedPage, plan: _Plan, ids: _Ids
 ) -> PutResult | None:
-    """Make the staged rows those of the page, and put those that they replace aside."""
-    is_ours = _touch(connection, ids.staged, now=time.time())
+    """Make the staged rows those of the page, and put the chunks that they replace aside."""
+    is_ours = touch(connection, ids.staged, now=time.time())
     if not is_ours or _state(connection, page) != plan.state:
         return None
     before = put.page_before(connection, page)
     source_id = put.put_head(connection, page, before, new_id=ids.staged)
     into_page = {"from_id": ids.staged, "to_id": source_id}
-    for part in plan.parts:
-        if before is not None:
-            aside = {"from_id": source_id, "to_id": ids.gone}
-            connection.execute(SQL[f"pass_{part}"], aside)
-        if source_id != ids.staged:
-            connection.execute(SQL[f"pass_{part}"], into_page)
+    if not plan.is_new:
+        put_changes(connection, plan.parts, source_id=source_id)
+    elif source_id != ids.staged:
+        for change in plan.parts:
+            connection.execute(SQL[f"pass_{change.part}"], into_page)
     _list_chunks(connection, plan.changes, ids=ids, source_id=source_id)
     put.put_kept_chunks(connection, plan.changes)
     put_mentions(connection, page.draft, source_id=source_id)
@@ -227,41 +198,10 @@ async def _clean_up(database: Database, ids: _Ids) -> None:
 
     def let_go(connection: sqlite3.Connection) -> None:
         for source_id in (ids.staged, ids.gone):
-            _touch(connection, source_id, now=0)
+            touch(connection, source_id, now=0)
 
     try:
         await database.write(let_go)
     except StoreError as error:
         logger.warning("rows of an unfinished page stay for a minute: %s", error)
     await remove_leftovers(database)
-
-
-def _touch(connection: sqlite3.Connection, source_id: int, *, now: float) -> bool:
-    """Note when an id was last used; return whether it is still one that no page has."""
-    values = {"source_id": source_id, "now": now}
-    return connection.execute(SQL["touch_unlisted"], values).rowcount > 0
-
-
-def _find_leftover(connection: sqlite3.Connection) -> int | None:
-    # A time that is yet to come was written by a clock that has been set back since.
-    now = time.time()
-    values = {"left_before": now - _LEASE_SECONDS, "ahead_of": now + _LEASE_SECONDS}
-    row = connection.execute(SQL["left_unlisted"], values).fetchone()
-    return None if row is None else int(row["source_id"])
-
-
-def _remove_some(connection: sqlite3.Connection) -> None:
-    """Remove some rows that a writer left."""
-    # Looked for in the transaction: a writer that only seemed dead may have listed its page since.
-    source_id = _find_leftover(connection)
-    if source_id is None:
-        return
-    key = {"source_id": source_id}
-    some = key | {"limit": _CHUNKS_AT_ONCE}
-    if connection.execute(SQL["remove_unlisted_chunks"], some).rowcount:
-        return
-    some = key | {"limit": _ROWS_AT_ONCE}
-    for part in PARTS:
-        if connection.execute(SQL[f"remove_{part}"], some).rowcount:
-            return
-    connection.execute(SQL["end_unlisted"], key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,30 @@ if TYPE_CHECKING:
     from citewell.store.sqlite.word_search import WordSearch
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteLimits:
+    """When a store works in another way, since the disk or the caller's patience is short."""
+
+    least_free_bytes: int = 256_000_000
+    """With less room on the disk, a large page is written and removed in one transaction.
+
+    Slices that were written stay when the next one finds the disk full, and removing rows needs
+    room as well; a transaction that fails gives everything back.
+    """
+    most_chunks_to_wait_for: int = 20_000
+    """The first search waits for the codes of this many, some 0.1 s; with more it uses words."""
+
+
+_USUAL_LIMITS = SqliteLimits()
+
+
 async def open_sqlite_store(
-    path: Path | None, *, is_ours: bool, model: str | None, busy_timeout_seconds: float
+    path: Path | None,
+    *,
+    is_ours: bool = False,
+    model: str | None = None,
+    busy_timeout_seconds: float = 10.0,
+    limits: SqliteLimits = _USUAL_LIMITS,
 ) -> SqliteStore:
     """Return the store in the file at `path`, or in memory for None.
 
@@ -40,10 +63,10 @@ async def open_sqlite_store(
     database = await Database.open(path, is_ours=is_ours, busy_timeout_seconds=busy_timeout_seconds)
     unlisted = await database.fetch_one("has_unlisted")
     if unlisted is not None and unlisted["is_any"]:
-        from citewell.store.sqlite import sliced_put
+        from citewell.store.sqlite.unlisted import remove_leftovers
 
-        await sliced_put.remove_leftovers(database)
-    return SqliteStore(database, model=model)
+        await remove_leftovers(database)
+    return SqliteStore(database, model=model, limits=limits)
 
 
 class SqliteStore(StoredPages):
@@ -51,9 +74,12 @@ class SqliteStore(StoredPages):
 
     _database: Database
 
-    def __init__(self, database: Database, *, model: str | None) -> None:
+    def __init__(
+        self, database: Database, *, model: str | None, limits: SqliteLimits = _USUAL_LIMITS
+    ) -> None:
         super().__init__(database, model=model, delete_page=_delete_page)
         self.hosts = None
+        self._limits = limits
 
     # Search and write modules are imported on first use: numpy alone takes longer than most reads.
     @cached_property
@@ -66,24 +92,41 @@ class SqliteStore(StoredPages):
     def _vectors(self) -> VectorSearch:
         from citewell.store.sqlite.vector_search import VectorSearch
 
-        return VectorSearch()
+        return VectorSearch(most_chunks_to_wait_for=self._limits.most_chunks_to_wait_for)
 
     @override
     async def put_page(self, draft: PageDraft) -> PutResult:
         from citewell.store.responses import pack_response
         from citewell.store.sqlite import put, sliced_put
         from citewell.store.sqlite.prepared_page import prepare_page
+        from citewell.store.sqlite.unlisted import remove_some_leftovers
 
         response = await pack_response(draft.response) if draft.response is not None else None
         page = await prepare_page(draft, response=response)
         if not sliced_put.is_large(page):
             result = await self._database.write(partial(put.put_page, page=page))
-            await sliced_put.remove_some_leftovers(self._database)
+            await remove_some_leftovers(self._database)
             if result is not None:
                 return result
-        if not sliced_put.has_room(self._database):
+        if not self._has_room:
             return await self._database.write(partial(put.put_whole_page, page=page))
         return await sliced_put.put_in_slices(self._database, page)
+
+    @override
+    async def delete_page(self, source_id: int, *, of_website: int | None = None) -> bool:
+        from citewell.store.sqlite import sliced_removal
+
+        if self._has_room and await sliced_removal.is_large(self._database, source_id):
+            return await sliced_removal.remove_in_slices(
+                self._database, source_id, of_website=of_website
+            )
+        return await super().delete_page(source_id, of_website=of_website)
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether the disk surely holds a large page, and what it takes to remove it again."""
+        free = self._database.free_bytes
+        return free is None or free >= self._limits.least_free_bytes
 
     @override
     async def corpus_stats(self, where: SearchFilter) -> CorpusStats:

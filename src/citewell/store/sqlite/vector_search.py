@@ -33,8 +33,6 @@ _RESCORED_PER_HIT = 5
 _BATCH_ROWS = 4096
 # Vectors that the mean is taken of when there are more than one batch.
 _SAMPLE = 4096
-# Up to so many chunks the first search waits for their codes, some 0.1 s.
-_LOADED_WHILE_WAITING = 20_000
 
 
 @frozen
@@ -51,7 +49,8 @@ class VectorSearch:
     the last, by this process or another; chunks that are gone are noticed when they are rescored.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, most_chunks_to_wait_for: int) -> None:
+        self._most_chunks_to_wait_for = most_chunks_to_wait_for
         self._lock = threading.Lock()
         self._codes = VectorCodes(0)
         self._model_id = 0
@@ -72,7 +71,7 @@ class VectorSearch:
         if self._loading is not None and self._loading.is_alive():
             return False
         chunks = read(lambda connection: connection.execute(SQL["corpus_totals"]).fetchone()[0])
-        if chunks <= _LOADED_WHILE_WAITING:
+        if chunks <= self._most_chunks_to_wait_for:
             return True
 
         def load(connection: sqlite3.Connection) -> None:

@@ -1,0 +1,90 @@
+"""Rows of chunks, sections, links, images and symbols that no page has, and removing them.
+
+They wait to become those of a page, or to be removed, which takes several short transactions. The
+table `unlisted` has their ids, and when each was last used.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+
+from citewell.core.errors import StoreError
+from citewell.store.sqlite.page_parts import PARTS
+from citewell.store.sqlite.session import SQL
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from citewell.store.sqlite.connection import Database
+
+logger = logging.getLogger(__name__)
+
+# Some 40 ms of CPU each.
+CHUNKS_AT_ONCE = 1_000
+ROWS_AT_ONCE = 5_000
+# SQLite looks for the lock that another process holds every 1 to 25 ms, later less often.
+PAUSE_SECONDS = 0.02
+# A writer that wrote no slice for so long is taken for dead; if it was not, it starts again.
+_LEASE_SECONDS = 60
+_LEFT = "rows of an unfinished page are left in the database: %s"
+
+
+def reserve_id(connection: sqlite3.Connection, *, now: float) -> int:
+    """Return an id that no page has or will have, for rows that nobody is to see."""
+    source_id = int(connection.execute(SQL["reserve_page_number"]).fetchone()[0])
+    connection.execute(SQL["begin_unlisted"], (source_id, now))
+    return source_id
+
+
+def touch(connection: sqlite3.Connection, source_id: int, *, now: float) -> bool:
+    """Note when an id was last used; return whether it is still one that no page has."""
+    values = {"source_id": source_id, "now": now}
+    return connection.execute(SQL["touch_unlisted"], values).rowcount > 0
+
+
+async def remove_some_leftovers(database: Database) -> None:
+    """Remove one slice of what a writer that was cut off left, so that a caller waits little."""
+    try:
+        if await database.read(_find_leftover) is not None:
+            await database.write_unlisted(_remove_some)
+    except StoreError as error:
+        logger.warning(_LEFT, error)
+
+
+async def remove_leftovers(database: Database) -> None:
+    """Remove the rows of writers that were cut off, as far as the database can be written."""
+    try:
+        while await database.read(_find_leftover) is not None:
+            await database.write_unlisted(_remove_some)
+            await anyio.sleep(PAUSE_SECONDS)
+    except StoreError as error:
+        logger.warning(_LEFT, error)
+
+
+def _find_leftover(connection: sqlite3.Connection) -> int | None:
+    # A time that is yet to come was written by a clock that has been set back since.
+    now = time.time()
+    values = {"left_before": now - _LEASE_SECONDS, "ahead_of": now + _LEASE_SECONDS}
+    row = connection.execute(SQL["left_unlisted"], values).fetchone()
+    return None if row is None else int(row["source_id"])
+
+
+def _remove_some(connection: sqlite3.Connection) -> None:
+    """Remove some rows that a writer left."""
+    # Looked for in the transaction: a writer that only seemed dead may have listed its page since.
+    source_id = _find_leftover(connection)
+    if source_id is None:
+        return
+    key = {"source_id": source_id}
+    some = key | {"limit": CHUNKS_AT_ONCE}
+    if connection.execute(SQL["remove_unlisted_chunks"], some).rowcount:
+        return
+    some = key | {"limit": ROWS_AT_ONCE}
+    for part in PARTS:
+        if connection.execute(SQL[f"remove_{part}"], some).rowcount:
+            return
+    connection.execute(SQL["end_unlisted"], key)
