@@ -131,6 +131,7 @@ async def _try(what: str, url: str, fetcher: Fetcher, inside: Site) -> Attempt:
 def _listed() -> list[str]:
     """Return the URLs of public lists whose host is a name, or an address that is not public."""
     if not _LIST.exists():
+        print(f"{NAME}: the URLs of {_LIST} are left out, there is no such file")
         return []
     urls = [entry["url"] for entry in json.loads(_LIST.read_text("utf-8"))]
     return [url for url in urls if not _is_public_address(url)]

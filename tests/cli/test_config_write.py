@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import tomllib
 from pathlib import Path
 
@@ -41,6 +42,16 @@ def test_a_file_that_is_not_there_is_made(client: str, tmp_path: Path) -> None:
         assert "serve" in tomllib.loads(text)["mcp_servers"]["citewell"]["args"]
     else:
         assert text.startswith("extensions:\n  citewell:\n    type: ")
+
+
+def test_only_the_owner_can_read_a_new_file_and_an_old_one_keeps_its_mode(tmp_path: Path) -> None:
+    new, shared = tmp_path / "new.json", tmp_path / "shared.json"
+    shared.write_text(OLD, encoding="utf-8")
+    shared.chmod(0o640)
+
+    assert write("cursor", new) == write("cursor", shared) == 0
+
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (new, shared)] == [0o600, 0o640]
 
 
 def test_other_servers_comments_and_order_stay_and_a_copy_is_kept(

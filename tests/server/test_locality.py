@@ -33,6 +33,10 @@ PROXIED: list[dict[str, str]] = [
     {"Forwarded": "for=203.0.113.9"},
     {"Via": "1.1 caddy"},
     {"CF-Connecting-IP": "203.0.113.9"},
+    {"CDN-Loop": "cloudflare"},
+    {"X-Client-IP": "203.0.113.9"},
+    {"X-Envoy-External-Address": "203.0.113.9"},
+    {"X-Original-Host": "docs.example"},
     {"Origin": "https://evil.example"},
 ]
 through_each_proxy = pytest.mark.parametrize("headers", PROXIED, ids=lambda given: "".join(given))

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.anyio
         ("sqlite:///a.db\nTOKEN=secret", "several lines"),
         ("postgresql://me:secret@[::1/db", "cannot be parsed"),
         ("sqlite://relative.db", "absolute path"),
+        ("sqlite:///tmp/a%00b.db", "null character"),
     ],
 )
 async def test_an_address_of_no_store_is_refused(address: str, message: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import tomllib
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.errors import InvalidArgument
@@ -64,7 +66,11 @@ def write_with_backup(file: Path, text: str) -> Path | None:
         backup = target.with_name(f"{target.name}.{stamp}.bak")
         shutil.copy2(target, backup)
     fresh = target.with_name(f"{target.name}.new")
-    fresh.write_text(text, encoding="utf-8", newline="")
+    fresh.unlink(missing_ok=True)
+    # The settings of an entry, and those of others in the file, can hold passwords.
+    private = partial(os.open, mode=0o600)
+    with open(fresh, "x", encoding="utf-8", newline="", opener=private) as opened:
+        opened.write(text)
     if backup is not None:
         shutil.copymode(backup, fresh)
     fresh.replace(target)

@@ -18,7 +18,7 @@ _REPLACEMENT = rf"\g<name>{REDACTED}"
 
 _SECRET_WORDS = (
     r"token|secret|pass(?:word|wd|phrase)|api[_-]?key|access[_-]?key|private[_-]?key|"
-    r"signature|credentials?|authorization|cookie"
+    r"signature|credentials?|authorization|cookie|(?:auth|account|subscription)[_-]?key|assertion"
 )
 _SECRET_NAME = re.compile(rf"(?:^|[_-])(?:(?:{_SECRET_WORDS})(?:$|[_-])|auth$)", re.IGNORECASE)
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -40,16 +40,24 @@ _PATTERNS = (
     (
         ("authorization", "cookie", "api-key"),
         re.compile(
-            r"(?P<name>(?:authorization|cookie|api-key)\s{0,3}[:=]\s{0,3})[^\r\n\"']+",
+            r"(?P<name>(?:authorization|cookie|api-key)\s{0,3}[:=]\s{0,3})"
+            # Schemes whose values are quoted.
+            r"(?:(?:digest|hawk|oauth|signature)\s[^\r\n]*|[^\r\n\"']+)",
             re.IGNORECASE,
         ),
     ),
-    (("bearer",), re.compile(r"(?P<name>\bbearer\s{1,3})(?!tokens?\b)[^\s\"',;]+", re.IGNORECASE)),
     (
-        ("=", "%3d"),
+        ("bearer",),
         re.compile(
-            rf"(?P<name>(?:{_SECRET_WORDS}|(?<![a-z])(?:sig|pwd|auth)|(?<=[?&])(?:key|code))"
-            rf"(?:=|%3d))(?!{_DONE})[^\s&#\"'<>,;)\]}}]+",
+            r"(?P<name>\bbearer(?:\s{1,3}|%20|\+|:))(?!tokens?\b)[^\s\"',;]+", re.IGNORECASE
+        ),
+    ),
+    (
+        ("=", "%3d", "%253d"),
+        re.compile(
+            rf"(?P<name>(?:{_SECRET_WORDS}|(?<![a-z])(?:sig|pwd|auth|jwt|hmac|otp|sid)"
+            r"|sess(?:ion)?[_-]?id|(?<=[?&])(?:key|code|pass|pw|pin|session))"
+            rf"(?:\[\]|%5b%5d)?(?:=|%3d|%253d))(?!{_DONE})[^\s&#\"'<>,;)\]}}]+",
             re.IGNORECASE,
         ),
     ),
@@ -75,17 +83,32 @@ _PATTERNS = (
             re.IGNORECASE,
         ),
     ),
+    # The same inside a string of JSON.
+    (
+        ('\\":',),
+        re.compile(
+            rf"(?P<name>(?:{_SECRET_WORDS})\\\"\s{{0,2}}:\s{{0,2}}\\\")[^\"\\\r\n]+",
+            re.IGNORECASE,
+        ),
+    ),
     (("@",), re.compile(r"(?P<name>(?<=://))[^/?#\s\"'<>]*@")),
     (
-        ("akia", "asia", "gh", "glpat-", "npm_", "hf_", "xox", "sk", "k_", "cw-", "aiza", "ya29."),
+        (
+            *("akia", "asia", "gh", "glpat-", "npm_", "hf_", "xox", "sk", "k_", "cw-", "aiza"),
+            *("ya29.", "whsec_", "dop_v1_", "sg.", "pypi-", "tskey-"),
+        ),
         re.compile(
             r"(?P<name>(?<![\w-]))(?:AKIA[0-9A-Z]{8,}|ASIA[0-9A-Z]{16}|gh[oprsu]_[A-Za-z0-9]{8,}"
             r"|github_pat_\w{8,}|glpat-[\w-]{8,}|(?:npm|hf)_[A-Za-z0-9]{16,}|xox[abeoprs]-[\w-]{8,}"
             r"|sk-[\w-]{8,}|[prs]k_(?:live|test)_\w{8,}|cw-[\w-]{16,}|AIza[\w-]{16,}"
-            r"|ya29\.[\w-]{8,})"
+            r"|ya29\.[\w-]{8,}|whsec_[\w+/=-]{8,}|dop_v1_\w{8,}|SG\.[\w-]{8,}\.[\w-]{8,}"
+            r"|pypi-Ag[\w-]{8,}|tskey-[\w-]{8,})"
         ),
     ),
-    (("eyj",), re.compile(r"(?P<name>(?<![\w-]))eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?")),
+    (
+        ("eyj",),
+        re.compile(r"(?P<name>(?<![\w-]))eyJ[\w-]{5,}\.(?:[\w-]{5,}|(?=\.))(?:\.[\w-]*){0,3}"),
+    ),
     (
         ("private key-",),
         re.compile(r"(?P<name>)-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*"),

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from citewell.core.settings import Settings
 
 # Added by reverse proxies, tunnels and content delivery networks.
-_PROXY_HEADERS = frozenset({"forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip"})
-_PROXY_PREFIX = "x-forwarded-"
+_PROXY_HEADERS = frozenset(
+    {
+        *("forwarded", "via", "cdn-loop", "x-forwarded", "x-real-ip", "x-client-ip"),
+        *("x-cluster-client-ip", "true-client-ip", "cf-connecting-ip", "cf-ray"),
+        *("fastly-client-ip", "fly-client-ip", "x-nf-client-connection-ip"),
+    }
+)
+_PROXY_PREFIXES = ("x-forwarded-", "x-original-", "x-envoy-", "x-amzn-", "x-azure-", "x-arr-")
 
 
 def is_local(connection: HTTPConnection, settings: Settings) -> bool:
@@ -50,4 +56,4 @@ def _came_through_proxy(connection: HTTPConnection) -> bool:
     if connection.scope.get("http_version") == "1.0":
         return True
     names = connection.headers.keys()
-    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIX) for name in names)
+    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIXES) for name in names)

@@ -111,6 +111,8 @@ def _sqlite_path(address: str) -> Path | None:
         problem = f"does not support {scheme[1]} databases" if scheme else "is not a URL"
         raise SettingsError(f"CITEWELL_DATABASE_URL {problem}: {_FORMS}")
     place = unquote(address.removeprefix(_SQLITE))
+    if "\0" in place:
+        raise SettingsError("CITEWELL_DATABASE_URL names a file with a null character")
     if place in _MEMORY:
         return None
     # Four slashes are the form of SQLAlchemy, three that of everyone else.
