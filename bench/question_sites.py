@@ -89,6 +89,12 @@ SITES = {
             ("slony1-2-doc", "usr/share/doc/slony1-2-doc/adminguide"),
             ("scons-doc", "usr/share/doc/scons/HTML"),
             ("python-tornado-doc", "usr/share/doc/python-tornado-doc/html"),
+            # Those of later_sites.jsonl.
+            ("python-djangorestframework-doc", "usr/share/doc/python3-djangorestframework/html"),
+            ("valgrind", "usr/share/doc/valgrind/html"),
+            ("gettext-doc", "usr/share/doc/gettext"),
+            ("emscripten-doc", "usr/share/doc/emscripten-doc/html"),
+            ("docutils-doc", "usr/share/doc/docutils-doc"),
         ),
         start=1,
     )

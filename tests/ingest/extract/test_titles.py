@@ -31,3 +31,14 @@ def test_a_title_that_begins_with_the_name_of_the_manual_is_kept_whole() -> None
     <h1>Benchmarks</h1><p>How long the reading of a log of ten megabytes takes, by machine.</p>"""
 
     assert extracted(html).title == "Fenstats Documentation - Speed"
+
+
+def test_a_page_of_several_first_headings_is_named_after_the_one_its_address_names() -> None:
+    html = """<title>Permissions - Fenrest</title><h1>Permissions</h1>
+    <p>Permissions decide whether a request is granted or denied access.</p>
+    <h2>How permissions are determined</h2><p>They are a list of classes, checked in turn.</p>
+    <h1>API reference</h1><p>The classes that come with the framework, one by one.</p>"""
+
+    page = extracted(html, url="https://example.org/guide/permissions/index.html")
+
+    assert page.title == "Permissions"

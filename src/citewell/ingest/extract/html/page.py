@@ -127,7 +127,7 @@ def _title_of(
             own = first
         elif len(headings) > 1 and repeats_title(headings[0], metadata.title):
             # Over a further first heading, the title may be that of the site on every page.
-            own = heading_of_address(all_headings[1:], url)
+            own = heading_of_address(all_headings, url)
     if own and metadata.title and not shares_words(own, metadata.title):
         return f"{own} – {metadata.title}"
     chosen = choose_title(metadata, headings, subheadings=subheadings, is_article=is_article)
