@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from anyio import to_thread
@@ -69,28 +70,22 @@ class _BeyondLimit:
     """A page that is not read because the limit of fetched pages is reached."""
 
 
+@dataclass
 class CitationChecker:
     """Checks the references of documents; each page is read once, for all references to it.
 
     At most `max_live_pages` are fetched; references to further ones are `not_checked`.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        ingester: Ingester,
-        *,
-        project: str,
-        against: CheckedAgainst = "auto",
-        may_see: Callable[[PageInfo], bool] = lambda page: True,
-        max_live_pages: int = MAX_REFERENCES,
-    ) -> None:
-        self._store = store
-        self._ingester = ingester
-        self._project = project
-        self._against = against
-        self._may_see = may_see
-        self._max_live_pages = max_live_pages
+    store: Store
+    ingester: Ingester
+    _: KW_ONLY
+    project: str
+    against: CheckedAgainst = "auto"
+    may_see: Callable[[PageInfo], bool] = lambda page: True
+    max_live_pages: int = MAX_REFERENCES
+
+    def __post_init__(self) -> None:
         self._live_pages = 0
         self._sources: dict[str, _Source | CitewellError | _BeyondLimit | None] = {}
         self._supplied: set[str] = set()
@@ -111,7 +106,7 @@ class CitationChecker:
                 reference=reference, verdict="unreachable", explanation=source.message
             )
         if isinstance(source, _BeyondLimit):
-            said = f"At most {self._max_live_pages} pages are fetched; check this one by itself."
+            said = f"At most {self.max_live_pages} pages are fetched; check this one by itself."
             return CheckedReference(reference=reference, verdict="not_checked", explanation=said)
         if source is None:
             return _not_indexed(reference, is_supplied=address in self._supplied)
@@ -132,7 +127,7 @@ class CitationChecker:
         # Finding the nearest text of a long page takes a while.
         result = await to_thread.run_sync(verify_quote, quote, source.text)
         if result.verdict in ("changed", "gone"):
-            whole = await self._ingester.read_whole_text(source.whole)
+            whole = await self.ingester.read_whole_text(source.whole)
             outside = (
                 None if whole is None else await to_thread.run_sync(verify_quote, quote, whole)
             )
@@ -159,26 +154,26 @@ class CitationChecker:
 
     async def _read(self, url: str) -> _Source | CitewellError | _BeyondLimit | None:
         try:
-            stored = None if self._against == "live" else await self._find(url)
-            if stored is not None or self._against == "library":
+            stored = None if self.against == "live" else await self._find(url)
+            if stored is not None or self.against == "library":
                 return stored
-            if self._live_pages == self._max_live_pages:
+            if self._live_pages == self.max_live_pages:
                 return _BeyondLimit()
             self._live_pages += 1
-            fetched, extracted = await self._ingester.read_live(url)
+            fetched, extracted = await self.ingester.read_live(url)
         except FetchError as error:
             return error
         return _Source(text=extracted.text, whole=fetched, is_live=True)
 
     async def _find(self, url: str) -> _Source | None:
-        info = await find_stored_page(self._store, url, project=self._project)
-        if info is None or not self._may_see(info):
+        info = await find_stored_page(self.store, url, project=self.project)
+        if info is None or not self.may_see(info):
             return None
         if info.origin == "supplied":
             # It is no evidence of what the site says.
             self._supplied.add(url)
             return None
-        page = await self._store.get_page(info.source_id)
+        page = await self.store.get_page(info.source_id)
         return None if page is None else _Source(text=page.text, whole=page.info, is_live=False)
 
 

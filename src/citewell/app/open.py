@@ -127,8 +127,8 @@ class App:
         try:
             async with AsyncExitStack() as stack, incoming, requests:
                 assembly = Assembly(
-                    self.settings,
-                    stack,
+                    settings=self.settings,
+                    stack=stack,
                     role=self._role,
                     replaced=self._replaced,
                     open_later=self.open,

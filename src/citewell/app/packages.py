@@ -13,7 +13,7 @@ from citewell.ingest.packages.find import front_page, package_pages, package_siz
 from citewell.ingest.packages.installed import is_editable_install
 
 if TYPE_CHECKING:
-    from citewell.app.releases import Corpus as StoredCorpus
+    from citewell.app.releases import StoredCorpus
     from citewell.core.records import PageInfo
     from citewell.ingest.packages.dependency import Dependency, Project
     from citewell.ingest.packages.package_page import PackagePage

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import anyio
 import anyio.to_thread
 
+from citewell.app.releases import StoredCorpus
 from citewell.core.errors import CitewellError
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, Progress, no_progress
@@ -19,9 +20,7 @@ from citewell.store.page_scan import scan_pages
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from citewell.core.settings import Settings
     from citewell.ingest.outcome import IngestOutcome
-    from citewell.store.protocol import Store
 
 logger = logging.getLogger(__name__)
 
@@ -35,16 +34,8 @@ class FileIngester(Protocol):
         """See `Ingester.ingest_fetched`."""
 
 
-class Corpus(Protocol):
+class Corpus(StoredCorpus, Protocol):
     """What syncing needs of a corpus."""
-
-    @property
-    def settings(self) -> Settings:
-        """Name the project and the tags of its pages."""
-
-    @property
-    def store(self) -> Store:
-        """Hold the pages."""
 
     @property
     def ingester(self) -> FileIngester:

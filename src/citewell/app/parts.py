@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, get_args
 
 import anyio.to_thread
+
+from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -140,25 +143,19 @@ class OpensParts(Protocol):
         """
 
 
+@frozen
 class Assembly:
     """Opens parts; used by the one task that also closes them."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        stack: AsyncExitStack,
-        *,
-        role: Role,
-        replaced: Mapping[PartName, Opener],
-        open_later: OpenLater,
-    ) -> None:
-        self.settings = settings
-        self.role = role
-        self.open_later = open_later
-        """For parts that need other parts in use, not to open."""
-        self._stack = stack
-        self._replaced = replaced
-        self._opened: dict[PartName, object] = {}
+    settings: Settings
+    stack: AsyncExitStack
+    """Closes the parts."""
+    role: Role
+    replaced: Mapping[PartName, Opener]
+    """Openers that stand in for those of `OPENERS`."""
+    open_later: OpenLater
+    """For parts that need other parts in use, not to open."""
+    _opened: dict[PartName, object] = field(default_factory=dict, init=False)
 
     def has(self, *names: PartName) -> bool:
         """Return whether all of these parts are open."""
@@ -176,8 +173,8 @@ class Assembly:
         """
         for name in names:
             if name not in self._opened:
-                opener = self._replaced.get(name) or await _load_opener(name)
-                self._opened[name] = await self._stack.enter_async_context(opener(self))
+                opener = self.replaced.get(name) or await _load_opener(name)
+                self._opened[name] = await self.stack.enter_async_context(opener(self))
         return self.parts(*names)
 
 

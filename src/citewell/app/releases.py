@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_WEBSITES = 10_000
 
 
-class Corpus(Protocol):
+class StoredCorpus(Protocol):
     """Where pages are kept."""
 
     @property
@@ -41,7 +41,7 @@ class KnownRelease:
     used_in: tuple[str, ...]
 
 
-async def list_known_releases(corpus: Corpus) -> list[KnownRelease]:
+async def list_known_releases(corpus: StoredCorpus) -> list[KnownRelease]:
     """Return the stored releases of the project, by product, the newest version of each first."""
     project = corpus.settings.project
     used = await corpus.store.releases.used_releases(project)
@@ -55,7 +55,7 @@ async def list_known_releases(corpus: Corpus) -> list[KnownRelease]:
     ]
 
 
-async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, int]:
+async def drop_releases(corpus: StoredCorpus, names: Sequence[str]) -> dict[Release, int]:
     """Delete the pages of releases named as `django@3.2.25`, `django<4` or `django`.
 
     Returns how many pages each of them had.
@@ -76,14 +76,14 @@ async def drop_releases(corpus: Corpus, names: Sequence[str]) -> dict[Release, i
     return await _drop(corpus, list(due))
 
 
-async def drop_other_versions(corpus: Corpus, release: Release) -> dict[Release, int]:
+async def drop_other_versions(corpus: StoredCorpus, release: Release) -> dict[Release, int]:
     """Delete all other versions of a release's product."""
     stored = [entry.release for entry in await list_known_releases(corpus)]
     others = [other for other in stored if other.product == release.product and other != release]
     return await _drop(corpus, others)
 
 
-async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
+async def drop_old_releases(corpus: StoredCorpus) -> dict[Release, int]:
     """Delete every release that no synced folder uses, except the newest of a product."""
     known = await list_known_releases(corpus)
     due = []
@@ -96,7 +96,7 @@ async def drop_old_releases(corpus: Corpus) -> dict[Release, int]:
     return await _drop(corpus, due)
 
 
-async def _drop(corpus: Corpus, releases: Sequence[Release]) -> dict[Release, int]:
+async def _drop(corpus: StoredCorpus, releases: Sequence[Release]) -> dict[Release, int]:
     project = corpus.settings.project
     dropped = {
         release: await corpus.store.releases.drop_release(project, release) for release in releases
