@@ -42,3 +42,13 @@ def test_a_page_of_several_first_headings_is_named_after_the_one_its_address_nam
     page = extracted(html, url="https://example.org/guide/permissions/index.html")
 
     assert page.title == "Permissions"
+
+
+def test_a_manual_page_is_named_by_what_it_is_about_not_by_its_library() -> None:
+    html = """<title>libfen(3)</title><h1>libfen(3) Manual Page</h1><h2>NAME</h2>
+    <div><p>fen_open, fen_close - Open and close a fen, with all that lives in it.</p></div>"""
+    own = html.replace("libfen(3)", "fen_open(3)")
+    url = "https://example.org/docs/fen_open.html"
+
+    assert extracted(html, url=url).title == "fen_open, fen_close – libfen(3)"
+    assert extracted(own, url=url).title == "fen_open(3) Manual Page"

@@ -17,6 +17,11 @@ _FOLDER = files("citewell.web.render")
 _SETTLE = (_FOLDER / "settle.js").read_text(encoding="utf-8")
 _SCROLL = (_FOLDER / "scroll.js").read_text(encoding="utf-8")
 COUNT_PENDING = (_FOLDER / "pending.js").read_text(encoding="utf-8")
+# Only a page that was painted has seen that its window changed; a tab in the background never is.
+_NEXT_FRAMES = """new Promise((done) => {
+  setTimeout(done, 1000);
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));
+})"""
 _PENDING = "globalThis.__pending ? __pending() : {}"
 
 # Such requests stay open for as long as the page does.
@@ -123,6 +128,7 @@ class Settling:
         missing, look = await self._wait(until)
         # A list asks for more when its end comes into view, which it never leaves in a high window.
         await self._scripts.set_window_height(_SCROLLED_HEIGHT)
+        await self._scripts.run(_NEXT_FRAMES)
         for _ in range(_MAX_SCROLLS):
             if missing or anyio.current_time() >= until:
                 break

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 
 
 _OPENING_ELEMENTS = 60
+_OPENING_SECTIONS = 4
+_MAX_NAME_LINE = 300
+# "tep_register_comm, tep_override_comm - Manage pid to process name mappings": up to three names.
+_MANUAL_NAMES = re.compile(
+    r"([\w.:+~-]{3,60}(?:, ?[\w.:+~-]{3,60}){0,2})(?:, ?[\w.:+~-]{3,60})*+\s+[-–—]\s"
+)
 _TITLE_TAGS = frozenset({"div", "p", "center"})
 _OPENING_BLOCKS = 8
 _CLOSING_BLOCKS = 6
@@ -81,7 +87,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     title = _title_of(
         metadata,
         canonical.sections,
-        named,
+        named or _manual_name(canonical.text, canonical.sections, metadata.title),
         fetched.final_url,
         is_article=content.is_article,
         is_site_title=is_site_title,
@@ -132,6 +138,17 @@ def _title_of(
         return f"{own} – {metadata.title}"
     chosen = choose_title(metadata, headings, subheadings=subheadings, is_article=is_article)
     return named or chosen or first
+
+
+def _manual_name(text: str, sections: Sequence[Section], title: str) -> str:
+    """Return what a manual page says it is about, where its title is that of a whole library."""
+    name = next((each for each in sections[:_OPENING_SECTIONS] if each.heading == "NAME"), None)
+    if name is None:
+        return ""
+    body = visible_text(text[name.start : name.end]).partition("NAME")[2].lstrip()
+    names = _MANUAL_NAMES.match(body[:_MAX_NAME_LINE])
+    first = names.group(1).partition(",")[0].lower() if names is not None else ""
+    return names.group(1) if names is not None and first not in title.lower() else ""
 
 
 def _is_site_title(metadata: Metadata, root: Element) -> bool:
