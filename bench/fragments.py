@@ -92,6 +92,8 @@ _WORDS_IN_VIEW = r"""() => {
     const start = place;
     place += node.data.length;
     if (box.bottom < 0 || box.top > innerHeight || box.width === 0) continue;
+    // A menu that was hidden can lie over the highlighted words.
+    if (getComputedStyle(node.parentElement).visibility !== "visible") continue;
     for (const match of node.data.matchAll(/[\u2e80-\uffef]|[\p{L}\p{N}]+/gu)) {
       range.setStart(node, match.index);
       range.setEnd(node, match.index + match[0].length);
@@ -151,8 +153,7 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
     rows: dict[str, list[tuple[bool, ...]]] = {}
     started = time.perf_counter()
     for citation in cited:
-        shown = _highlighted(page, citation.link)
-        visible = _letters(page.evaluate("document.body.innerText"))
+        shown, visible = _highlighted(page, citation.link)
         spellings = [_shown_lines(s, visible) for s in (citation.words, citation.with_formulas)]
         wanted, got = _letters(spellings[0]), _letters(shown)
         is_hidden = not any(map(_letters, spellings))
@@ -188,11 +189,12 @@ def _ends(text: str) -> str:
     return repr(text if len(text) < 2 * _SHOWN else f"{text[:_SHOWN]} … {text[-_SHOWN:]}")
 
 
-def _highlighted(page: Page, link: str) -> str:
-    """Return the words that the browser highlights."""
+def _highlighted(page: Page, link: str) -> tuple[str, str]:
+    """Return the words that the browser highlights, and the letters that it shows of the page."""
     # Without this, a second link into the same page would only scroll.
     page.goto("about:blank")
     page.goto(link, wait_until="load")
+    visible = _letters(page.evaluate("document.body.innerText"))
     painted = _painted_with_and_without_menus(page)
     height = page.evaluate("document.documentElement.scrollHeight")
     # Images that load late, and the style above, move the words out of view.
@@ -205,8 +207,9 @@ def _highlighted(page: Page, link: str) -> str:
         shown = _painted_with_and_without_menus(page)
         # It may go on below the edge of the screen.
         is_in_view = bool(painted) and shown <= painted
-        painted |= shown
-    return " ".join(word for _, word in sorted(painted))
+        # Scripts that add words to a menu move the places of all others.
+        painted = painted | shown if painted & shown else max(painted, shown, key=len)
+    return " ".join(word for _, word in sorted(painted)), visible
 
 
 def _painted_with_and_without_menus(page: Page) -> set[tuple[int, str]]:

@@ -152,3 +152,31 @@ def test_two_sources_that_name_the_same_setting_disagree() -> None:
 
     assert found == ("10", "20")
     assert nameless is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("**wade(depth, *, slow=True, legs=2)**", "**wade(depth, *, slow=False, legs=2)**", ("True", "False")),
+        ("**`class Heron(name='grey', age=1)`**", "**`class Heron(name='night', age=1)`**", ("'grey'", "'night'")),
+        ("**wade(legs=2, mud=None)**", "**wade(legs=3, *, rng=None)**", ("2", "3")),
+        ("| `max_fish` | integer | 30 |", "| `max_fish` | integer | 60   |", ("30", "60")),
+        # Another argument, another row, two values, an amount in another unit, a year, a sentence.
+        ("**wade(depth, legs=2)**", "**wade(depth, feet=3)**", None),
+        ("**wade(legs=2)**", "**swim(legs=3)**", None),
+        ("| `max_fish` | 30 |", "| `max_frogs` | 60 |", None),
+        ("| `max_fish` | 30 | 4 |", "| `max_fish` | 60 | 5 |", None),
+        ("| `max_wait` | 60s |", "| `max_wait` | 1m |", None),
+        ("| Last seen | 2019 |", "| Last seen | 2024 |", None),
+        ("| Food | It eats 3 fish. |", "| Food | It eats 4 frogs. |", None),
+    ],
+)  # fmt: skip
+def test_rows_and_signatures_of_two_versions_differ_in_one_value(
+    one: str, other: str, differ: tuple[str, str] | None
+) -> None:
+    assert values(one, other) == differ
+
+
+def test_rows_and_signatures_of_other_sections_are_not_compared() -> None:
+    assert values("| limit | 30 |", "| limit | 60 |", other_headings=("Settings", "Ponds")) is None
+    assert values("| limit | 30 |", "| limit | 60 |", same_page=False) is None

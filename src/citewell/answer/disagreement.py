@@ -19,12 +19,14 @@ from citewell.answer.claims import (
     opposites_between,
     read_facts,
 )
+from citewell.answer.listed_values import differing_listed, read_listed
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
 from citewell.core.words import content_words
 
 if TYPE_CHECKING:
     from citewell.answer.claims import Facts
+    from citewell.answer.listed_values import ListedValues
 
 _LEAST_WORDS = 4
 _LEAST_WORDS_IN_PLACE = 2
@@ -56,6 +58,7 @@ _NO_VALUES = frozenset(
     "earlier later less more fewer greater local remote client server start end begin input "
     "output".split()
 )
+_LISTS = ("|", "**")
 _AMOUNT = re.compile(r"(?P<number>[-+−]?\d++(?:\.\d++)*+)(?P<unit>%|[a-zA-Z]*+)")
 
 
@@ -69,6 +72,8 @@ class Statement:
     facts: Facts
     subject: frozenset[str]
     """The names in the last heading: what the section defines."""
+    listed: ListedValues | None = None
+    """The values of a row of a table, or of a signature."""
 
 
 @frozen
@@ -86,6 +91,14 @@ def read_statement(
 
     With `names`, a sentence that has none of them is left out too.
     """
+    if names is None and sentence.startswith(_LISTS) and (listed := read_listed(sentence)):
+        return Statement(
+            text=sentence,
+            headings=tuple(_bare(heading) for heading in headings),
+            facts=read_facts(""),
+            subject=frozenset(),
+            listed=listed,
+        )
     # Folding is slow, and most sentences hold no such word as they stand.
     if len(sentence) > _LONGEST_CHARACTERS or _VALUE_WORD.search(sentence) is None:
         return None
@@ -122,6 +135,10 @@ def find_difference(one: Statement, other: Statement, *, same_page: bool) -> Dif
     above one of them defines be named with the other.
     """
     same_place = same_page and one.headings[1:] == other.headings[1:]
+    if one.listed is not None and other.listed is not None:
+        listed = differing_listed(one.listed, other.listed) if same_place else None
+        value = None if listed is None else DifferingValue(one=listed[0], other=listed[1])
+        return value if value is not None and _is_sure(value) else None
     if not same_place and not _name_the_same(one, other):
         return None
     values = _differing_values(one.facts, other.facts)

@@ -23,7 +23,8 @@ BLOCK = "\x1e"
 UNSURE = "\x1f"
 """Stands for something that a browser may or may not show."""
 
-_LETTERS = re.compile(r"[^\W_]+")
+# Numbers and words are apart: canonical text may lack the space between the two.
+_LETTERS = re.compile(r"\d+|[^\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
 _LINE_BREAKS = re.compile(r"[ \t]*+\n\s*+")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")

@@ -34,9 +34,18 @@ def test_a_screen_has_the_menu_and_one_block_for_each_item_cell_and_paragraph() 
 
 
 def test_lines_of_programs_and_breaks_are_line_feeds_of_one_block() -> None:
-    html = "<p>one<br>two</p><pre>wade(\n    deep)</pre><div class='line'>a  =  b</div>"
+    html = "<p>one <br> two</p><pre>wade(\n    deep)</pre><div class='line'>a  =  b</div>"
 
     assert screen_of(html) == f"one\ntwo{BLOCK}wade(\n    deep){BLOCK}a  =  b"
+
+
+def test_the_parameters_of_javadoc_are_a_block_and_its_signature_keeps_its_lines() -> None:
+    html = (
+        '<div class="member-signature"><span>@Input</span>\n<span>void</span>&nbsp;'
+        '<span>wade</span><span class="parameters">(int depth)</span></div>'
+    )
+
+    assert screen_of(html) == f"@Input\nvoid\xa0wade{BLOCK}(int depth)"
 
 
 def test_what_scripts_and_style_sheets_change_is_unsure() -> None:

@@ -20,8 +20,13 @@ _UNSURE_CLASSES = (
     "math", "headerlink", "permalink", "viewcode-link", "viewcode-back", "anchor", "self-link",
     "lineno", "linenos", "method-click-advice",
 )  # fmt: skip
-# Doxygen's programs keep their spaces by a style sheet.
-_PROGRAM_CLASSES = ("fragment", "line")
+# The programs of Doxygen and the signatures of Javadoc keep their spaces by a style sheet, which
+# also makes a block of a signature's parameters.
+_PROGRAM_CLASSES = (
+    "fragment", "line", "member-signature", "type-signature", "package-signature",
+    "module-signature",
+)  # fmt: skip
+_BLOCK_CLASSES = ("parameters", "exceptions", "type-parameters-long")
 _UNSURE_LETTERS = 8
 # What style sheets hide until it is clicked or pointed at: pragmas of Nim, tooltips, menus.
 _HIDDEN_CLASSES = ("pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu")
@@ -57,6 +62,11 @@ class _ScreenWriter:
         self.pieces.append(text)
         self._after_space = False
 
+    def add_break(self) -> None:
+        if self._after_space and self.pieces:
+            self.pieces[-1] = self.pieces[-1].removesuffix(" ")
+        self.add_mark("\n")
+
     def add_mark(self, mark: str) -> None:
         self.pieces.append(mark)
         self._after_space = mark != UNSURE
@@ -68,13 +78,13 @@ def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None
         if isinstance(child, str):
             add(child)
         elif child.tag == "br":
-            writer.add_mark("\n")
+            writer.add_break()
         elif _is_unsure(child):
             writer.add_mark(UNSURE)
         elif child.names and child.has_class(*_HIDDEN_CLASSES):
             continue
         else:
-            is_block = child.tag in _BLOCKS
+            is_block = child.tag in _BLOCKS or (is_program and child.has_class(*_BLOCK_CLASSES))
             if is_block:
                 writer.add_mark(BLOCK)
             _write(child, writer, is_program=is_program or _is_program(child))
