@@ -10,7 +10,13 @@ import pytest
 from tests.e2e.processes import SERVE, environment
 from tests.messages import INITIALIZE
 
-from citewell.server.jsonrpc import INVALID_REQUEST, PARSE_ERROR, Fault, parse_message
+from citewell.server.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Fault,
+    parse_message,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +35,23 @@ FAULTS: dict[str, tuple[bytes, int]] = {
         b'{"jsonrpc":"2.0","id":"m","method":"\\ud800"}',
         INVALID_REQUEST,
     ),
+    "half of a character in the name of a tool": (
+        b'{"jsonrpc":"2.0","id":"t","method":"tools/call","params":{"name":"\\uD800"}}',
+        INVALID_PARAMS,
+    ),
+    "half of a character in the URI of a resource": (
+        b'{"jsonrpc":"2.0","id":"r","method":"resources/read","params":{"uri":"x:\\ud800"}}',
+        INVALID_PARAMS,
+    ),
+    "half of a character in an argument of a prompt": (
+        b'{"jsonrpc":"2.0","id":"p","method":"prompts/get",'
+        b'"params":{"name":"research","arguments":{"question":"\\udfff"}}}',
+        INVALID_PARAMS,
+    ),
+    "half of a character in a name inside the metadata": (
+        b'{"jsonrpc":"2.0","id":"n","method":"tools/list","params":{"_meta":{"a\\ud800":1}}}',
+        INVALID_PARAMS,
+    ),
     "an id that is an object": (
         b'{"jsonrpc":"2.0","id":{"a":1},"method":"tools/list"}',
         INVALID_REQUEST,
@@ -43,6 +66,12 @@ FAULTS: dict[str, tuple[bytes, int]] = {
         PARSE_ERROR,
     ),
 }
+
+
+def test_a_whole_character_in_two_escapes_is_no_fault() -> None:
+    line = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\\ud83d\\udc26"}}'
+
+    assert isinstance(parse_message(line), dict)
 
 
 @pytest.mark.parametrize("what", FAULTS)

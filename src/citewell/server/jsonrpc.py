@@ -69,7 +69,23 @@ def parse_message(raw: bytes) -> dict[str, Any] | Fault:
         return Fault(code=PARSE_ERROR, message="Parse error: the message is not JSON.")
     if not isinstance(message, dict):
         return Fault(code=INVALID_REQUEST, message="Invalid request: send one JSON object.")
-    return _find_fault(message) or message
+    fault = _find_fault(message)
+    # Only an escape can spell half of a character, and few messages have one.
+    if fault is None and rb"\ud" in raw.lower():
+        fault = _find_half_character(message)
+    return fault or message
+
+
+def _find_half_character(message: dict[str, Any]) -> Fault | None:
+    """Refuse parameters that no answer could repeat, such as the name of an unknown tool."""
+    params = message.get("params", {})
+    if message.get("method") == "tools/call":
+        # The tool itself says which of its arguments is wrong.
+        params = {name: value for name, value in params.items() if name != "arguments"}
+    if is_unicode(compact_json(params)):
+        return None
+    text = "Invalid params: a text holds half of a character."
+    return Fault(code=INVALID_PARAMS, message=text, request_id=message.get("id"))
 
 
 def _find_fault(message: dict[str, Any]) -> Fault | None:
