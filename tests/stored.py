@@ -32,7 +32,6 @@ def stored_chunk(text: str, **changes: Any) -> StoredChunk:
         text=text,
         tokens=len(text.split()),
         has_code=False,
-        page_chunks=1,
     )
     return replace(chunk, **changes)
 

@@ -14,7 +14,7 @@ from citewell.research.support import (
 
 
 def chunk(text: str, *, number: int = 1, title: str = "Page") -> StoredChunk:
-    return stored_chunk(text, chunk_id=number, ordinal=number, title=title, page_chunks=3)
+    return stored_chunk(text, chunk_id=number, ordinal=number, title=title)
 
 
 def ranked(*texts: str) -> list[RankedChunk]:

@@ -118,7 +118,6 @@ async def test_a_chunk_comes_back_with_what_is_needed_to_cite_it(store: Store) -
         text="Egrets fly.",
         tokens=2,
         has_code=False,
-        page_chunks=2,
     )
     assert chunk.text == page.extracted.text[chunk.start : chunk.end]
 

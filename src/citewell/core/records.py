@@ -195,8 +195,7 @@ class PageInfo:
     text_hash: str
     chunks: int
     tokens: int
-    embedded_chunks: int
-    """How many of `chunks` have a vector of the store's current model."""
+    embedded_chunks: int  # how many have a vector of the current model
     fetched_at: datetime
     """When supplied text was stored, for a page of that origin."""
     etag: str | None
@@ -260,7 +259,6 @@ class StoredChunk:
     text: str
     tokens: int
     has_code: bool
-    page_chunks: int
     """How many chunks its page has."""
     tags: tuple[str, ...] = ()
     """Those of its page."""
@@ -367,8 +365,7 @@ class Quote:
     sub_query: str = ""  # the part of the question that it is for
     is_cut: bool = False
     """Whether it stops inside a sentence or a program, for its length."""
-    is_cut_before: bool = False
-    """Whether it begins inside a sentence or a row."""
+    is_cut_before: bool = False  # begins inside a sentence or a row
     origin: PageOrigin = "fetched"
     link: str = ""  # opens the page at the quote
     columns: str = ""
@@ -392,8 +389,7 @@ class Caller:
     monthly_units: int | None = None  # most units a month; None means without limit
     key_project: str | None = None  # the one project of the key; None means not limited to one
     key_expires_at: datetime | None = None  # when the key ends; None means never
-    pays_by_service: bool = False
-    """Whether the billing service vouched for the token, and is charged for paid tools."""
+    pays_by_service: bool = False  # the billing service knows the token and is charged
     token: str | None = field(default=None, repr=False, compare=False)
     """For services that are paid with the caller's own key; kept and logged nowhere."""
 

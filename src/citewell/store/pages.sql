@@ -29,7 +29,7 @@ source_id
 chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
 chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
 page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
-page.content_type, page.chunks AS page_chunks,
+page.content_type,
 -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
 -- postgres: page.tags,
 page.origin, page.product, page.version

@@ -98,7 +98,6 @@ def read_chunk(row: Row) -> StoredChunk:
         text=row["text"],
         tokens=row["tokens"],
         has_code=bool(row["has_code"]),
-        page_chunks=row["page_chunks"],
         tags=read_list(row["tags"]),
         origin=row["origin"],
         release=Release(product=row["product"], version=row["version"]),
