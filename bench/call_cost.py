@@ -89,33 +89,42 @@ async def measure(
 
 
 async def run(options: argparse.Namespace, library: Path) -> dict[str, float]:
-    rows = questions_on(options.site)
+    """Return the median of each tool over questions that were not asked before."""
     medians: dict[str, float] = {}
-    settings = settings_for(library)
+    for tool, arguments in arguments_of(options.site).items():
+        if options.tool and tool not in options.tool:
+            continue
+        # A word in front makes a round's questions new to what remembers questions.
+        rounds = [
+            [(tool, arguments(_reworded(row, number))) for row in questions_on(options.site)]
+            for number in range(options.rounds + 1)
+        ]
+        first, again, failed = await _ask_anew(settings_for(library), rounds)
+        medians[tool] = round(statistics.median(first), 1)
+        print(
+            f"{tool:22} CPU ms a call: first time {medians[tool]:6.1f}, asked again "
+            f"{statistics.median(again or first):6.1f}, worst {max(first):6.1f}; {failed} errors",
+            flush=True,
+        )
+    return medians
+
+
+async def _ask_anew(
+    settings: Settings, rounds: Sequence[Sequence[tuple[str, dict[str, object]]]]
+) -> tuple[list[float], list[float], int]:
+    """Return the CPU milliseconds of the first round and of all others, and the errors.
+
+    The application is opened for it: another tool's calls would have left the model's results.
+    """
     registry = open_registry(settings)
     async with open_app(settings) as app:
-        for tool, arguments in arguments_of(options.site).items():
-            if options.tool and tool not in options.tool:
-                continue
-            # A word in front makes a round's questions new to what remembers questions.
-            calls = [
-                [(tool, arguments(_reworded(row, number))) for row in rows]
-                for number in range(options.rounds + 1)
-            ]
-            first, failed = await measure(app, registry, calls[0])
-            again: list[float] = []
-            for one in calls[1:]:
-                spent, errors = await measure(app, registry, one)
-                again += spent
-                failed += errors
-            medians[tool] = round(statistics.median(first[_LOADING_CALLS:]), 1)
-            worst = max(first[_LOADING_CALLS:])
-            print(
-                f"{tool:22} CPU ms a call: first time {medians[tool]:6.1f}, asked again "
-                f"{statistics.median(again or first):6.1f}, worst {worst:6.1f}; {failed} errors",
-                flush=True,
-            )
-    return medians
+        first, failed = await measure(app, registry, rounds[0])
+        again: list[float] = []
+        for calls in rounds[1:]:
+            spent, errors = await measure(app, registry, calls)
+            again += spent
+            failed += errors
+    return first[_LOADING_CALLS:], again, failed
 
 
 _OPENERS = ("", "Please: ", "Question: ", "Help: ", "Again: ", "Hello, ", "Well, ", "So: ")
