@@ -15,7 +15,6 @@ import os
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 from types import FrameType
@@ -40,7 +39,7 @@ _STAGES = {
     "inference/reranker": "reranking",
     "inference": "embedding",
     "retrieve": "retrieval",
-    "core/page_words": "links",
+    "core/screen": "links",
     "core/text_fragment": "links",
     "core/visible_text": "links",
     "core/folding": "links",
@@ -107,22 +106,19 @@ def _stage_of(innermost: FrameType) -> str:
     return _OTHER
 
 
-async def ask(site: str, library: Path, samples: Samples) -> float:
-    """Return the CPU milliseconds of a call."""
+async def ask(site: str, library: Path, samples: Samples) -> int:
+    """Return how many calls were sampled."""
     settings = settings_for(library)
     registry = open_registry(settings)
     arguments = arguments_of(site)[_TOOL]
     rows = questions_on(site)
-    started = 0.0
     async with open_app(settings) as app:
         for number, row in enumerate(rows):
             if number == _LOADING_CALLS:
-                started = time.process_time()
                 samples.start()
             await registry.call(_TOOL, arguments(row), app=app, caller=CALLER)
         samples.stop()
-        spent = time.process_time() - started
-    return 1000 * spent / (len(rows) - _LOADING_CALLS)
+    return len(rows) - _LOADING_CALLS
 
 
 def main() -> None:
@@ -137,9 +133,9 @@ def main() -> None:
         library = Path(folder) / "library.db"
         copy_library(options.cache / f"{options.site}.db", library)
         samples = Samples()
-        milliseconds = anyio.run(ask, options.site, library, samples)
-    scale = milliseconds / samples.by_stage.total()
-    found = {stage: round(scale * count, 1) for stage, count in samples.by_stage.most_common()}
+        calls = anyio.run(ask, options.site, library, samples)
+    ranked = samples.by_stage.most_common()
+    found = {stage: round(nanoseconds / 1e6 / calls, 1) for stage, nanoseconds in ranked}
     for stage, share in found.items():
         print(f"{stage:30} {share:8.1f}")
     if options.json is not None:
