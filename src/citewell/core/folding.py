@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from citewell.core.text import Span
 
 # All repeats are bounded or possessive, so that no page can make the search slow.
@@ -49,25 +47,6 @@ class FoldedText:
     def span(self, start: int, end: int) -> Span:
         """Return where the folded text from `start` to `end` stood; `end` is after `start`."""
         return self._origin(start)[0], self._origin(end - 1)[1]
-
-    def spans(self, spans: Iterable[Span]) -> list[Span]:
-        """Return where each of the spans, none of which is empty, stood."""
-        starts, last = self._starts, len(self._starts) - 1
-        origins: list[Span] = []
-        for span in spans:
-            run = bisect_right(starts, span[0]) - 1
-            start, end = self._origins[run]
-            # Most lie within a run that reads as it did before.
-            if (
-                run < last
-                and span[1] <= starts[run + 1]
-                and starts[run + 1] - starts[run] == end - start
-            ):
-                moved = start - starts[run]
-                origins.append((span[0] + moved, span[1] + moved))
-            else:
-                origins.append(self.span(*span))
-        return origins
 
     def _origin(self, offset: int) -> Span:
         run = bisect_right(self._starts, offset) - 1
