@@ -91,6 +91,7 @@ def test_no_command_at_all_shows_the_help_and_is_a_usage_error(
         (["search", "herons", "--top-k", "99"], "--top-k: 99 is above 50"),
         (["sites", "list", "--limit", "0"], "--limit: 0 is below 1"),
         (["ask", "birds.example/herons", "Why?"], "did you mean https://birds.example/herons?"),
+        (["ask", *["https://birds.example/"] * 21, "Why?"], "ask takes at most 20 URLs, not 21"),
         (["ingest", "herons"], "'herons' is neither a file or folder nor a URL"),
         (["ingest", "https://birds.example/", "--depth", "2"], "--depth is for whole sites"),
         (["sites", "add", "https://birds.example/", "--scope", "host"], "--scope is for whole"),

@@ -67,10 +67,10 @@ async def page_status(parts: Parts, url: str, *, project: str) -> CorpusStatus:
     """
     # The URL parser takes longer to import than the rest of a status.
     from citewell.app.stored_pages import find_stored_page
-    from citewell.web.urls import canonical_url
+    from citewell.web.urls import page_address
 
     page = await find_stored_page(parts.store, url, project=project)
-    entry = await parts.store.library.find_website(canonical_url(url), project=project)
+    entry = await parts.store.library.find_website(page_address(url), project=project)
     site = entry if entry is not None and entry.kind == "site" else None
     if page is None and site is None:
         raise NotFound(f"{url} is not indexed.", suggestion="Call answer or ingest with this URL.")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
-from citewell.cli.local_paths import local_paths
+from citewell.cli.local_paths import expand_arguments, local_paths
 from citewell.cli.parser import number_between
 from citewell.cli.tool_call import call_tool
 from citewell.core.errors import InvalidArgument
@@ -25,6 +25,9 @@ Answer a question from web pages, or from files and folders of this machine. Pag
 indexed, or whose copy is old, are fetched and indexed first, files when they have changed; then the
 passages that answer the question are printed word for word, with their sources. When the pages do
 not answer it, the brief says so."""
+
+# What `answer` accepts; its module takes long to import.
+_MOST_URLS = 20
 
 EXAMPLES = """\
   citewell ask https://docs.python.org/3/library/asyncio-task.html "How do I cancel a task?"
@@ -63,9 +66,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Ask and print the brief."""
     _check_positions(arguments.urls, arguments.question)
+    arguments.urls = list(expand_arguments(arguments.urls))
     paths = local_paths(arguments.urls)
     if paths:
         return _ask_of_files(paths, arguments, settings)
+    if len(arguments.urls) > _MOST_URLS:
+        raise InvalidArgument(
+            f"ask takes at most {_MOST_URLS} URLs, not {len(arguments.urls)}: "
+            "index them with `citewell ingest`, then ask with `citewell search`"
+        )
     given = {
         "url": arguments.urls,
         "query": arguments.question,

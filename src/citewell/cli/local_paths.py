@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from citewell.core.errors import InvalidArgument
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+# Pages of packages are named as pypi:anyio@4.16.0; after the name of a host comes a number.
+_PACKAGE_PAGE = re.compile(r"[a-z]+:\D")
 _LOOK_LIKE_PATHS = ("./", "../", "/", "~", ".\\", "..\\")
 
 
@@ -67,9 +70,9 @@ def refuse_other_than_urls(arguments: Sequence[str]) -> None:
         InvalidArgument: one of the arguments is not a URL.
     """
     for argument in arguments:
-        if "://" not in argument:
-            host = argument.partition("/")[0]
-            meant = f"; did you mean https://{argument}?" if "." in host.strip(".") else ""
+        if "://" not in argument and not _PACKAGE_PAGE.match(argument):
+            host = argument.partition("/")[0].strip(".")
+            meant = f"; did you mean https://{argument}?" if {".", ":"} & set(host) else ""
             raise InvalidArgument(f"{argument!r} is neither a file or folder nor a URL{meant}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.cli.parser import number_between
 from citewell.cli.terminal import print_text
 from citewell.cli.work import Outcome, add_json_option, run_work
+from citewell.core.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
@@ -34,7 +35,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `status`."""
-    parser.add_argument("url", nargs="?", metavar="URL", help="report on this page only")
+    parser.add_argument("url", nargs="?", metavar="URL", help="report on this page or file only")
     parser.add_argument("--no-urls", action="store_true", help="count, but do not list the pages")
     parser.add_argument(
         "--cursor", type=number_between(0), metavar="N", help="skip so many pages of the list"
@@ -44,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the counts and the pages."""
+    if arguments.url is not None:
+        arguments.url = _page_url(arguments.url)
     return run_work(partial(_status, arguments), arguments, settings)
 
 
@@ -78,6 +81,19 @@ async def _status(arguments: argparse.Namespace, app: App, on_progress: OnProgre
         structured=about | status_json(status),
         show=partial(print_text, head + unmarked(first).removeprefix("[CORPUS STATUS]\n")),
     )
+
+
+def _page_url(name: str) -> str:
+    """Return the URL of a page that is named by its URL or by the path of its file."""
+    # Imported late: a status without a URL is printed without.
+    from citewell.cli.local_paths import local_paths
+
+    paths = local_paths([name])
+    if not paths:
+        return name
+    if paths[0].is_dir():
+        raise InvalidArgument(f"{name} is a folder: name one of its files")
+    return paths[0].resolve().as_uri()
 
 
 def _beginning(status: CorpusStatus, offset: int) -> CorpusStatus:
