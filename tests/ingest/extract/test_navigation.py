@@ -108,3 +108,13 @@ def test_a_heading_over_the_date_of_a_page_leaves_the_text_with_it() -> None:
     )
 
     assert page.text == f"# Ants\n\n{_LONG}\n"
+
+
+def test_a_bar_of_links_with_the_start_of_the_site_leaves_the_text() -> None:
+    bar = " | ".join(f"<a href='{w}'>{w}</a>" for w in ("Home", "All Classes", "Index", "Search"))
+    page = extracted(
+        f"<body><p>{bar}</p><h1>Ants</h1><p>{_LONG}</p>"
+        "<p>Questions or comments, write to the <a href='m'>mailing list</a>.</p></body>"
+    )
+
+    assert page.text == f"# Ants\n\n{_LONG}\n"

@@ -52,3 +52,22 @@ def test_a_manual_page_is_named_by_what_it_is_about_not_by_its_library() -> None
 
     assert extracted(html, url=url).title == "fen_open, fen_close – libfen(3)"
     assert extracted(own, url=url).title == "fen_open(3) Manual Page"
+
+
+def test_a_title_that_the_first_heading_repeats_may_be_that_of_the_manual() -> None:
+    html = """<title>Fen Reference</title><h1>Fen Reference</h1><h2>... Fundamental Concepts</h2>
+    <p>A fen is a wetland that is fed by ground water, unlike a bog.</p>"""
+
+    page = extracted(html, url="https://example.org/ref/concepts.html")
+
+    assert page.title == "... Fundamental Concepts – Fen Reference"
+
+
+def test_the_heading_that_ends_a_title_names_the_page_under_a_longer_name_of_the_site() -> None:
+    html = """<title>Fen Connectors - News (1.2.x) - 2006 News and Status</title>
+    <h1>Fen Connectors - News</h1><h2>2006 News and Status</h2>
+    <p>The first release of the year mends three faults that were reported.</p>"""
+
+    page = extracted(html, url="https://example.org/news/20060101.html")
+
+    assert page.title == "2006 News and Status"

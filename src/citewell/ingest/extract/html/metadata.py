@@ -149,7 +149,7 @@ def choose_title(
 
 def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:
     """Return the later heading that ends a title which begins with the name of the site."""
-    if len(parts) < 2 or not parts[0].startswith(_plain(heading)):
+    if len(parts) < 2 or not "".join(parts[:-1]).startswith(_plain(heading)):
         return None
     return next((each for each in further if _plain(each) == parts[-1]), None)
 

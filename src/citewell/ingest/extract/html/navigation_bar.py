@@ -14,6 +14,8 @@ KEPT_INSIDE = frozenset("p li dt dd pre code h1 h2 h3 h4 h5 h6 blockquote figure
 _MAX_CHARACTERS = 500
 _MAX_LINKS = 15
 _MAX_ELEMENTS = 200
+# Among so many links, one to the start of the site shows what they are.
+_MIN_HOME_LINKS = 3
 _DIRECTION = frozenset(
     "prev previous next up back forward backward prior précédent précédente suivant suivante haut "
     "zurück weiter vorige vorheriges vorherige nächste nächstes hoch aufwärts anterior siguiente "
@@ -59,6 +61,8 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     spoken = [_words(link.text()) for link in links]
     plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
+    if len(links) >= _MIN_HOME_LINKS and ["home"] in spoken:
+        leads += 1
     return leads > 0 and 2 * max(labels, related, plain) >= len(links)
 
 

@@ -131,8 +131,10 @@ def _title_of(
     if not named and not is_article:
         if is_site_title or is_title_of_site(metadata.title, all_headings, url):
             own = first
-        elif len(headings) > 1 and repeats_title(headings[0], metadata.title):
-            # Over a further first heading, the title may be that of the site on every page.
+        elif first == metadata.title or (
+            len(headings) > 1 and repeats_title(headings[0], metadata.title)
+        ):
+            # Over further headings, the title may be that of the site on every page.
             own = heading_of_address(all_headings, url)
     if own and metadata.title and not shares_words(own, metadata.title):
         return f"{own} – {metadata.title}"
