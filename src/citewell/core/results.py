@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.frozen import frozen
@@ -62,9 +62,9 @@ class Question:
         return replace(within, source_ids=tuple(seen))
 
 
-@frozen
+@dataclass(slots=True, kw_only=True)
 class Timing:
-    """Milliseconds a run spent, by stage."""
+    """Milliseconds that a run has spent, by stage; counted while it goes on."""
 
     total_ms: float = 0.0
     ingest_ms: float = 0.0

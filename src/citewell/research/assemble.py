@@ -14,7 +14,7 @@ from citewell.core.off_loop import in_thread
 from citewell.core.page_slice import starts_inside, stops_in_sentence, stops_inside
 from citewell.core.progress import Progress
 from citewell.core.records import Quote
-from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked, Timing
+from citewell.core.results import FailedUrl, OpenLink, OrchestrationResult, PageChecked
 from citewell.core.words import content_words
 from citewell.research.disagreements import find_disagreements
 from citewell.research.frontier import Need
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from citewell.core.records import Block, PageInfo, PageText
     from citewell.core.results import Mode, StopReason
     from citewell.research.read_path import ChosenQuote
-    from citewell.research.run import ResearchRun, Spent
+    from citewell.research.run import ResearchRun
 
 _LISTED_LINKS = 5
 # From so many links on a page is taken for an index, if they are much of its text.
@@ -92,7 +92,7 @@ async def assemble(run: ResearchRun, *, partial: bool = False) -> OrchestrationR
         expansion_budget=run.question.expansion_budget,
         max_depth=run.limits.max_depth,
         urls_ingested=sum(outcome.changed for outcome in run.outcomes.values()) + run.followed_anew,
-        timing=_timing(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
+        timing=replace(run.spent, total_ms=(time.monotonic() - run.started) * 1000),
         failures=_failures(run),
         notes=(*run.found.notes, *run.notes, *_stale(run)),
         cautions=(*lacking, *_incomplete(run, quoted)),
@@ -306,16 +306,3 @@ def _failures(run: ResearchRun) -> tuple[FailedUrl, ...]:
             error = outcome.error
             failed.append(FailedUrl(url=url, reason=error.message, suggestion=error.suggestion))
     return tuple(failed)
-
-
-def _timing(spent: Spent, *, total_ms: float) -> Timing:
-    return Timing(
-        total_ms=total_ms,
-        ingest_ms=spent.ingest_ms,
-        query_analysis_ms=spent.analysis_ms,
-        retrieval_ms=spent.retrieval_ms,
-        reranking_ms=spent.reranking_ms,
-        expansion_ms=spent.expansion_ms,
-        locality_ms=spent.locality_ms,
-        merge_ms=spent.merge_ms,
-    )

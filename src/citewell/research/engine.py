@@ -91,7 +91,7 @@ class Engine:
             on_progress=on_progress,
             started=started,
         )
-        run.spent.analysis_ms = (time.monotonic() - started) * 1000
+        run.spent.query_analysis_ms = (time.monotonic() - started) * 1000
         count = len(analysis.sub_queries)
         message = f"Analyzing query — decomposed into {count} sub-queries"
         await on_progress(Progress(phase="analysis", message=message))

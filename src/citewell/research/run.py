@@ -12,7 +12,7 @@ import anyio
 from citewell.core.boundary import label, mark
 from citewell.core.errors import CitewellError, InferenceError
 from citewell.core.progress import OnProgress, Phase, Progress
-from citewell.core.results import ExpansionStep, Question, StopReason
+from citewell.core.results import ExpansionStep, Question, StopReason, Timing
 from citewell.core.text import one_line
 from citewell.ingest.outcome import IngestOutcome
 from citewell.research.frontier import Frontier, Need
@@ -52,19 +52,6 @@ _COMPARED_LINKS = 200
 
 
 @dataclass(slots=True, kw_only=True)
-class Spent:
-    """Milliseconds spent so far, by stage."""
-
-    analysis_ms: float = 0.0
-    ingest_ms: float = 0.0
-    retrieval_ms: float = 0.0
-    reranking_ms: float = 0.0
-    expansion_ms: float = 0.0
-    locality_ms: float = 0.0
-    merge_ms: float = 0.0
-
-
-@dataclass(slots=True, kw_only=True)
 class ResearchRun:
     """The state of one run; `gather` may be cancelled at any moment and what it has stays."""
 
@@ -91,7 +78,7 @@ class ResearchRun:
     notes: list[str] = field(default_factory=list)
     iterations: int = 0
     stop_reason: StopReason = "time is up"
-    spent: Spent = field(default_factory=Spent)
+    spent: Timing = field(default_factory=Timing)
 
     async def gather(self) -> None:
         """Ingest the given pages, then retrieve and follow links until there is reason to stop."""
