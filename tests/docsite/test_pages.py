@@ -62,6 +62,10 @@ def test_a_title_in_front_matter_is_shown_as_it_is_meant(written: str, title: st
     assert page(f"---\ntitle: {written}\n---\n# The heading\n").title == title
 
 
+def test_a_link_with_brackets_in_its_words_is_its_words() -> None:
+    assert page("# By [@bot[x]](https://a.example/b) and [c](d)\n").title == "By @bot[x] and c"
+
+
 def test_headings_lose_their_marks_and_keep_their_anchors() -> None:
     content = (
         "# The `x` of [a](b.md) and **c** { #the-x }\n## A_b <abbr>d</abbr> ##\n## Same\n## Same\n"

@@ -26,7 +26,9 @@ _MARK = re.compile(
 _NO_PARAGRAPH = re.compile(r"^(?: {4}|\t| {0,3}(?:[#>|]|[-*+] |\d+[.)] |```|~~~|<|:::|!!!))")
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([^\s{}]++)[^{}]*+\}$")
 _ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+[.#][^{}]*+\}$")
-_LINKED = re.compile(r"!?\[([^\[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])")
+_LINKED = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]*+\])*+)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\[\]]*\])"
+)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 # Each alternative begins with its mark: only then are other characters skipped over quickly.
 _EMPHASIS = re.compile(r"\*|`|~~|__|_(?:(?<!\w_)|(?!\w))")

@@ -238,5 +238,5 @@ def test_a_long_menu_shows_what_is_near_and_the_list_of_pages_all(tmp_path: Path
     # Nothing in the list folds: a page with others below it would have a mark without words.
     assert "<details" not in contents.partition("<article")[2]
     assert '<a href="page05.html">Page 3 5</a>' in page
-    assert 'href="../group04/page00.html"' in page
+    assert '<a href="../group04/page00.html" class="folded">' in page
     assert "group04/page05.html" not in page

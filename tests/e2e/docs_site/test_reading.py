@@ -11,6 +11,7 @@ from tests.e2e.looks import faults_of, fits
 from tests.site import Site, running_site, wait_until
 
 from citewell.docsite.folder import DocsFolder
+from citewell.docsite.site.export import export_site
 
 pytestmark = pytest.mark.slow
 
@@ -164,3 +165,18 @@ def test_a_diagram_without_scripts_is_its_source(browser: Browser, server_url: s
     page.goto(f"{server_url}/diagram.html")
     expect(page.locator("pre.diagram")).to_contain_text("Observer")
     context.close()
+
+
+def test_the_menu_of_a_phone_opens_at_the_current_page(browser: Browser, tmp_path: Path) -> None:
+    root, out = tmp_path / "docs", tmp_path / "out"
+    root.mkdir()
+    for number in range(60):
+        (root / f"page{number:02}.md").write_text(f"# Page {number}\n", encoding="utf-8")
+    export_site(DocsFolder.open(root), out)
+    page = browser.new_page(viewport={"width": 320, "height": 600})
+    page.goto((out / "page55.html").as_uri())
+
+    page.get_by_role("link", name="Menu").click()
+
+    expect(page.locator(".sidebar [aria-current]")).to_be_in_viewport()
+    page.close()

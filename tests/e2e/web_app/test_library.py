@@ -75,7 +75,7 @@ def test_a_site_is_previewed_added_read_scheduled_and_deleted_with_undo(tab: Tab
     page.wait_for_url("**/library", timeout=30_000)
     page.get_by_label("Filter by title or URL").fill("/docs/")
     page.get_by_role("button", name="Apply").click()
-    expect(page.locator("main")).to_contain_text("No website matches this filter.")
+    expect(page.locator("main")).to_contain_text("No site or page matches this filter.")
 
 
 def test_a_failure_says_why_and_what_to_do_and_is_tried_again(tab: Tab) -> None:
@@ -195,6 +195,7 @@ def test_pages_of_a_site_that_failed_are_listed_and_tried_again_alone(tab: Tab) 
     expect(failures.get_by_role("listitem")).to_have_count(2, timeout=60_000)
     expect(failures.get_by_role("listitem").first).to_contain_text("/part/two")
     expect(failures.get_by_role("listitem").first).to_contain_text("403")
+    expect(page.locator(".reader-head .note")).to_contain_text(site.url("/part/two"))
     tab.check_looks()
 
     site.pages["/part/two"] = words.format("two")

@@ -25,6 +25,8 @@ class MenuEntry:
     """None for the heading of a group."""
     is_current: bool = False
     is_open: bool = False
+    is_folded: bool = False
+    """Whether pages below it are left out."""
     children: tuple[MenuEntry, ...] = ()
 
 
@@ -62,7 +64,8 @@ def _entry(
 ) -> MenuEntry:
     is_near = any(item is each for each in trail)
     if is_long and not is_near and item.children:
-        return MenuEntry(title=item.title, href=_href(_first_page(item), addresses))
+        href = _href(_first_page(item), addresses)
+        return MenuEntry(title=item.title, href=href, is_folded=True)
     children = tuple(
         _entry(child, path, addresses=addresses, trail=trail, is_long=is_long)
         for child in item.children

@@ -125,10 +125,10 @@ def _breakable(text: str) -> Markup:
 
 def _said_of(reason: str, url: str, texts: Texts) -> str:
     """Return a reason without the address that the page shows beside it."""
-    if not url or url not in reason:
-        return reason
-    words = reason.replace(url, texts("error.the_page"))
-    return words[:1].upper() + words[1:]
+    # Not where it is the beginning of another address.
+    address = re.compile(rf"{re.escape(url)}(?=[\s,;:.)]*(?:\s|$))")
+    words = address.sub(texts("error.the_page"), reason) if url else reason
+    return words if words == reason else words[:1].upper() + words[1:]
 
 
 def mark_difference(text: str) -> Markup:

@@ -17,7 +17,7 @@ window.docsPlaces = (query, terms, length) => {
   );
   const CELL_BORDER = /[ \t]*\|[ \t]*/g;
   const ATTRIBUTES = /[ \t]*\{:?[ \t]*[.#][^{}]*\}(?=\n?$)/;
-  const LINKED = /!?\[([^[\]]*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^[\]]*\])/g;
+  const LINKED = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\](?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^[\]]*\])/g;
   const TAG = /<\/?[A-Za-z][^<>]*>/g;
   const W = "[\\p{L}\\p{N}_]";
   const EMPHASIS = new RegExp(`\\*|\`|~~|__|_(?:(?<!${W}_)|(?!${W}))`, "gu");

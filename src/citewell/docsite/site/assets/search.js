@@ -180,7 +180,9 @@
       const item = document.createElement("li");
       const link = line(hit, query);
       link.removeAttribute("tabindex");
-      item.append(link);
+      const words = link.querySelector(".hit-text");
+      const section = link.querySelector(".hit-section");
+      item.append(link, ...(section ? [section] : []), words);
       results.append(item);
     }
     if (found.length) place.replaceChildren(results);
@@ -197,7 +199,8 @@
   input.setAttribute("aria-expanded", "false");
   input.setAttribute("aria-controls", list.id);
   input.setAttribute("aria-autocomplete", "list");
-  input.placeholder = "Search (Ctrl K)";
+  // On a phone there is neither the key nor the room to name it.
+  if (matchMedia("(min-width: 54rem)").matches) input.placeholder = "Search (Ctrl K)";
   input.addEventListener("input", update);
   input.addEventListener("focus", () => {
     if (form.dataset.index) loadIndex().catch(() => (loading = null));

@@ -149,4 +149,8 @@
   joinTabs();
   followOutline();
   showCurrentPage();
+  // On a phone the menu is hidden until it is asked for.
+  addEventListener("hashchange", () => {
+    if (location.hash === "#_menu") showCurrentPage();
+  });
 })();
