@@ -18,7 +18,7 @@ from citewell.app.citations import CitedQuote
 from citewell.core.citations import Citation
 from citewell.core.records import Caller
 from citewell.tools.tool import Call
-from citewell.tools.webapp.handed_out import citations_of_page, list_handed_out
+from citewell.tools.webapp.handed_out import citations_of_page
 
 pytestmark = pytest.mark.anyio
 
@@ -33,8 +33,10 @@ def page(*, hours: str = "three", lead: str = "", menu: str = "") -> str:
 
 
 async def handed_out(library: Library, caller: Caller = ME) -> list[Citation]:
-    view = await list_handed_out(Call(parts=library.parts, caller=caller))
-    return list(view.citations)
+    await library.parts.citations.write_out()
+    return await library.parts.store.citations.list_citations(
+        caller.owner, project=caller.project, verdict=None, limit=100, offset=0
+    )
 
 
 async def refreshed(websites: Websites, source_id: int) -> None:

@@ -213,6 +213,22 @@ async def test_a_canonical_address_that_cannot_be_read_is_not_believed() -> None
     assert paths == ["/docs/", "/docs/a"]
 
 
+async def test_a_site_whose_pages_all_name_others_is_read_though_one_page_fails() -> None:
+    def named(title: str, *links: str) -> str:
+        return prose(title, links=links, head=f"<link rel='canonical' href='/docs/no-{title}'>")
+
+    _, paths = await crawled(
+        {
+            "/docs/": named("Docs", "a", "b", "broken"),
+            "/docs/a": named("A"),
+            "/docs/b": named("B"),
+            "/docs/broken": Response(status=500),
+        }
+    )
+
+    assert paths == ["/docs/", "/docs/a", "/docs/b"]
+
+
 async def test_only_pages_of_the_language_asked_for_are_kept() -> None:
     japanese = html("鷺", "鷺は浅い水の中を歩き、魚をじっと待つ鳥です。日本でもよく見られます。")
     _, paths = await crawled(

@@ -70,7 +70,7 @@ async def test_what_is_compared_is_remembered_as_handed_out(library: Library) ->
 
     [pair] = compared["pairs"]
     ids = {pair["old"]["id"], pair["new"]["id"], compared["release_notes"][0]["id"]}
-    assert {each.citation_id for each in handed.citations} == ids
+    assert {cited.citation.citation_id for cited in handed.quotes} == ids
 
 
 async def test_a_page_is_compared_with_its_sibling(library: Library) -> None:

@@ -111,10 +111,11 @@ class SiteCrawler:
         found = await self._store.crawls.next_urls(self._site_id, limit=max(asked, 0))
         urls = [at for at in found if at.url not in self._unreachable][: max(room, 0)]
         if not urls:
+            # Aliases first: where every page names another, none counts as read before.
             return (
                 (room > 0 and await self._add_members())
-                or await self._begin_last_round(counts)
                 or (room > 0 and await self._store.crawls.retry_aliases(self._site_id) > 0)
+                or await self._begin_last_round(counts)
             )
         slots = anyio.Semaphore(PARALLEL_PAGES)
         async with anyio.create_task_group() as tasks:

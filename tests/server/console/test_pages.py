@@ -17,6 +17,7 @@ from tests.server.tiny import serving
 from citewell.core.library import Discovery
 from citewell.core.records import Link
 from citewell.people.desk import MOST_LISTED
+from citewell.server.console.door import complete_url
 from citewell.server.console.pages import mark_difference
 from citewell.server.console.texts import Texts
 
@@ -293,6 +294,33 @@ async def test_a_search_without_an_answer_says_so_and_what_was_checked() -> None
     assert "<mark id=" in answered
     assert "These quotes answer it" in answered
     assert "Nothing was found that answers this" in unanswered
+
+
+async def test_a_quote_for_two_questions_is_one_card_and_counted_once() -> None:
+    async with console() as http:
+        for question in ("What does the grey heron eat?", "Which fish does the grey heron eat?"):
+            await http.get("/", params={"q": question})
+        page = unescape((await http.get("/citations")).text)
+
+    total = re.search(r'All <span class="count">(\d+)<', page)
+    assert total is not None
+    assert page.count('class="card quote-card"') == int(total[1])
+    assert "“What does the grey heron eat?” · " in page
+    assert "“Which fish does the grey heron eat?” · " in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "url"),
+    [
+        ("docs.example/a", "https://docs.example/a"),
+        ("127.0.0.1:8000/a", "http://127.0.0.1:8000/a"),
+        ("localhost:8000", "http://localhost:8000"),
+        ("localhost.example", "https://localhost.example"),
+        ("http://docs.example", "http://docs.example"),
+    ],
+)
+def test_an_address_without_a_scheme_gets_the_likely_one(typed: str, url: str) -> None:
+    assert complete_url(typed) == url
 
 
 async def test_a_page_of_another_project_does_not_exist() -> None:

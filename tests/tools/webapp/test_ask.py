@@ -31,6 +31,16 @@ async def test_a_quote_is_shown_in_its_context_with_the_words_of_the_question() 
     assert "<b>stands</b> <b>still</b>" in first.html
 
 
+async def test_quotes_that_hardly_answer_are_not_said_to_answer() -> None:
+    async with open_library(HERONS) as library:
+        call = Call(parts=library.parts, caller=ME)
+        view = await ask(Asked(question="What does the grey heron eat?"), call, library.app)
+
+    doubtful = replace(view, cards=[replace(card, confidence=0.31) for card in view.cards])
+    likely = replace(view, cards=[*doubtful.cards, replace(view.cards[0], confidence=0.5)])
+    assert (doubtful.is_sure, likely.is_sure) == (False, True)
+
+
 async def test_quotes_are_copied_with_their_sources() -> None:
     async with open_library(HERONS) as library:
         call = Call(parts=library.parts, caller=ME)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -60,6 +61,7 @@ CONSOLE_NEEDS: tuple[PartName, ...] = (
 FORM_TOKEN = "form_token"
 SESSION_COOKIE = "citewell_session"
 
+_OWN_MACHINE = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?=[:/?#]|$)", re.IGNORECASE)
 _SAFE_METHODS = frozenset({"GET", "HEAD"})
 # What a page of another site can send without asking, except that it cannot know the form token.
 _FORM_TYPES = frozenset({"application/x-www-form-urlencoded", "multipart/form-data", "text/plain"})
@@ -215,8 +217,10 @@ async def read_form(request: Request) -> FormData:
 
 
 def complete_url(text: str) -> str:
-    """Return the URL that a person typed, with `https://` if it has no scheme."""
-    return text if "://" in text else f"https://{text}"
+    """Return the URL that a person typed, with a scheme if it has none: this machine has no TLS."""
+    if "://" in text:
+        return text
+    return f"http://{text}" if _OWN_MACHINE.match(text) else f"https://{text}"
 
 
 def _content_type(request: Request) -> str:

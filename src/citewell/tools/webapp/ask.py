@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from citewell.core.storage import CorpusStats
     from citewell.tools.tool import Call, Tool, ToolOutput
 
+_EVEN = 0.5
 ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
 
 
@@ -72,6 +73,12 @@ class AskView:
     followed: Sequence[FollowedPage]
     copies: Mapping[str, str]
     """Texts to copy, by their form."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether a quote more likely answers than not; what has no probability counts as one."""
+        chances = [card.confidence for card in self.cards]
+        return None in chances or max((c for c in chances if c is not None), default=0.0) >= _EVEN
 
     @property
     def failures(self) -> Sequence[FailedUrl]:

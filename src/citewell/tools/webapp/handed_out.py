@@ -23,12 +23,22 @@ _OF_A_PAGE = 100
 
 
 @frozen
+class CitedQuote:
+    """A quote that was handed out, for one question or several."""
+
+    citation: Citation
+    """Of the question that got it last."""
+    questions: Sequence[str]
+    times: int
+    html: str
+    """The quote; no HTML of the page passes."""
+
+
+@frozen
 class HandedOutView:
     """A screen of citations, newest first."""
 
-    citations: Sequence[Citation]
-    html: Sequence[str]
-    """Their quotes as HTML; none of the pages' own passes."""
+    quotes: Sequence[CitedQuote]
     counts: CitationCounts
     verdict: Verdict | None
     """The verdict that they were asked for by."""
@@ -59,11 +69,21 @@ async def list_handed_out(
         limit=_ON_A_SCREEN + 1,
         offset=screen * _ON_A_SCREEN,
     )
-    citations = listed[:_ON_A_SCREEN]
-    texts = [StoredText(text=citation.quote, heading_shift=2) for citation in citations]
+    of_quotes: dict[str, list[Citation]] = {}
+    for citation in listed[:_ON_A_SCREEN]:
+        of_quotes.setdefault(citation.citation_id, []).append(citation)
+    texts = [StoredText(text=same[0].quote, heading_shift=2) for same in of_quotes.values()]
+    html = await call.parts.fetcher.sandbox.run(render_stored_texts, texts) if texts else []
     return HandedOutView(
-        citations=citations,
-        html=await call.parts.fetcher.sandbox.run(render_stored_texts, texts) if texts else [],
+        quotes=[
+            CitedQuote(
+                citation=same[0],
+                questions=[citation.question for citation in same if citation.question],
+                times=sum(citation.times for citation in same),
+                html=rendered,
+            )
+            for same, rendered in zip(of_quotes.values(), html, strict=True)
+        ],
         counts=await store.count_citations(owner, project=project),
         verdict=verdict,
         screen=screen,
