@@ -57,6 +57,20 @@ async def test_a_page_lets_nothing_run_or_load_but_its_own_files() -> None:
         assert not re.search(r'(?:src|href)="(?:https?:)?//', page.text)
 
 
+@pytest.mark.parametrize("number", [2**63, int("9" * 400)], ids=["2^63", "400 digits"])
+async def test_an_id_that_no_column_holds_is_no_path(number: int) -> None:
+    paths = [
+        f"{DIRECTIVES}/templates/deleted/{number}",
+        f"/library/jobs/{number}/cancel",
+        *(f"/library/{number}/{what}" for what in ("refresh", "retry", "settings", "delete")),
+    ]
+    async with console() as http:
+        answers = [await http.post(path) for path in paths]
+        old_address = await http.get(f"/page/{number}")
+
+    assert {answer.status_code for answer in (*answers, old_address)} == {404}
+
+
 async def test_an_empty_history_is_not_a_search_without_matches() -> None:
     async with console() as http:
         empty = (await http.get(f"{QUESTIONS}/history")).text

@@ -60,7 +60,7 @@ def desk_routes(door: Door, screen: Screen, *, draining: Draining) -> list[Route
         page(f"{DIRECTIVES}/later/{{id}}", pages.deliver_later, "POST"),
         page(f"{DIRECTIVES}/restored", pages.restore_directive, "POST"),
         page(f"{DIRECTIVES}/templates", pages.keep_template, "POST"),
-        page(f"{DIRECTIVES}/templates/deleted/{{id:int}}", pages.drop_template, "POST"),
+        page(f"{DIRECTIVES}/templates/deleted/{{id:number}}", pages.drop_template, "POST"),
         page(f"{DIRECTIVES}/deleted", pages.drop_all, "POST"),
         page(f"{DIRECTIVES}/deleted/{{id}}", pages.drop_one, "POST"),
         api(f"{QUESTIONS}/api/requests", GET=_list_questions),

@@ -74,13 +74,13 @@ def library_routes(door: Door, screen: Screen) -> list[Route]:
         Route(IMPORT, door.guard(_import, refuse=refuse_json), methods=["POST"]),
         form("/preview", pages.preview),
         form("/add", pages.add),
-        form("/jobs/{id:int}/cancel", pages.cancel),
-        form("/jobs/{id:int}/retry", pages.retry),
+        form("/jobs/{id:number}/cancel", pages.cancel),
+        form("/jobs/{id:number}/retry", pages.retry),
         page("/{id}", pages.show_website),
-        form("/{id:int}/refresh", pages.refresh),
-        form("/{id:int}/retry", pages.retry_failed_pages),
-        form("/{id:int}/settings", pages.change_settings),
-        form("/{id:int}/delete", pages.delete),
+        form("/{id:number}/refresh", pages.refresh),
+        form("/{id:number}/retry", pages.retry_failed_pages),
+        form("/{id:number}/settings", pages.change_settings),
+        form("/{id:number}/delete", pages.delete),
     ]
 
 

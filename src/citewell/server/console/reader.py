@@ -61,7 +61,7 @@ def reader_routes(door: Door, screen: Screen) -> list[Route]:
         Route(
             "/read/{id}/changes", door.guard(show_changes, refuse=screen.refuse), methods=["GET"]
         ),
-        Route("/page/{id:int}", show_under_old_address, methods=["GET"]),
+        Route("/page/{id:number}", show_under_old_address, methods=["GET"]),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import RequestBodyLimitMiddleware
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -35,6 +36,15 @@ if TYPE_CHECKING:
 
 # An answer of the greatest length, every character of it escaped in a form.
 _MAX_BODY_BYTES = 200_000
+
+
+class _Number(IntegerConvertor):
+    """An id in a path, as `{id:number}`: a larger integer fits no column, so it is no path."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_url_convertor("number", _Number())
 
 
 @frozen
