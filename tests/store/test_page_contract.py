@@ -20,6 +20,7 @@ from citewell.core.records import (
     SearchFilter,
     StoredChunk,
 )
+from citewell.core.screen import pack_screen
 from citewell.core.storage import CorpusStats
 from citewell.core.words import text_words
 from citewell.store.protocol import Store
@@ -63,6 +64,18 @@ async def test_a_page_comes_back_as_it_was_put(store: Store) -> None:
     assert info.text_hash == content_hash(page.extracted.text)
     assert info.fetched_at == FETCHED_AT
     assert (info.chunks, info.tokens, info.embedded_chunks) == (2, 5, 0)
+
+
+async def test_the_screen_of_a_page_comes_back_whole_and_with_its_text(store: Store) -> None:
+    page = draft("https://a.org/", "Herons wade.")
+    screen = pack_screen("Menu\x1eHerons wade.")
+    put = await store.put_page(replace(page, extracted=replace(page.extracted, screen=screen)))
+
+    stored = await store.get_page(put.source_id)
+
+    assert stored is not None
+    assert stored.screen == screen
+    assert (await store.page_texts([put.source_id]))[put.source_id].screen == screen
 
 
 async def test_several_pages_come_back_each_as_alone(store: Store) -> None:
