@@ -112,6 +112,10 @@ class Gate:
             raise AccessRefused("invalid authorization header")
         return remembered.caller
 
+    def forget(self) -> None:
+        """Look every caller up again: keys were made or ended here."""
+        self._remembered.clear()
+
     async def _look_up(self, header: str | None, *, is_local: bool) -> Caller | None:
         guarded = await self.is_guarded()
         anonymous = self._anonymous(is_guarded=guarded, is_local=is_local)

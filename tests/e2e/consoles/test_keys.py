@@ -111,8 +111,8 @@ def test_an_admin_makes_a_key_that_is_shown_once_rotates_and_revokes_it(tab: Tab
     expect(row).to_contain_text("last used")
     assert first not in page.content()
     row.get_by_text("Rotate…").click()
-    row.get_by_label("The old token works for (hours)").fill("0")
-    row.get_by_role("button", name="Make a new token").click()
+    row.get_by_label("The old key works for (hours)").fill("0")
+    row.get_by_role("button", name="Make a new key").click()
     second = page.locator("#new-token").inner_text()
     assert tab.served.call("status", {}, key=second)
 
@@ -138,3 +138,32 @@ def test_keys_are_for_admins_and_the_log_shows_what_failed(tab: Tab) -> None:
     page.goto(f"{tab.served.url}{KEYS}")
     expect(page.get_by_text("Keys are for administrators.")).to_be_visible()
     tab.forgive()
+
+
+def test_a_key_that_is_shown_once_outlives_a_refused_name_and_is_used_after_a_rotation(
+    tab: Tab,
+) -> None:
+    page = tab.open(KEYS, key=tab.served.root)
+    page.get_by_text("Create a key", exact=True).click()
+    page.get_by_label("Name").fill("dora")
+    page.get_by_label("Scope").select_option("admin")
+    page.get_by_role("button", name="Create the key").click()
+    token = page.locator("#new-token").inner_text()
+    page.get_by_text("Create a key", exact=True).click()
+    page.get_by_label("Name").fill("dora")
+    page.get_by_label("Units per month").fill("77")
+    page.get_by_role("button", name="Create the key").click()
+    expect(page.locator("#message")).to_contain_text("There is a live key called 'dora' already.")
+    expect(page.locator("#new-token")).to_have_text(token)
+    expect(page.get_by_label("Units per month")).to_have_value("77")
+    tab.forgive()
+
+    row = page.locator(".site-row").filter(has_text="dora")
+    row.get_by_text("Rotate…").click()
+    row.get_by_label("The old key works for (hours)").fill("0")
+    row.get_by_role("button", name="Make a new key").click()
+    expect(page.locator("#new-token")).not_to_have_text(token)
+    page.get_by_role("button", name="Use it in this browser").click()
+    expect(row.filter(has_text="used in this browser")).to_have_count(1)
+    page.goto(f"{tab.served.url}{KEYS}/dora/rotate")
+    expect(row.filter(has_text="used in this browser")).to_have_count(1)

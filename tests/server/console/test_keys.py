@@ -143,7 +143,7 @@ async def test_after_a_rotation_the_old_token_says_what_replaced_it(tmp_path: Pa
     assert [f"replaced by …{token[1][-4:]}" in row for row in rows] == [False, True]
     assert ["works until" in row for row in rows] == [False, True]
     assert ["Revoke…" in row for row in rows] == [True, False]
-    assert "2 tokens that no longer work" in ended.text
+    assert "2 keys that no longer work" in ended.text
 
 
 async def test_a_quota_that_is_used_up_is_said_beside_the_question(tmp_path: Path) -> None:
@@ -161,3 +161,38 @@ async def test_a_quota_that_is_used_up_is_said_beside_the_question(tmp_path: Pat
     assert [answer.status_code for answer in answers] == [200, 413]
     assert "quota of this key is used up" in answers[1].text
     assert 'value="heron"' in answers[1].text
+
+
+async def test_the_first_key_locks_the_server_with_the_next_request(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        form = {"form_token": form_token((await http.get(KEYS)).text)}
+        made = await http.post(KEYS, data={"name": "me", "scope": "admin", **form})
+        locked = (await http.get(KEYS)).text
+
+    assert made.text.index("Use it in this browser") < made.text.index("Copy the key")
+    assert "this browser needs it too" in made.text
+    assert "Create a key" not in made.text
+    assert "data-locked" in locked
+    assert "citewell keys create NAME --scope admin" in locked
+
+
+async def test_a_form_that_cannot_be_taken_keeps_what_was_filled_in(tmp_path: Path) -> None:
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(shelf.settings, root=KeyTerms(scope="admin"))
+    form = {"name": "root", "scope": "read", "monthly_units": "12", "days": "7"}
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        refused = await http.post(KEYS, data=form, headers=bearer(tokens["root"]))
+
+    assert refused.status_code == 400
+    assert "There is a live key called &#39;root&#39; already." in refused.text
+    assert '<option value="read" selected>' in refused.text
+    assert [
+        value for value in ('value="root"', 'value="12"', 'value="7"') if value in refused.text
+    ] == ['value="root"', 'value="12"', 'value="7"']

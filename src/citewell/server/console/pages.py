@@ -60,6 +60,7 @@ class Pages:
         self._templates.filters["difference"] = mark_difference
         self._templates.filters["size"] = _size
         self._templates.filters["breakable"] = _breakable
+        self._templates.filters["sentence"] = _sentence
         self._templates.filters["plain"] = plain_lines
         self._templates.filters["said_of"] = lambda reason, url: _said_of(reason, url, texts)
         self._templates.filters["age"] = lambda text: age_of(text, texts)
@@ -116,6 +117,14 @@ def _size(count: int) -> str:
     while size >= 1000 and (larger := next(units, None)) is not None:
         size, unit = size / 1000, larger
     return f"{size:,.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+
+
+def _sentence(message: str) -> str:
+    """Return a message as a sentence: with a capital, unless it begins with a name, and an end."""
+    words = message.strip()
+    if re.match(r"[a-z]+[ ,]", words):
+        words = words[0].upper() + words[1:]
+    return words if not words or words[-1] in ".!?:…)" else f"{words}."
 
 
 def _breakable(text: str) -> Markup:

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from citewell.app.usage import shown_key, usage_csv
 from citewell.core.errors import InvalidArgument
 from citewell.core.identity import AccessScope, CallQuery
-from citewell.server.console.door import read_form, refuse_json
+from citewell.server.console.door import read_form, refuse_json, status_of
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import read_number
 from citewell.tools.webapp import keys
@@ -54,6 +54,7 @@ def usage_routes(door: Door, screen: Screen) -> list[Route]:
         page(KEYS, pages.show_keys),
         page(KEYS, pages.make_key, "POST"),
         page(f"{KEYS}/{{name:path}}/rotate", pages.rotate_key, "POST"),
+        page(f"{KEYS}/{{name:path}}/rotate", pages.return_to_keys),
         page(f"{KEYS}/{{name:path}}/revoke", pages.revoke_key, "POST"),
     ]
 
@@ -98,34 +99,58 @@ class UsagePages:
         return await self._show_keys(request, call, None)
 
     async def make_key(self, request: Request, call: Call) -> Response:
-        """Make the key of the form and show its token, this once."""
+        """Make the key of the form and show it, this once; a form that cannot be taken stays."""
         form = await read_form(request)
         scope = str(form.get("scope", ""))
-        made = await keys.make_key(
-            call,
-            str(form.get("name", "")),
-            scope=next((known for known in get_args(AccessScope) if known == scope), "read"),
-            monthly_units=_number(form, "monthly_units", most=10**12),
-            days=_number(form, "days", most=_MOST_DAYS),
-        )
+        try:
+            made = await keys.make_key(
+                call,
+                str(form.get("name", "")),
+                scope=next((known for known in get_args(AccessScope) if known == scope), "read"),
+                monthly_units=_number(form, "monthly_units", most=10**12),
+                days=_number(form, "days", most=_MOST_DAYS),
+            )
+        except InvalidArgument as error:
+            return await self._show_keys(request, call, None, refused=form, error=error)
         return await self._show_keys(request, call, made)
 
     async def rotate_key(self, request: Request, call: Call) -> Response:
-        """Give a key a new token and show it, this once."""
+        """Replace a key by a new one and show it, this once."""
         form = await read_form(request)
         hours = _number(form, "keep_old_hours", most=_MOST_HOURS) or 0
         made = await keys.replace_token(call, request.path_params["name"], keep_old_hours=hours)
         return await self._show_keys(request, call, made)
+
+    async def return_to_keys(self, request: Request, call: Call) -> Response:
+        """Lead a reload of the page that showed a new key to the keys."""
+        return RedirectResponse(KEYS, status_code=303, headers=guard_headers())
 
     async def revoke_key(self, request: Request, call: Call) -> Response:
         """End a key."""
         await keys.end_key(call, request.path_params["name"])
         return RedirectResponse(KEYS, status_code=303, headers=guard_headers())
 
-    async def _show_keys(self, request: Request, call: Call, made: keys.NewKey | None) -> Response:
-        listed = await keys.list_keys(call)
-        values = {"keys": listed, "made": made, "is_admin": True, "scopes": get_args(AccessScope)}
-        return self._screen.show(request, "keys.html", values)
+    async def _show_keys(
+        self,
+        request: Request,
+        call: Call,
+        made: keys.NewKey | None,
+        *,
+        refused: FormData | None = None,
+        error: InvalidArgument | None = None,
+    ) -> Response:
+        values: dict[str, object] = {
+            "keys": await keys.list_keys(call),
+            "made": made,
+            # Whoever made the first key without one can do nothing more until it is used.
+            "is_shut_out": made is not None and call.caller.key_hash is None,
+            "filled": refused or {},
+            "error": error,
+            "is_admin": True,
+            "scopes": get_args(AccessScope),
+        }
+        status = 200 if error is None else status_of(error)
+        return self._screen.show(request, "keys.html", values, status=status)
 
 
 async def send_usage(request: Request, call: Call) -> Response:

@@ -83,28 +83,32 @@ async def make_key(
     expires_at = None if days is None else datetime.now(UTC) + timedelta(days=days)
     terms = KeyTerms(scope=scope, monthly_units=monthly_units, expires_at=expires_at)
     is_first = call.caller.key_hash is None and call.caller.is_local
-    return await keys.create_key(
+    made = await keys.create_key(
         call.parts.store.access,
         name.strip(),
         terms,
         by=call.caller,
         owner=call.caller.owner if is_first and scope == "admin" else None,
     )
+    call.parts.access.gate.forget()
+    return made
 
 
 async def replace_token(call: Call, name: str, *, keep_old_hours: int) -> NewKey:
-    """Give a key a new token; the old one works for `keep_old_hours` more.
+    """Replace a key by a new one; the old one works for `keep_old_hours` more.
 
     Raises:
         ScopeViolation: the caller is no admin, or the key can do more than its own.
         NotFound: no live key is called so.
     """
-    return await keys.rotate_key(
+    made = await keys.rotate_key(
         call.parts.store.access,
         name,
         keep_old_for=timedelta(hours=keep_old_hours),
         by=call.caller,
     )
+    call.parts.access.gate.forget()
+    return made
 
 
 async def end_key(call: Call, name: str) -> None:
@@ -115,3 +119,4 @@ async def end_key(call: Call, name: str) -> None:
         NotFound: no live key is called so.
     """
     await keys.revoke_key(call.parts.store.access, name, by=call.caller)
+    call.parts.access.gate.forget()

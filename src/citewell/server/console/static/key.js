@@ -99,11 +99,11 @@ const citewell = (() => {
 
   // A key that was made just now: copied, or used from here on.
   document.addEventListener("click", (event) => {
-    const { copyText, useKey } = event.target.dataset ?? {};
+    const { copyText, useKey, then } = event.target.dataset ?? {};
     if (copyText) copy(document.getElementById(copyText).textContent);
     if (!useKey) return;
     remember(document.getElementById(useKey).textContent);
-    location.assign(location.pathname);
+    location.assign(then);
   });
 
   document.addEventListener("click", (event) => {

@@ -7,6 +7,8 @@
   document.addEventListener("htmx:beforeSwap", (event) => {
     const content = document.getElementById("content");
     const { status } = event.detail.xhr;
+    // A form whose page shows what cannot be had again stays, with what was filled in.
+    if (status !== 401 && event.detail.requestConfig.elt.matches("[data-stays]")) return;
     if (status !== 401 && (status < 400 || event.detail.target !== content)) return;
     event.detail.shouldSwap = true;
     event.detail.isError = false;
