@@ -35,7 +35,7 @@ async def embed_pages(work: Work, ingester: Ingester, source_ids: Sequence[int])
                 chunks_done=done,
                 bytes_embedded=before.bytes_embedded + progress.bytes_done,
                 percent=percent,
-                message=f"{done} of {begun.chunks} chunks",
+                message=f"{done:,} of {begun.chunks:,} chunks embedded",
             )
         )
 

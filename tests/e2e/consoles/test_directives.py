@@ -31,8 +31,8 @@ def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
 
     pending.filter(has_text="Tidy up").get_by_role("button", name="Delete").click()
     expect(pending).to_have_count(1)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Delete all").click()
+    page.get_by_text("Delete waiting and delivered…").click()
+    page.get_by_role("button", name="Delete all directives").click()
     expect(pending).to_have_count(0)
     expect(consumed).to_have_count(0)
     assert tab.served.call("get_user_request", {}, key=tab.served.ann) == {"status": "empty"}
@@ -99,8 +99,9 @@ def test_directives_are_ordered_edited_and_kept_as_templates(tab: Tab) -> None:
 
     page.get_by_label("New directive").fill("Check the links")
     page.get_by_role("button", name="Keep as a template").click()
-    page.get_by_text("Templates", exact=True).click()
+    expect(page.get_by_text("Kept as a template.")).to_be_visible()
     expect(page.locator("[data-list=templates] > li")).to_have_count(1)
+    expect(page.locator("[data-list=templates] > li")).to_be_visible()
     page.get_by_role("button", name="Edit: Check the links").click()
     expect(page.get_by_label("New directive")).to_have_value("Check the links")
     page.locator("[data-list=templates]").get_by_role("button", name="Add as next").click()
@@ -137,8 +138,8 @@ def test_a_directive_keeps_the_focus_where_it_moves(tab: Tab) -> None:
     # The first cannot move up any more, so the next control has the focus.
     expect(page.get_by_role("button", name="Deliver later: Third")).to_be_focused()
 
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Delete all").click()
+    page.get_by_text("Delete waiting and delivered…").click()
+    page.get_by_role("button", name="Delete all directives").click()
     expect(pending).to_have_count(0)
 
 
@@ -165,6 +166,6 @@ def test_a_deleted_directive_comes_back_where_it_was(tab: Tab) -> None:
     expect(consumed.locator(".words")).to_have_text(["First"])
     expect(pending).to_have_count(2)
 
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Delete all").click()
+    page.get_by_text("Delete waiting and delivered…").click()
+    page.get_by_role("button", name="Delete all directives").click()
     expect(pending).to_have_count(0)

@@ -103,7 +103,7 @@ def test_the_keyboard_reaches_everything(tab: Tab) -> None:
         reached.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 20)"))
 
     assert reached[0] == "Skip to the content"
-    assert {"Ask", "Questions", "Add as next", "Delete all"} <= set(reached)
+    assert {"Ask", "Questions", "Add as next", "Delete waiting and d"} <= set(reached)
 
 
 def test_work_that_is_watched_with_a_key_leaves_the_page_around_it(tab: Tab) -> None:
@@ -126,3 +126,15 @@ def test_work_that_is_watched_with_a_key_leaves_the_page_around_it(tab: Tab) -> 
         is_open.set()
         expect(page.locator("main#content h1")).to_have_text("Terns")
         expect(page.locator("#work")).to_be_empty()
+
+
+def test_work_that_is_cancelled_leaves_one_page(tab: Tab) -> None:
+    page = tab.open("/library", key=tab.served.root)
+    page.get_by_text("Add a page or a site").click()
+    page.get_by_label("URL").first.fill("http://127.0.0.1:9/nothing")
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+
+    expect(page.get_by_role("button", name="Continue reading")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    expect(page.locator("#work")).to_have_count(1)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from functools import partial
 from html import unescape
+from pathlib import Path
 from typing import get_args
 
 import httpx2
@@ -14,12 +16,14 @@ from tests.server.console.serving import ANN, DIRECTIVES, QUESTIONS, console
 from tests.server.shelf import HERONS, Shelf
 from tests.server.tiny import serving
 
+from citewell.core.jobs import JobDraft, JobProgress
 from citewell.core.library import Discovery
 from citewell.core.records import Link
 from citewell.people.desk import MOST_LISTED
 from citewell.server.console.door import complete_url
 from citewell.server.console.pages import mark_difference
 from citewell.server.console.texts import Texts
+from citewell.store.open import open_store
 
 pytestmark = pytest.mark.anyio
 
@@ -350,7 +354,7 @@ async def test_an_error_leads_back_to_the_page_that_caused_it() -> None:
     async with console() as http:
         base = str(http.base_url).rstrip("/")
         token = form_token((await http.get("/library")).text)
-        form = {"url": "no such page", "form_token": token}
+        form = {"url": "", "form_token": token}
         answers = [
             await http.post("/library/add", data=form, headers={"Referer": came_from})
             for came_from in (f"{base}/library?page=1", "https://evil.example/library", "")
@@ -381,3 +385,57 @@ def test_a_difference_marks_words_and_lets_no_markup_through() -> None:
     shown = mark_difference("like a [-<b>WSGI</b>-] {+WSGY+} application")
 
     assert shown == "like a <del>&lt;b&gt;WSGI&lt;/b&gt;</del> <ins>WSGY</ins> application"
+
+
+async def test_the_bar_shows_how_far_the_step_is_that_is_named_beside_it(tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    progress = JobProgress(
+        stage="embedding",
+        pages_done=68,
+        pages_total=68,
+        chunks=1438,
+        chunks_done=128,
+        percent=82,
+        message="128 of 1,438 chunks embedded",
+    )
+    shelf = Shelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    store = await open_store(shelf.settings.database_url)
+    await store.jobs.add_job(JobDraft(kind="process_website", key="1"), now=now)
+    job = await store.jobs.take_job("test", now=now, lease_seconds=3600)
+    assert job is not None
+    await store.jobs.heartbeat(
+        job.job_id, lease=job.lease, now=now, lease_seconds=3600, progress=progress
+    )
+    await store.aclose()
+    async with (
+        serving(shelf, shelf.settings) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        work = (await http.get("/library/work")).text
+
+    assert '<progress max="100" value="8"' in work
+    assert "128 of 1,438 chunks embedded" in work
+
+
+async def test_an_address_that_cannot_be_read_stays_in_its_form() -> None:
+    async with console() as http:
+        form = {"form_token": form_token((await http.get("/library")).text)}
+        filled = {"url": "http://127.0.0.1:9/x", "kind": "site", "tags": "birds", **form}
+        preview = await http.post("/library/preview", data=filled)
+
+    assert preview.status_code >= 400
+    assert 'class="error"' in preview.text
+    assert ['value="http://127.0.0.1:9/x"' in preview.text, 'value="birds"' in preview.text] == [
+        True,
+        True,
+    ]
+    assert '<input type="radio" name="kind" value="site" checked>' in preview.text
+
+
+async def test_everything_is_deleted_after_a_second_click_without_scripts_too() -> None:
+    async with console() as http:
+        page = (await http.get(DIRECTIVES)).text
+
+    asked = page.partition("Delete waiting and delivered…</summary>")[2]
+    assert f'action="{DIRECTIVES}/deleted"' in asked.partition("</details>")[0]
+    assert page.count(f'action="{DIRECTIVES}/deleted"') == 1

@@ -51,6 +51,7 @@ async def test_nothing_is_offered_that_would_be_refused(
 
     assert {action for action, answer in sent.items() if answer.status_code == 403} == set()
     assert ("/library/add" in offered) == offers_change
+    assert ["data-no-desk" in pages[path] for path in PAGES] == [not offers_change] * len(PAGES)
     assert ("/library/1/refresh" in offered) == offers_change
     assert ('id="urls"' in pages["/"]) == offers_change
     assert ("/library/1/delete" in offered) == offers_delete

@@ -28,6 +28,7 @@ from citewell.tools.people.console import DESK_NEEDS
 from citewell.tools.webapp.ask import ASK_NEEDS
 from citewell.tools.webapp.handed_out import HANDED_OUT_NEEDS
 from citewell.tools.webapp.library import LIBRARY_NEEDS
+from citewell.tools.webapp.permissions import permissions_of
 from citewell.tools.webapp.reader import READER_NEEDS
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Door:
 
         async def identify_first(request: Request, parts: Parts) -> Response:
             caller = replace(await _identify_person(request, self._app), session="console")
+            request.state.uses_desk = permissions_of(caller).use_desk
             await self._check_meant(request)
             with working_for(caller.key_hash or caller.session):
                 return await handler(request, Call(parts=parts, caller=caller))

@@ -12,7 +12,7 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from citewell.core.errors import InvalidArgument, NotFound
+from citewell.core.errors import CitewellError, FetchError, InvalidArgument, NotFound
 from citewell.core.library import (
     CrawlOptions,
     CrawlScope,
@@ -23,9 +23,10 @@ from citewell.core.library import (
     WebsiteQuery,
     WebsiteStatus,
 )
-from citewell.server.console.door import complete_url, read_form, refuse_json
+from citewell.server.console.door import complete_url, read_form, refuse_json, status_of
 from citewell.server.console.pages import guard_headers
 from citewell.server.console.reader import read_number
+from citewell.server.console.screen import suggestion_for_people
 from citewell.tools.webapp import library
 from citewell.tools.webapp.ask import count_corpus
 from citewell.tools.webapp.permissions import permissions_of
@@ -156,14 +157,35 @@ class LibraryPages:
     async def preview(self, request: Request, call: Call) -> Response:
         """Show what a crawl would read, with the form to go on."""
         draft = _draft(await read_form(request))
-        preview = await library.preview(draft.url, draft.options, call)
+        try:
+            preview = await library.preview(draft.url, draft.options, call)
+        except (FetchError, InvalidArgument) as error:
+            return self._show_form_again(request, draft, error)
         values = {"draft": draft, "preview": preview, "schedules": _SCHEDULES}
         return self._screen.show(request, "library_preview.html", values)
 
     async def add(self, request: Request, call: Call) -> Response:
         """Add the page or site of the form."""
-        source_id = await library.add_website(_draft(await read_form(request)), call)
+        draft = _draft(await read_form(request))
+        try:
+            source_id = await library.add_website(draft, call)
+        except (FetchError, InvalidArgument) as error:
+            return self._show_form_again(request, draft, error)
         return _to(f"{LIBRARY}/{source_id}")
+
+    def _show_form_again(
+        self, request: Request, draft: WebsiteDraft, error: CitewellError
+    ) -> Response:
+        """Show why what a form names cannot be read, with the form as it was filled in."""
+        values = {
+            "draft": draft,
+            "preview": None,
+            "error": error,
+            "suggestion": suggestion_for_people(error),
+            "schedules": _SCHEDULES,
+        }
+        status = status_of(error)
+        return self._screen.show(request, "library_preview.html", values, status=status)
 
     async def refresh(self, request: Request, call: Call) -> Response:
         """Fetch a website again."""

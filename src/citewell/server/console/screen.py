@@ -38,6 +38,8 @@ class Screen:
         shared = {
             "form_token": form_token(request),
             "locked": False,
+            # Unknown before the door has let anyone in: the menu then offers everything.
+            "uses_desk": getattr(request.state, "uses_desk", True),
             "can_sign_in": self._can_sign_in,
             "signed_in_as": getattr(request.state, "signed_in_as", None),
         }
@@ -62,7 +64,7 @@ class Screen:
             "locked": is_locked,
             "forbidden": isinstance(error, ScopeViolation),
             "message": error.message,
-            "suggestion": _suggestion_for_people(error),
+            "suggestion": suggestion_for_people(error),
             "tried": "authorization" in request.headers,
             "return_to": request.url.path,
             "came_from": _came_from(request),
@@ -72,7 +74,7 @@ class Screen:
         return self.show(request, template, values, status=shown)
 
 
-def _suggestion_for_people(error: CitewellError) -> str:
+def suggestion_for_people(error: CitewellError) -> str:
     """Return what to try; what a class suggests to models that call tools is left out."""
     is_for_models = error.suggestion in (InvalidArgument.suggestion, NotFound.suggestion)
     return "" if is_for_models else error.suggestion

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from citewell.core.frozen import frozen
+from citewell.tools.people import ask_user
 from citewell.tools.research import answer
 from citewell.tools.websites import delete, process, refresh
 
@@ -23,6 +24,8 @@ class Permissions:
     """Refresh, schedule and tag websites, stop and repeat their work."""
     delete: bool
     """Delete websites, and import over those that are there."""
+    use_desk: bool
+    """Answer questions of agents, and leave directives for them."""
 
 
 def permissions_of(caller: Caller) -> Permissions:
@@ -32,4 +35,5 @@ def permissions_of(caller: Caller) -> Permissions:
         add=process.TOOL.is_for(caller),
         change=refresh.TOOL.is_for(caller),
         delete=delete.TOOL.is_for(caller),
+        use_desk=ask_user.TOOL.is_for(caller),
     )

@@ -89,6 +89,14 @@
     citewell.offerUndo(form.dataset.undoSays, () => restore(form.dataset, place).catch(unreachable)).focus();
   });
 
+  // What a button did and the page does not show by itself.
+  document.addEventListener("htmx:afterRequest", ({ detail: { elt, successful } }) => {
+    if (!successful || !elt.dataset.done) return;
+    citewell.say(elt.dataset.done);
+    document.getElementById(elt.dataset.opens)?.setAttribute("open", "");
+    if ("closes" in elt.dataset) elt.closest("details").removeAttribute("open");
+  });
+
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-notify]")) toggle();
     const template = event.target.closest("[data-fill]");
