@@ -78,9 +78,18 @@ class CitationMemory:
         return self._keep_days > 0
 
     def remember(
-        self, quotes: Iterable[CitedQuote], *, caller: Caller, tool: str, question: str
+        self,
+        quotes: Iterable[CitedQuote],
+        *,
+        caller: Caller,
+        tool: str,
+        question: str,
+        is_shown_again: bool = False,
     ) -> None:
-        """Remember the quotes that a tool returned to a caller for a question."""
+        """Remember the quotes that a tool returned to a caller for a question.
+
+        Those that are only shown again are remembered if they are new, and not counted otherwise.
+        """
         # Callers without a key share one owner, and would see each other's questions.
         if not self.is_on or not (caller.key_hash or caller.is_local):
             return
@@ -102,6 +111,7 @@ class CitationMemory:
                 user=_storable(one_line(caller.user or "", limit=_NAME_CHARACTERS)),
                 agent=_storable(one_line(caller.agent or "", limit=_NAME_CHARACTERS)),
                 handed_at=now,
+                is_shown_again=is_shown_again,
             )
             for quote in quotes
         )

@@ -35,6 +35,8 @@ class CitationDraft:
     user: str
     agent: str
     handed_at: datetime
+    is_shown_again: bool = False
+    """Whether one of the same question stays as it is: a person reloaded an answer."""
 
 
 @frozen

@@ -16,7 +16,8 @@ ON CONFLICT (owner, project, citation_id, question) DO UPDATE SET
     user_name = excluded.user_name,
     agent = excluded.agent,
     times = citation.times + 1,
-    handed_at = excluded.handed_at;
+    handed_at = excluded.handed_at
+WHERE NOT :is_shown_again;
 
 -- name: list_citations
 SELECT * FROM citation

@@ -439,3 +439,20 @@ async def test_everything_is_deleted_after_a_second_click_without_scripts_too() 
     asked = page.partition("Delete waiting and delivered…</summary>")[2]
     assert f'action="{DIRECTIVES}/deleted"' in asked.partition("</details>")[0]
     assert page.count(f'action="{DIRECTIVES}/deleted"') == 1
+
+
+async def test_a_reload_of_an_answer_cites_nothing_again() -> None:
+    asked = {"q": "What does the grey heron eat?"}
+    stream = {"Accept": "text/event-stream"}
+    async with console() as http:
+        form = {"form_token": form_token((await http.get("/library")).text), **asked}
+        await http.post("/ask", data=form, headers=stream)
+        for _ in range(2):
+            await http.get("/", params=asked)
+        reloaded = (await http.get("/citations")).text
+        await http.post("/ask", data=form, headers=stream)
+        asked_again = (await http.get("/citations")).text
+
+    assert "quote-card" in reloaded
+    assert " times)" not in reloaded
+    assert "(2 times)" in asked_again

@@ -65,7 +65,7 @@ class AskPages:
         if not asked.question:
             return await self._show(request, call, asked, None)
         try:
-            view = await ask.search_indexed(asked, call, self._app)
+            view = await ask.show_again(asked, call, self._app)
         except (BudgetExceeded, Overloaded, RateLimited) as error:
             return await self._show(request, call, asked, None, error=error)
         return await self._show(request, call, asked, view)

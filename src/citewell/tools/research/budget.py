@@ -21,12 +21,21 @@ _LEAST_TOKENS = 40
 
 
 def hand_out(
-    result: OrchestrationResult, call: Call, *, tool: str, question: str
+    result: OrchestrationResult,
+    call: Call,
+    *,
+    tool: str,
+    question: str,
+    is_shown_again: bool = False,
 ) -> OrchestrationResult:
     """Return the result within the budget, and remember its quotes as handed out."""
     fitting = fit_budget(result, call)
     call.parts.citations.remember(
-        map(CitedQuote.of, fitting.quotes), caller=call.caller, tool=tool, question=question
+        map(CitedQuote.of, fitting.quotes),
+        caller=call.caller,
+        tool=tool,
+        question=question,
+        is_shown_again=is_shown_again,
     )
     return fitting
 

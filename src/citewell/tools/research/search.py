@@ -36,6 +36,17 @@ class SearchInput(ToolInput):
 
 async def run(arguments: SearchInput, call: Call) -> OrchestrationResult:
     """Search what is indexed; nothing is fetched."""
+    return await _search(arguments, call, is_shown_again=False)
+
+
+async def run_again(arguments: SearchInput, call: Call) -> OrchestrationResult:
+    """Search as `run` does for the address of an answer, whose reload cites nothing anew."""
+    return await _search(arguments, call, is_shown_again=True)
+
+
+async def _search(
+    arguments: SearchInput, call: Call, *, is_shown_again: bool
+) -> OrchestrationResult:
     question = Question(
         urls=tuple(arguments.source_urls or ()),
         query=arguments.query,
@@ -50,7 +61,13 @@ async def run(arguments: SearchInput, call: Call) -> OrchestrationResult:
     result = await call.parts.engine.search(
         question, limit=arguments.top_k or DEFAULT_TOP_K, on_progress=call.on_progress
     )
-    return hand_out(result, call, tool="search", question=arguments.query)
+    return hand_out(
+        result,
+        call,
+        tool="search",
+        question=arguments.query,
+        is_shown_again=is_shown_again,
+    )
 
 
 TOOL = Tool(

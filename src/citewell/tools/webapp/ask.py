@@ -95,17 +95,20 @@ async def ask(asked: Asked, call: Call, app: OpensParts) -> AskView:
     if asked.urls:
         arguments = {"url": list(asked.urls), "query": asked.question}
         return await _run(answer.TOOL, arguments, asked, call, app)
-    return await search_indexed(asked, call, app)
+    return await _run(search.TOOL, {"query": asked.question}, asked, call, app)
 
 
-async def search_indexed(asked: Asked, call: Call, app: OpensParts) -> AskView:
+async def show_again(asked: Asked, call: Call, app: OpensParts) -> AskView:
     """Search what is indexed, of the given pages only where there are any; nothing is fetched.
+
+    For the address of an answer, which is reloaded: what was cited before is not counted again.
 
     Raises:
         CitewellError: as `ask`.
     """
     urls = {"source_urls": list(asked.urls)} if asked.urls else {}
-    return await _run(search.TOOL, {"query": asked.question, **urls}, asked, call, app)
+    tool = replace(search.TOOL, run=search.run_again)
+    return await _run(tool, {"query": asked.question, **urls}, asked, call, app)
 
 
 async def _run(
