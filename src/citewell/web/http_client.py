@@ -149,7 +149,11 @@ def _our_errors(url: str) -> Iterator[None]:
         fault = _tls_fault(error)
         if fault is None:
             raise HostUnreachable(f"cannot connect to {host}", host=host) from error
-        reason = "its certificate is not valid" if fault else "it does not speak TLS rightly"
+        reason = (
+            "its certificate is not valid"
+            if fault
+            else "it does not answer with TLS; if it has none, begin the address with http://"
+        )
         raise HostUnreachable(f"no safe connection to {host}: {reason}", host=host) from error
     except (httpcore2.NetworkError, httpcore2.ProtocolError, OSError) as error:
         message = f"the connection to {host} broke before {where} was complete"

@@ -79,7 +79,7 @@ def test_what_no_page_answers_is_said_with_what_was_checked(tab: Tab) -> None:
     page.get_by_role("button", name="Ask", exact=True).click()
 
     expect(page.locator("#found-heading")).to_contain_text("Nothing")
-    expect(page.locator("#found")).to_contain_text("Pages that were checked")
+    expect(page.locator("#found")).to_contain_text("The nearest pages")
     tab.check_looks()
 
 

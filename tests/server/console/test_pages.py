@@ -456,3 +456,13 @@ async def test_a_reload_of_an_answer_cites_nothing_again() -> None:
     assert "quote-card" in reloaded
     assert " times)" not in reloaded
     assert "(2 times)" in asked_again
+
+
+async def test_a_page_that_cannot_be_asked_says_why_in_sentences() -> None:
+    asked = {"q": "What does the grey heron eat?"}
+    urls = "https://birds.example/herons http://127.0.0.1:9/x"
+    async with console() as http:
+        form = {"form_token": form_token((await http.get("/library")).text), **asked}
+        answer = (await http.post("/ask", data={**form, "urls": urls})).text
+
+    assert "127.0.0.1 is a private or reserved address. Only public" in answer
