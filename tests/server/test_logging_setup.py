@@ -9,8 +9,8 @@ import subprocess
 import sys
 from datetime import datetime
 
+from citewell.core.request_id import request_id
 from citewell.server.logging_setup import JsonFormatter, TextFormatter
-from citewell.server.request_ids import request_id
 
 
 def logging_to_text(name: str, formatter: logging.Formatter) -> tuple[logging.Logger, io.StringIO]:

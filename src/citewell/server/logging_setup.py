@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from citewell.core.redaction import redact
-from citewell.server.request_ids import request_id
+from citewell.core.request_id import request_id
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, cast
+
+from citewell.core.request_id import request_id
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The name of the request that is being answered; None outside of any."""
 
 _HEADER = b"x-request-id"
 # The id that a client or a proxy sends is used only if it is safe to log.

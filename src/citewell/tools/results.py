@@ -11,6 +11,7 @@ from citewell.answer.error_text import format_error, format_research_error
 from citewell.core.boundary import NOTE_PLACE, Boundary, mark_foreign
 from citewell.core.frozen import frozen
 from citewell.core.redaction import redact, summarise_arguments
+from citewell.core.request_id import request_id
 from citewell.core.text import one_line
 from citewell.tools.untrusted import envelope_of
 
@@ -53,10 +54,15 @@ def outcome_of(result: ToolResult | None) -> str:
 
 
 def record_end(call: MeteredCall, result: ToolResult | None) -> None:
-    """Record the outcome of a call, and the redacted message of an error."""
+    """Record the outcome of a call, and the redacted message of an error.
+
+    For an unexpected one also the request, which the server's log has the details of.
+    """
     message = ""
     if result is not None and result.is_error:
         message = str(result.structured["error"]["message"])
+        if message == UNEXPECTED and (name := request_id.get()) is not None:
+            message = f"{message} Request: {name}"
     call.end(
         outcome=outcome_of(result),
         text="" if result is None else result.text,

@@ -12,10 +12,12 @@ from tests.server.console.serving import DIRECTIVES
 from tests.server.console.test_pages import form_token
 from tests.server.shelf import Shelf
 from tests.server.test_http_access import bearer, call, make_keys
-from tests.server.tiny import serving
+from tests.server.tiny import Aviary, Said, Words, serving
+from typing_extensions import override
 
 from citewell.access.keys import KeyTerms
 from citewell.store.open import open_store
+from citewell.tools.tool import Call
 
 pytestmark = pytest.mark.anyio
 
@@ -196,3 +198,26 @@ async def test_a_form_that_cannot_be_taken_keeps_what_was_filled_in(tmp_path: Pa
     assert [
         value for value in ('value="root"', 'value="12"', 'value="7"') if value in refused.text
     ] == ['value="root"', 'value="12"', 'value="7"']
+
+
+class Breaking(Aviary):
+    """Tools of which one has a programming error."""
+
+    @override
+    async def _lose(self, given: Words, call: Call) -> Said:
+        raise RuntimeError("the nest has no bottom")
+
+
+async def test_an_unexpected_error_in_the_log_names_its_request() -> None:
+    async with (
+        serving(Breaking()) as base,
+        httpx2.AsyncClient(base_url=base, timeout=60) as http,
+    ):
+        named = {"X-Request-Id": "heron-7", "Accept": "application/json, text/event-stream"}
+        answer = await http.post("/mcp", json=call("lose", words="x"), headers=named)
+        log = (await http.get("/mcp/console/calls")).text
+
+    assert "heron-7" not in answer.text
+    assert "INTERNAL_ERROR" in log
+    assert "Request: heron-7" in log
+    assert "no bottom" not in log
