@@ -73,7 +73,7 @@ def test_a_form_that_is_sent_twice_by_a_hasty_hand_counts_once(tab: Tab) -> None
     card.get_by_role("button", name="Send the answer").dblclick()
     expect(card).to_have_count(0)
     assert waiting.result(60)["answer"] == "No, once"
-    expect(page.locator("#message")).to_be_hidden()
+    expect(page.locator("#message")).to_have_text("Your answer is sent.")
 
 
 def test_directives_are_ordered_edited_and_kept_as_templates(tab: Tab) -> None:

@@ -216,8 +216,10 @@ async def test_an_unexpected_error_in_the_log_names_its_request() -> None:
         named = {"X-Request-Id": "heron-7", "Accept": "application/json, text/event-stream"}
         answer = await http.post("/mcp", json=call("lose", words="x"), headers=named)
         log = (await http.get("/mcp/console/calls")).text
+        usage = (await http.get("/mcp/console/usage")).text
 
     assert "heron-7" not in answer.text
     assert "INTERNAL_ERROR" in log
     assert "Request: heron-7" in log
     assert "no bottom" not in log
+    assert "failed: the part in red" in usage
