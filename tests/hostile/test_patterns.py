@@ -15,6 +15,7 @@ from tests.hostile.check_patterns import LONGEST_TEXTS
 # checked where they are written.
 BUILT_AT_RUN_TIME = {
     "citewell.cli.client_files": "an escaped name and whole lines, in a file of the user's own",
+    "citewell.cli.main": "the name of a setting",
     "citewell.cli.shell_errors": "collected as `_PHRASES`",
     "citewell.core.boundary": "an alternative of escaped strings and one class: each step is linear",
     "citewell.core.definitions": "an escaped name between single marks",
@@ -27,6 +28,7 @@ BUILT_AT_RUN_TIME = {
     "citewell.ingest.extract.markdown.page": "the name of an element that was matched before",
     "citewell.research.frontier": "an escaped name",
     "citewell.retrieve.releases": "an escaped name between the ends of words",
+    "citewell.server.console.pages": "an escaped address before single marks",
     "citewell.tools.websites.field_words": "collected as `_PATTERNS`",
 }
 # What the package once had, and a page of a few hundred bytes could stop the server with.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -180,6 +182,21 @@ async def test_two_who_write_the_same_page_leave_one_whole_page(address: str) ->
     assert page_now is not None
     assert [chunk.text for chunk in chunks] == page_now.text.split("\n\n")
     assert (stats.pages, stats.chunks) == (1, 9)
+
+
+async def test_a_listener_that_is_cancelled_leaves_no_connection_open(address: str) -> None:
+    store = await open_store(address)
+    try:
+        # At some step it is cancelled while the server answers.
+        for step in range(200):
+            with anyio.move_on_after(step / 10_000):
+                async with aclosing(store.jobs.changes()) as changes:
+                    async for _ in changes:
+                        pass
+        # A connection that was lost open warns when it is collected, and a warning is an error.
+        gc.collect()
+    finally:
+        await store.aclose()
 
 
 def is_indexed(address: str) -> bool:

@@ -9,11 +9,10 @@ from citewell.core.frozen import frozen
 
 _LONGEST_CHARACTERS = 600
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
-_SIGNATURE = re.compile(
-    r"\A(?:(?:class|function|method|async|static|classmethod|def) )*(?P<name>[\w.:]+)"
-    r"\((?P<arguments>.*)\)"
-    r"(?: ?(?:->|→) ?[^()]{1,80})?\W*\Z"
+_NAME = re.compile(
+    r"(?:(?:class|function|method|async|static|classmethod|def) )*(?P<name>[\w.:]+)\("
 )
+_AFTER_ARGUMENTS = re.compile(r"(?: ?(?:->|→) ?[^()]{1,80}+)?+\W*+")
 _DEFAULT = re.compile(r"(?P<name>\*{0,2}[\w]+)(?: ?:[^=]{1,80})? ?= ?(?P<value>\S.{0,60})\Z")
 # A number with its unit, a word for yes or no, a literal, or one name.
 _VALUE = re.compile(
@@ -81,11 +80,12 @@ def _read_row(line: str) -> ListedValues | None:
 
 
 def _read_signature(line: str) -> ListedValues | None:
-    match = _SIGNATURE.match(line)
-    if match is None:
+    match = _NAME.match(line)
+    end = line.rfind(")")
+    if match is None or end < match.end() or not _AFTER_ARGUMENTS.fullmatch(line, end + 1):
         return None
     values: list[tuple[str, str]] = []
-    for argument in _split_arguments(match["arguments"]):
+    for argument in _split_arguments(line[match.end() : end]):
         default = _DEFAULT.match(argument)
         values.append((default["name"], default["value"]) if default else (argument, ""))
     return ListedValues(key=match["name"], values=tuple(values), is_row=False)

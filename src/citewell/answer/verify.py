@@ -39,7 +39,7 @@ _SENTENCE_END = re.compile(r"[.!?][\"')\]]*+\s")
 _ENDS_SENTENCE = re.compile(r"[.!?:][\"')\]]{0,5}+\s*+\Z")
 # Neither a word nor a number is cut in two.
 _BETWEEN_WORDS = re.compile(r"(?!\w|[.,]\w)(?:.*[\s(\[\"'])?", re.DOTALL)
-_LINE_OR_CELL = re.compile(r"[^\S\n\t]*+[\n\t]\s*+")
+_LINE_OR_CELL = re.compile(r"(?<![^\S\n\t])[^\S\n\t]*+[\n\t]\s*+")
 _SPACES = re.compile(r"[^\S\n]++")
 # Links beside headings and signatures, which some themes show only to a pointer.
 _LINK_MARK = re.compile(rf"{UNSURE}|¶|\[source\]|\[docs\]|🔗|\u200b|\u00ad")

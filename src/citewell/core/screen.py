@@ -26,7 +26,7 @@ UNSURE = "\x1f"
 # Numbers and words are apart: canonical text may lack the space between the two.
 _LETTERS = re.compile(r"\d+|[^\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
-_LINE_BREAKS = re.compile(r"[ \t]*+\n\s*+")
+_LINE_BREAKS = re.compile(r"(?<![ \t])[ \t]*+\n\s*+")
 _LINE_END = re.compile("\n")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 # Up to so many characters are replaced one by one sooner than a table translates all of a page.

@@ -135,7 +135,7 @@ def _breakable(text: str) -> Markup:
 def _said_of(reason: str, url: str, texts: Texts) -> str:
     """Return a reason without the address that the page shows beside it."""
     # Not where it is the beginning of another address.
-    address = re.compile(rf"{re.escape(url)}(?=[\s,;:.)]*(?:\s|$))")
+    address = re.compile(rf"{re.escape(url)}(?=[,;:.)]*+(?:\s|$))")
     words = address.sub(texts("error.the_page"), reason) if url else reason
     return words if words == reason else words[:1].upper() + words[1:]
 

@@ -257,7 +257,11 @@ class Database:
         connection: AsyncConnection[dict[str, Any]] = await psycopg.AsyncConnection.connect(
             self._address, **_CONNECTING, **_LASTING
         )
-        await connection.execute(SQL["use_search_path"], {"search_path": self._search_path})
+        try:
+            await connection.execute(SQL["use_search_path"], {"search_path": self._search_path})
+        except BaseException:
+            await connection.close()
+            raise
         return connection
 
     async def listen(self, channel: Channel) -> AsyncGenerator[str]:
@@ -272,12 +276,17 @@ class Database:
         pause = _FIRST_PAUSE_SECONDS
         while not self._pool.closed:
             try:
-                async with await self.connect_apart() as connection:
+                connection = await self.connect_apart()
+                # Not by the connection's own context: a cancelled reader never gets past the
+                # rollback there, and the connection would stay open.
+                try:
                     await connection.execute(statement)
                     pause = _FIRST_PAUSE_SECONDS
                     yield ""
                     async for notice in connection.notifies():
                         yield notice.payload
+                finally:
+                    await connection.close()
             except psycopg.Error as error:
                 logger.info("listening for notices was interrupted: %s", type(error).__name__)
             await anyio.sleep(pause)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FENCE = re.compile(r"[ \t]*+(?:```|~~~)")
-_RULE_OF_TABLE = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-+:?[ \t]*+\|)+[ \t:|-]*+")
+_RULE_OF_TABLE = re.compile(r"[ \t]*+\|?+(?:[ \t]*+:?+-++:?+[ \t]*+\|)++[ \t:|-]*+")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _ITEM = re.compile(r"([ \t]*+)[-*+][ \t]++")
 _BLOCK_MARK = re.compile(r"[ \t]*+(?:#{1,6}|>)[ \t]++")
@@ -40,4 +40,5 @@ def _plain_line(line: str) -> str:
     item = _ITEM.match(line)
     if item is not None:
         return f"{item[1]}• {plain_text(line[item.end() :])}"
-    return plain_text(_BLOCK_MARK.sub("", line, count=1))
+    mark = _BLOCK_MARK.match(line)
+    return plain_text(line[mark.end() :] if mark else line)

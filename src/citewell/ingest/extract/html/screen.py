@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
-_AROUND_BLOCKS = re.compile(rf"[ \n]*{BLOCK}[ {BLOCK}]*")
 _BLOCKS = BLOCK_TAGS | {"legend", "rt"}
 # Scripts typeset formulas; the sheets of themes hide these links, or let them float.
 _UNSURE_TAGS = frozenset({"math", "script"})
@@ -40,7 +39,8 @@ def read_screen(body: Element) -> str:
     """
     writer = _ScreenWriter()
     _write(body, writer, is_program=False)
-    return _AROUND_BLOCKS.sub(BLOCK, "".join(writer.pieces)).strip(f" \n{BLOCK}")
+    blocks = (block.lstrip(" ").rstrip(" \n") for block in "".join(writer.pieces).split(BLOCK))
+    return BLOCK.join(filter(None, blocks)).strip(" \n")
 
 
 class _ScreenWriter:

@@ -10,7 +10,7 @@ _FIELD = re.compile(r"^([A-Za-z_][\w-]*+)[^\S\n]*+[:=]\s*+(\S[^\n]*+)$", re.MULT
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"|\'((?:[^\']|\'\')*+)\'')
 _ESCAPED = re.compile(r"\\(.)")
-_COMMENT = re.compile(r"(?<=\s)#.*\Z")
+_COMMENT = re.compile(r"(?<=\s)#")
 _INDENTED_LINES = re.compile(r"(?:\n(?:[ \t]+[^\n]*)?)*+")
 _BLOCK_MARKS = frozenset({"|", ">", "|-", ">-", "|+", ">+"})
 
@@ -72,4 +72,5 @@ def _plain_value(value: str) -> str:
         return value[1:]
     if value[0] in "[{" and _CLOSING[value[0]] not in value:
         return ""
-    return _COMMENT.sub("", value).rstrip()
+    comment = _COMMENT.search(value)
+    return value[: comment.start() if comment else None].rstrip()
