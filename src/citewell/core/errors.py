@@ -146,9 +146,7 @@ class FetchTimeout(FetchError):
 class HttpStatusError(FetchError):
     """The site answered with an error status; see `details["status"]`."""
 
-    suggestion = (
-        "The site refused the request or has a fault; try again later, or use another page."
-    )
+    suggestion = "The site refused the request or has a fault; try later or use another page."
 
 
 class PageNotFound(FetchError):

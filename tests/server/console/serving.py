@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -26,3 +27,10 @@ async def console(**settings: Any) -> AsyncIterator[httpx2.AsyncClient]:
         httpx2.AsyncClient(base_url=base, timeout=120) as client,
     ):
         yield client
+
+
+def form_token(page: str) -> str:
+    """Return the token that the forms of a page send."""
+    found = re.search(r'name="form_token" value="([^"]+)"', page)
+    assert found is not None
+    return found[1]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from tests.server.console.serving import DIRECTIVES
-from tests.server.console.test_pages import form_token
+from tests.server.console.serving import DIRECTIVES, form_token
 from tests.server.shelf import Shelf
 from tests.server.test_http_access import bearer, call, make_keys
 from tests.server.tiny import Aviary, Said, Words, serving
