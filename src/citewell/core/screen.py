@@ -39,6 +39,9 @@ _LEAST_WORDS = 4
 _NEARBY = 200
 _COMPARED_CHARACTERS = 600
 _MOST_PLACES = 200
+# Characters at places where only some of the words stand: a page of one word again and again has as
+# many as it has words.
+_MOST_COMPARED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,23 +195,26 @@ def _find_words(folded: str, words: Sequence[str]) -> list[Span]:
     """
     first, *rest = words
     spans: list[Span] = []
-    begin = folded.find(first)
-    while begin >= 0 and len(spans) < _MOST_PLACES:
-        end = _end_of_words(folded, begin + len(first), rest)
-        if end is not None:
+    begin, left = folded.find(first), _MOST_COMPARED
+    while begin >= 0 and left > 0 and len(spans) < _MOST_PLACES:
+        end, is_found = _follow_words(folded, begin + len(first), rest)
+        if is_found:
             spans.append((begin, end))
-        begin = folded.find(first, begin + 1 if end is None else end)
+        else:
+            left -= end - begin
+        begin = folded.find(first, end if is_found else begin + 1)
     return spans
 
 
-def _end_of_words(folded: str, place: int, words: Sequence[str]) -> int | None:
+def _follow_words(folded: str, place: int, words: Sequence[str]) -> tuple[int, bool]:
+    """Return how far the words go on from a place, and whether all of them stand there."""
     for word in words:
         if gap := _NOT_LETTERS.match(folded, place):
             place = gap.end()
         if not folded.startswith(word, place):
-            return None
+            return place, False
         place += len(word)
-    return place
+    return place, True
 
 
 def _likeness(folded: str, place: Span, before: str, after: str) -> int:
