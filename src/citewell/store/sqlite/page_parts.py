@@ -1,7 +1,6 @@
-"""The rows of a page's parts: comparing them with those that are stored, and writing the changes.
+"""The rows of a page's parts: comparing them with the stored ones, and writing what differs.
 
-Rows are changed where they are: a row that is written anew is written into every index again, and
-other writers wait for it.
+Rows are updated in place: replacing a row would update every index again while other writers wait.
 """
 
 from __future__ import annotations
