@@ -40,7 +40,7 @@ async def run(arguments: SearchInput, call: Call) -> OrchestrationResult:
 
 
 async def run_again(arguments: SearchInput, call: Call) -> OrchestrationResult:
-    """Search as `run` does, but remember no citations: a reloaded answer is not a new one."""
+    """Search as `run` does, for an answer that was shown before: its quotes count as cited once."""
     return await _search(arguments, call, is_shown_again=True)
 
 
