@@ -68,9 +68,12 @@ test: check $(FRONT) $(VENV)/.browser $(VENV)/.redis $(VENV)/.clients  ## everyt
 # What needs no browser, no server process and no PostgreSQL; `slow` marks tests of over a second.
 QUICK := tests/test_architecture.py tests/app tests/core tests/answer tests/retrieve tests/research tests/tools
 
-quick: $(VENV)/.installed-dev  ## style, types and the tests that take seconds: for the edit loop
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
-	$(BIN)/python -m pytest -q -x -n $(JOBS) -m 'not slow' $(QUICK)
+# `make quick BIN=/other/checkout/.venv/bin` uses that environment as it is, on the code of this checkout.
+quick: export PYTHONPATH := $(CURDIR)/src
+quick: $(if $(filter command,$(origin BIN)),,$(VENV)/.installed-dev)  ## style, types and the tests that take seconds: for the edit loop
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/mypy & types=$$!; \
+	$(BIN)/python -m pytest -q -x -n $(JOBS) -m 'not slow' -k 'not postgres' $(QUICK); tests=$$?; wait $$types && exit $$tests
 
 serve: $(VENV)/.installed $(FRONT)  ## the HTTP server on 127.0.0.1:8765
 	$(BIN)/citewell serve --transport streamable-http

@@ -1,9 +1,9 @@
 """Symbols on documentation sites: is the first quote the definition, and are entities names?
 
 Takes folders of HTML. An `objects.inv` in one lists the symbols, and nothing of it is read when the
-pages are indexed; a folder without one holds pages of rustdoc, whose anchors name methods, and
-twelve of those pages are taken. Asks for symbols by four wordings, by words alone. With
-`--entities N` prints that many entities of each site instead, for a reader to judge.
+pages are indexed; a folder without one holds pages of rustdoc, godoc or Javadoc, whose anchors name
+methods, and twelve of those pages are taken. Asks for symbols by four wordings, by words alone.
+With `--entities N` prints that many entities of each site instead, for a reader to judge.
 
     python -m bench.definitions FOLDER… [--seed N] [--entities N]
 """
@@ -35,6 +35,11 @@ SYMBOLS = 50
 PAGES = 12
 _METHOD = re.compile(r'id="(?:method|tymethod)\.(\w+)"')
 _ITEM = re.compile(r"(?:struct|enum|trait)\.\w+\.html")
+_RECEIVER = re.compile(r"func \([^)]*\) ")
+_GO_NAME = re.compile(r'<h[23] id="(\w+\.\w+)">func')
+_JAVA_METHOD = re.compile(
+    r'(?:<a (?:name|id)|<section class="detail" id)="([a-z]\w+)(?:\(|-)[^"]*"'
+)
 
 
 def wordings(name: str) -> tuple[str, str, str, str]:
@@ -60,6 +65,42 @@ def rustdoc_symbols(paths: Sequence[Path]) -> list[str]:
     return sorted(names)
 
 
+def godoc_symbols(paths: Sequence[Path]) -> list[str]:
+    """Return the methods that packages of Go define, each after its type."""
+    return sorted({name for path in paths for name in _GO_NAME.findall(_read(path))})
+
+
+def javadoc_symbols(paths: Sequence[Path]) -> list[str]:
+    """Return the methods that pages of Javadoc define themselves, each after its class."""
+    return sorted(
+        {
+            f"{path.stem}.{name}"
+            for path in paths
+            for name in _JAVA_METHOD.findall(_read(path))
+            if "." not in path.stem
+        }
+    )
+
+
+def choose_pages(folder: Path, *, seed: int) -> tuple[list[Path], list[str]]:
+    """Return some pages of a folder without an inventory, and the symbols that they define."""
+    files = sorted(folder.rglob("*.html"))
+    kinds = {
+        rustdoc_symbols: [path for path in files if _ITEM.match(path.name)],
+        godoc_symbols: [path for path in files if _GO_NAME.search(_read(path))],
+        javadoc_symbols: [path for path in files if _JAVA_METHOD.search(_read(path))],
+    }
+    for list_symbols, pages in kinds.items():
+        if pages:
+            chosen = random.Random(seed).sample(pages, min(PAGES, len(pages)))
+            return chosen, list_symbols(chosen)
+    raise SystemExit(f"{folder} holds no pages of rustdoc, godoc or Javadoc.")
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
 async def ask(app: App, symbols: Sequence[str], *, seed: int) -> tuple[int, int]:
     """Print which definitions were not quoted first, and return how many were, of how many."""
     chosen = random.Random(seed).sample(symbols, min(SYMBOLS, len(symbols)))
@@ -81,7 +122,7 @@ def defines(heading: str, quote: str, name: str) -> bool:
 
     Sections of several names have the first ones in their headings.
     """
-    names = heading.lower().rpartition("›")[2].split(", ")
+    names = _RECEIVER.sub("", heading.lower().rpartition("›")[2]).split(", ")
     signatures = re.match(r"(?:\*\*[^\n]+\*\*(?:\n+|$))*", quote)
     names += re.sub("[*`]", "", signatures.group().lower()).split("\n") if signatures else []
     own = [re.split(r"[(<:=]", each)[0].strip() for each in names]
@@ -116,9 +157,7 @@ async def run(folders: list[Path], *, entities: int, seed: int) -> None:
         if (folder / "objects.inv").exists():
             symbols = inventory_symbols(folder)
         else:
-            pages = sorted(path for path in folder.rglob("*.html") if _ITEM.match(path.name))
-            paths = random.Random(seed).sample(pages, min(PAGES, len(pages)))
-            symbols = rustdoc_symbols(paths)
+            paths, symbols = choose_pages(folder, seed=seed)
         with tempfile.TemporaryDirectory() as scratch:
             settings = Settings(database_url=f"sqlite:///{scratch}/site.db", embedder="none")
             async with open_app(settings, role="command") as app:

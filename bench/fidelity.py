@@ -45,6 +45,31 @@ if sys.argv.pop(1) == "True":
     )
     read = measure.read
     measure.read = lambda path: BESIDE_CODE.sub("", read(path))
+if sys.argv.pop(1) == "True":
+    from datetime import UTC, datetime
+    from citewell.core.errors import CitewellError
+    from citewell.core.records import FetchedPage
+    from citewell.ingest.extract.extract import extract_page
+    from citewell.ingest.site_titles import FolderTitles, folder_of, opening_headings, title_among
+    known, label = {}, measure.label
+    def extract(source, url):
+        return extract_page(FetchedPage(url=url, final_url=url, text=source, status=200,
+                            kind="html", body=b"", fetched_at=datetime.now(UTC)))
+    def learn(pages):
+        label(pages)
+        known["titles"] = FolderTitles()
+        for page in pages:
+            try:
+                read = extract(page.source, page.url)
+            except CitewellError:
+                continue
+            known["titles"].add_page(folder_of(page.url), page.url, title=read.title,
+                headings=opening_headings(read), window_title=read.window_title)
+    def run(source, url):
+        page = extract(source, url)
+        title = title_among(page, url, known["titles"].shared(folder_of(url)))
+        return page.text, title, [link.url for link in page.links]
+    measure.label, measure.engine = learn, lambda name: run
 measure.main()
 """
 
@@ -58,13 +83,18 @@ def main() -> None:
     parser.add_argument(
         "--without-tooltips", action="store_true", help="of Doxygen's listings, in the reference"
     )
+    parser.add_argument(
+        "--with-site",
+        action="store_true",
+        help="title the pages as those of a site that is known, and leave the others out",
+    )
     parser.add_argument("--alone", action="store_true", help="leave the other extractors out")
     arguments = parser.parse_args()
     packages = arguments.packages or arguments.data / "dev.txt"
     if not (arguments.data / "measure.py").is_file():
         sys.exit(f"no measure.py in {arguments.data}; give --data")
     measured = [("citewell", sys.executable)]
-    if not arguments.alone:
+    if not (arguments.alone or arguments.with_site):
         python = _install_peers(arguments.cache / "peers")
         measured += [(peer, str(python)) for peer in PEERS]
     columns = " ".join(f"{name:>13}" for name in _COLUMNS)
@@ -94,7 +124,7 @@ def _measure(
         result = Path(folder) / "rows.json"
         subprocess.run(
             [python, "-c", _RUN, str(arguments.data.resolve()), str(arguments.pages),
-             str(arguments.without_tooltips), str(packages),
+             str(arguments.without_tooltips), str(arguments.with_site), str(packages),
              "--engine", name, "--cache", str(arguments.cache.resolve()), "--json", str(result)],
             check=True,
             stdout=subprocess.DEVNULL,

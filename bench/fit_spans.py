@@ -1,11 +1,13 @@
 """Fit the weights of `answer.spans` on the developers' questions.
 
-    python -m bench.fit_spans [--cache DIR] [--l2 1.0]
+    python -m bench.fit_spans [--cache DIR] [--l2 1.0] [--read]
 
 Ranks the chunks of each question's site, marks the spans that a pattern of the answer matches, and
 maximises the probability of those among all spans of the question (softmax), pulled towards the
 weights that are in use. Prints the weights, and how often the best span answers: fitted on all
-sites, and with each site left out of its own fit.
+sites, and with each site left out of its own fit. `--read` fits the weights for chunks that the
+reader read, on the written questions of the sites that it was not trained on; these are pulled
+towards half of the other weights, since the reader says the rest.
 """
 
 from __future__ import annotations
@@ -19,16 +21,18 @@ import numpy as np
 import numpy.typing as npt
 from bench.question_sites import DEFAULT_CACHE, PROJECT, open_kept_embedder, open_library
 from bench.questions import DEFAULT_QUESTIONS, AskedQuestion, plain_text, read_questions
+from bench.reader_lists import held_out_questions
 from bench.research_engine import default_reranker
 
-from citewell.answer.spans import FEATURES, WEIGHTS, span_features, split_units
+from citewell.answer.spans import FEATURES, WEIGHTS, span_features, split_units, with_read
 from citewell.core.records import SearchFilter
-from citewell.research.read_path import SPAN_CHUNKS, compare_spans, passage_of
+from citewell.research.read_path import SPAN_CHUNKS, compare_spans, passage_of, read_best
 from citewell.retrieve.pipeline import Models, Options, retrieve
 
 Matrix = npt.NDArray[np.float64]
 _STEPS = 400
 _RATE = 0.05
+_FIRST_READ = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +44,9 @@ class SpanList:
     answers: Matrix
 
 
-async def read_lists(questions: list[AskedQuestion], cache: Path) -> list[SpanList]:
+async def gather_spans(
+    questions: list[AskedQuestion], cache: Path, *, with_reads: bool
+) -> list[SpanList]:
     """Return the spans of every question that its site answers."""
     embedder = open_kept_embedder(cache, threads=1)
     models = Models(embedder=embedder, reranker=default_reranker())
@@ -59,6 +65,9 @@ async def read_lists(questions: list[AskedQuestion], cache: Path) -> list[SpanLi
                 plain = span_features(found.query, passages)
                 cosines = await compare_spans(found.query, passages, embedder=embedder, rows=plain)
                 rows = span_features(found.query, passages, cosines=cosines)
+                if with_reads:
+                    reads = await read_best(found.query, passages, rows, embedder=embedder)
+                    rows = {at: row for at, row in with_read(rows, reads).items() if at in reads}
                 texts = []
                 for passage, unit in rows:
                     place = split_units(passages[passage].text)[unit]
@@ -75,9 +84,8 @@ async def read_lists(questions: list[AskedQuestion], cache: Path) -> list[SpanLi
     return lists
 
 
-def fit(lists: list[SpanList], *, l2: float) -> Matrix:
+def fit(lists: list[SpanList], *, start: Matrix, l2: float) -> Matrix:
     """Return the weights that make answering spans most likely, by Adam."""
-    start = np.array(WEIGHTS)
     weights = start.copy()
     mean, square = np.zeros_like(start), np.zeros_like(start)
     usable = [each for each in lists if each.answers.any()]
@@ -102,17 +110,21 @@ def best_answers(lists: list[SpanList], weights: Matrix) -> list[bool]:
 
 
 async def run(options: argparse.Namespace) -> None:
-    asked = [question for question in read_questions(options.questions) if not question.is_absent]
-    lists = await read_lists(asked, options.cache)
-    weights = fit(lists, l2=options.l2)
-    for name, weight in zip(FEATURES, weights, strict=True):
+    every = held_out_questions() if options.read else read_questions(options.questions)
+    asked = [question for question in every if not question.is_absent]
+    lists = await gather_spans(asked, options.cache, with_reads=options.read)
+    start = np.array(
+        (*(weight / 2 for weight in WEIGHTS), _FIRST_READ) if options.read else WEIGHTS
+    )
+    weights = fit(lists, start=start, l2=options.l2)
+    for name, weight in zip((*FEATURES, "read"), weights, strict=False):
         print(f"{name:20}{weight:>7.2f}")
     left_out = [
         answers
         for site in dict.fromkeys(each.site for each in lists)
         for answers in best_answers(
             [each for each in lists if each.site == site],
-            fit([each for each in lists if each.site != site], l2=options.l2),
+            fit([each for each in lists if each.site != site], start=start, l2=options.l2),
         )
     ]
     print(f"best span answers: fitted {np.mean(best_answers(lists, weights)):.3f}, ", end="")
@@ -124,6 +136,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=DEFAULT_QUESTIONS)
     parser.add_argument("--cache", type=Path, default=DEFAULT_CACHE)
     parser.add_argument("--l2", type=float, default=1.0)
+    parser.add_argument("--read", action="store_true", help="fit the weights for chunks read")
     anyio.run(run, parser.parse_args())
 
 

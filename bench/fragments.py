@@ -83,14 +83,18 @@ _MOST_PAGE_BYTES = 1_500_000
 # Each word in view, or each character of CJK text, with its box.
 _WORDS_IN_VIEW = r"""() => {
   const words = [];
-  let place = 0;
+  // A script that adds words to a menu must not move the places of others.
+  const places = (window.placesOfNodes ??= new Map());
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     range.selectNodeContents(node);
     const box = range.getBoundingClientRect();
-    const start = place;
-    place += node.data.length;
+    const start = places.get(node) ?? (places.total ?? 0);
+    if (!places.has(node)) {
+      places.set(node, start);
+      places.total = start + node.data.length;
+    }
     if (box.bottom < 0 || box.top > innerHeight || box.width === 0) continue;
     // A menu that was hidden can lie over the highlighted words.
     if (getComputedStyle(node.parentElement).visibility !== "visible") continue;
@@ -154,6 +158,9 @@ def _measure(cited: Sequence[Citation], page: Page, arguments: argparse.Namespac
     started = time.perf_counter()
     for citation in cited:
         shown, visible = _highlighted(page, citation.link)
+        if not shown and DIRECTIVE in citation.link:
+            # On a busy machine the browser can look for the words after the page was read.
+            shown, visible = _highlighted(page, citation.link)
         spellings = [_shown_lines(s, visible) for s in (citation.words, citation.with_formulas)]
         wanted, got = _letters(spellings[0]), _letters(shown)
         is_hidden = not any(map(_letters, spellings))
@@ -207,8 +214,7 @@ def _highlighted(page: Page, link: str) -> tuple[str, str]:
         shown = _painted_with_and_without_menus(page)
         # It may go on below the edge of the screen.
         is_in_view = bool(painted) and shown <= painted
-        # Scripts that add words to a menu move the places of all others.
-        painted = painted | shown if painted & shown else max(painted, shown, key=len)
+        painted |= shown
     return " ".join(word for _, word in sorted(painted)), visible
 
 
@@ -258,7 +264,9 @@ def _is_same_stretch(spellings: Sequence[str], got: str) -> bool:
     """Return whether one begins and one ends like `got`, with little more or less in between.
 
     Of a short first or last block the edge is that block: the page may show something beside it.
+    The number of a line without a space behind it is part of its first word.
     """
+    got = got.lstrip("0123456789") if not any(_letters(s)[:1].isdigit() for s in spellings) else got
     blocks = [[each for line in text.split("\n") if (each := _letters(line))] for text in spellings]
     return (
         any(got.startswith(lines[0][:_EDGE_LETTERS]) for lines in blocks if lines)

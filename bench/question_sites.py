@@ -95,6 +95,11 @@ SITES = {
             ("gettext-doc", "usr/share/doc/gettext"),
             ("emscripten-doc", "usr/share/doc/emscripten-doc/html"),
             ("docutils-doc", "usr/share/doc/docutils-doc"),
+            # Those of blind_sites.jsonl.
+            ("freetds-doc", "usr/share/doc/freetds-doc/userguide"),
+            ("h2o-doc", "usr/share/doc/h2o"),
+            ("snakemake-doc", "usr/share/doc/snakemake/html"),
+            ("libapache2-mod-perl2-doc", "usr/share/doc/libapache2-mod-perl2-doc"),
         ),
         start=1,
     )

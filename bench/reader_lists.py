@@ -2,13 +2,16 @@
 
 `reader_questions.jsonl` has a line a question: the site (a Debian package) and page it was written
 from, how the passage opens, and how the units that answer begin (`also`: units that help but do not
-answer alone). Without answers it is a near miss: the passage looks as if it answered. Sites and
-questions have nothing in common with those of bench/questions.py.
+answer alone). Without answers it is a near miss: the passage looks as if it answered. `reworded` is
+the same question as a developer would ask it who has not read the page. Sites and questions have
+nothing in common with those of bench/questions.py.
 """
 
 from __future__ import annotations
 
 import json
+import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +24,12 @@ from bench.question_sites import (
     open_kept_embedder,
     open_library,
 )
+from bench.questions import AskedQuestion, plain_text
+from bench.research_engine import default_reranker
 
 from citewell.answer.spans import split_units
 from citewell.core.records import SearchFilter, StoredChunk
+from citewell.core.text import as_read
 from citewell.inference.protocols import PassageUnits
 from citewell.retrieve.pipeline import Models, Options, retrieve
 from citewell.store.protocol import Store
@@ -66,22 +72,43 @@ _ROOTS = {
     "twisted-doc": "usr/share/doc/twisted-doc/html/core",
     "varnish-doc": "usr/share/doc/varnish/html",
     "zsh-doc": "usr/share/doc/zsh-common/html",
+    # These have questions in developers' words only.
+    "bird2-doc": "usr/share/doc/bird2",
+    "fish-common": "usr/share",
+    "ganeti-doc": "usr/share/doc/ganeti/html",
+    "kea-doc": "usr/share/doc/kea/html",
+    "mkdocs-doc": "usr/share/doc/mkdocs/html",
+    "nut-doc": "usr/share/doc/nut-doc/html",
+    "patroni-doc": "usr/share/doc/patroni/html",
+    "python-attr-doc": "usr/share/doc/python-attr-doc/html",
+    "python-click-doc": "usr/share/doc/python-click-doc/html",
+    "python-gevent-doc": "usr/share/doc/python-gevent-doc",
+    "python-h5py-doc": "usr/share/doc/python-h5py-doc",
+    "python-hypothesis-doc": "usr/share/doc/python-hypothesis-doc/html",
+    "python-mako-doc": "usr/share/doc/python-mako-doc",
+    "python-peewee-doc": "usr/share/doc/python-peewee-doc/html",
+    "python-werkzeug-doc": "usr/share/doc/python-werkzeug-doc",
+    "supervisor-doc": "usr/share/doc/supervisor/html",
+    "systemtap-doc": "usr/share",
+    "weechat-doc": "usr/share/doc/weechat-doc/html",
 }
 SITES.update(
     (name, Site(name=name, root=root, address=f"127.0.{third}.1"))
     for third, (name, root) in enumerate(_ROOTS.items(), start=50)
 )
-_RETRIEVED = 20
+_RETRIEVED = 24
+_BESIDE = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A line of the data."""
+    """A question of the data."""
 
     site: str
     page: str
     opening: str
     question: str
+    is_reworded: bool
     answers: tuple[str, ...]
     also: tuple[str, ...]
 
@@ -100,13 +127,16 @@ class ReadList:
 
     site: str
     question: str
+    is_reworded: bool
     own: ReadPassage
     others: tuple[ReadPassage, ...]
+    beside: tuple[ReadPassage, ...]
+    """Some of the same page that retrieval did not find."""
     is_answered: bool
 
 
 def read_written(path: Path = QUESTIONS) -> list[Written]:
-    """Return all written questions."""
+    """Return all written questions; one that was reworded comes in both wordings."""
     with path.open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     return [
@@ -114,19 +144,43 @@ def read_written(path: Path = QUESTIONS) -> list[Written]:
             site=row["site"],
             page=row["page"],
             opening=row["opening"],
-            question=row["question"],
+            question=row[wording],
+            is_reworded=wording == "reworded" or "reworded" not in row,
             answers=tuple(row["answers"]),
             also=tuple(row["also"]),
         )
         for row in rows
+        for wording in ("question", "reworded")
+        if wording in row
     ]
+
+
+def held_out_questions() -> list[AskedQuestion]:
+    """Return the questions of the sites that are held out, as bench/questions.py asks them."""
+    written = [each for each in read_written() if each.site in HELD_OUT]
+    return [
+        AskedQuestion(
+            line=line,
+            id=f"{each.site}-{line}",
+            kind="",
+            site=each.site,
+            text=each.question,
+            start=each.page,
+            parts=(tuple(map(_pattern_of, each.answers)),) if each.answers else (),
+        )
+        for line, each in enumerate(written, start=1)
+    ]
+
+
+def _pattern_of(opening: str) -> re.Pattern[str]:
+    """Return what finds a unit by its opening, which may be cut inside a link."""
+    return re.compile(re.escape(plain_text(opening.split("](")[0]).strip()))
 
 
 async def gather_lists(names: Sequence[str], *, sites: Path, cache: Path) -> list[ReadList]:
     """Return the lists of the sites' questions; sites that are not in the cache are ingested.
 
-    Candidates are found by words: as negatives they are as good as those found by vectors, and
-    nothing has to be embedded.
+    Candidates are found by words and reranked; nothing has to be embedded.
     """
     written = read_written()
     lists: list[ReadList] = []
@@ -151,21 +205,26 @@ async def _list_of(written: Written, store: Store) -> list[ReadList]:
     found = await retrieve(
         written.question,
         store=store,
-        models=Models(embedder=None, reranker=None),
+        models=Models(embedder=None, reranker=default_reranker()),
         where=SearchFilter(project=PROJECT),
         options=Options(limit=_RETRIEVED),
     )
     labelled = _label(own, written)
     nothing = replace(written, answers=(), also=())
+    others = [each.chunk for each in found.chunks if each.chunk.text != own.text]
+    known = {own.text, *(chunk.text for chunk in others)}
+    page = await store.chunks_of_page(own.source_id)
+    beside = [chunk for chunk in page if chunk.text not in known]
+    chance = random.Random(written.question)
     return [
         ReadList(
             site=written.site,
             question=written.question,
+            is_reworded=written.is_reworded,
             own=labelled,
-            others=tuple(
-                _label(each.chunk, nothing)
-                for each in found.chunks
-                if each.chunk.chunk_id != own.chunk_id
+            others=tuple(_label(chunk, nothing) for chunk in others),
+            beside=tuple(
+                _label(chunk, nothing) for chunk in chance.sample(beside, min(_BESIDE, len(beside)))
             ),
             is_answered=1 in labelled.labels,
         )
@@ -188,7 +247,10 @@ def _label(chunk: StoredChunk, written: Written) -> ReadPassage:
         for unit, text in zip(units, texts, strict=True)
     )
     return ReadPassage(
-        passage=PassageUnits(path=(chunk.title, *chunk.heading_path), units=texts), labels=labels
+        passage=PassageUnits(
+            path=(chunk.title, *chunk.heading_path), units=tuple(map(as_read, texts))
+        ),
+        labels=labels,
     )
 
 

@@ -28,6 +28,7 @@ Weights = dict[str, Tensor]
 _GROUP = 64
 _DROPOUT = 0.1
 _EPSILON = 1e-12
+_MASKED = -1e4
 _KINDS = 3
 # Before training nothing is an answer.
 _FIRST_BIAS = -3.0
@@ -108,8 +109,10 @@ def _layer(hidden: Tensor, weights: Weights, layer: str, *, mask: Tensor, heads:
     rows, tokens, size = hidden.shape
     fused = _multiply(hidden, weights, f"{layer}.qkv").view(rows, tokens, 3, heads, size // heads)
     asking, asked, values = fused.permute(2, 0, 3, 1, 4)
-    attended = functional.scaled_dot_product_attention(asking, asked, values, attn_mask=mask)
-    attended = attended.transpose(1, 2).reshape(rows, tokens, size)
+    # Written out: on a CPU, torch's fused attention takes three times as long for heads of 32.
+    likeness = (asking * (size // heads) ** -0.5) @ asked.transpose(-1, -2)
+    shares = likeness.masked_fill(~mask, _MASKED).softmax(-1).to(values.dtype)
+    attended = (shares @ values).transpose(1, 2).reshape(rows, tokens, size)
     output = _multiply(attended, weights, f"{layer}.ao")
     hidden = _normalize(hidden + output, weights, f"{layer}.aln")
     inner = functional.gelu(_multiply(hidden, weights, f"{layer}.f1"))

@@ -70,7 +70,6 @@ async def attack() -> AsyncIterator[Attempt]:
         keys = [make_key(folder, who, "--scope", "write") for who in ("one", "another")]
         settings = {
             "CITEWELL_WEB_TIMEOUT_SECONDS": "60",
-            "CITEWELL_WEB_HOST_CONCURRENCY": "20",
             "CITEWELL_MCP_TOOL_TIMEOUT": "20",
             "CITEWELL_EMBEDDER": "none",
             "CITEWELL_RATE_LIMIT_PER_KEY": "0",

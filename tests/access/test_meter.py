@@ -202,6 +202,27 @@ async def test_a_call_that_is_being_settled_on_leaving_is_recorded(store: Access
     assert [total.units for total in await store.usage()] == [5]
 
 
+async def test_a_service_that_fails_delays_the_stop_for_seconds_whatever_is_unsettled(
+    store: AccessStore,
+) -> None:
+    with billing_server() as service:
+        service.quotas["sk-paid"], service.reserves = 1_000, True
+        billing = BillingService(service.url, timeout_seconds=60)
+        async with open_meter(store, prices=PRICES, billing=billing) as meter:
+            calls = [meter.begin("web_search", caller(pays=True)) for _ in range(40)]
+            for call in calls:
+                await call.admit()
+            service.status = 500
+            for call in calls:
+                call.end(outcome="ok")
+            started = anyio.current_time()
+        stopped = anyio.current_time()
+        await billing.aclose()
+
+    assert stopped - started < 40
+    assert [total.units for total in await store.usage()] == [200]
+
+
 @pytest.mark.parametrize("reserves", [True, False], ids=["reserves", "charges at once"])
 async def test_a_call_that_fails_costs_nothing_where_the_service_can_give_back(
     store: AccessStore, reserves: bool

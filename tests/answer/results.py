@@ -36,8 +36,6 @@ def block(text: str, *, source: int = 1, start: int = 0, **changes: object) -> B
         confidence=0.92,
         matched_by="both",
         sub_query="what do herons eat",
-        first_ordinal=0,
-        last_ordinal=0,
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 

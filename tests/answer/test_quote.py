@@ -327,11 +327,26 @@ def test_all_quotes_with_their_frames_stay_within_their_limit() -> None:
     assert len(quotes[450]) == len(texts)
 
 
-def test_the_reader_orders_what_comes_after_the_best_quote() -> None:
+def test_what_a_reader_takes_for_the_answer_comes_first() -> None:
     texts = ("Herons eat fish at dawn.", "Herons eat at dawn.", "Herons eat frogs.")
 
     unread = quoted_within(400, "What do herons eat at dawn?", *texts)
-    read = quoted_within(400, "What do herons eat at dawn?", *texts, reads={(2, 0): 6.0})
+    read = quoted_within(
+        400, "What do herons eat at dawn?", *texts, reads={(0, 0): 1.0, (1, 0): -2.0, (2, 0): 3.0}
+    )
 
-    assert unread[0] == read[0]
-    assert read[1] == "Herons eat frogs."
+    assert unread[0] == "Herons eat fish at dawn."
+    assert read[:2] == ["Herons eat frogs.", "Herons eat fish at dawn."]
+
+
+def test_a_note_on_versions_is_not_quoted_along_with_what_answers() -> None:
+    text = (
+        "Changed in version 3.11: Herons can be given a pond.\n\n"
+        "To stop a heron, call `heron.stop()`.\n\nIt flies away."
+    )
+
+    asked = quoted_within(400, "How do I stop a heron?", text)
+    changed = quoted_within(400, "Since which version can herons be given a pond?", text)
+
+    assert asked[0].startswith("To stop a heron")
+    assert changed[0].startswith("Changed in version 3.11")

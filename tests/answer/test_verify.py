@@ -142,6 +142,29 @@ def test_other_words_are_still_a_change(quote: str) -> None:
     assert verify_quote(quote, MARKED_UP).verdict in ("changed", "gone")
 
 
+@pytest.mark.parametrize("marks", ["“”", "„“", "‘’", "«»", "「」", '""', "''"])
+def test_quotation_marks_around_a_quote_are_not_part_of_it(marks: str) -> None:
+    page = "The heron stands still; it waits for fish near the shore until the evening comes.\n"
+
+    result = verify_quote(f"{marks[0]}The heron stands still{marks[1]}", page)
+
+    assert (result.verdict, result.found) == ("exact", "The heron stands still")
+
+
+def test_an_edited_part_of_a_long_sentence_is_changed() -> None:
+    page = (
+        "Every queue keeps at most 10,000 tasks; older ones are dropped without notice, and "
+        "nobody is told of them, when the queue is full.\n"
+    )
+
+    result = verify_quote("Every queue keeps at most 20,000 tasks", page)
+
+    assert (result.verdict, result.difference) == (
+        "changed",
+        "Every queue keeps at most [-20-]{+10+},000 tasks",
+    )
+
+
 def test_a_quote_that_nothing_resembles_is_gone() -> None:
     result = verify_quote("The invoice must be paid within thirty days.", PAGE, start=3)
 

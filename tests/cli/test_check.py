@@ -96,6 +96,17 @@ def test_a_huge_or_missing_document_is_refused(
     assert "cannot be read: No such file" in said
 
 
+@pytest.mark.parametrize("command", ["check", "check-draft"])
+def test_a_file_that_is_no_text_is_refused(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    path = tmp_path / "herons.docx"
+    path.write_bytes(b'PK\3\4\0\0"one two three four five"\xff')
+
+    assert main([command, str(path), *shell.options]) == 1
+    assert "herons.docx is not a text file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["check", "check-draft", "verify"])
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path, command: str) -> None:
     pipe = tmp_path / "pipe.md"

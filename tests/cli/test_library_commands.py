@@ -164,3 +164,18 @@ def test_refreshing_what_is_stale_leaves_fresh_websites_alone(
 
     assert run(shell, "sites", "refresh", "--stale") == 0
     assert capsys.readouterr().out == "Nothing is stale.\n"
+
+
+def test_a_page_that_is_gone_is_reported_and_its_copy_kept(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = shell.site.url("/storage")
+    run(shell, "ingest", url)
+    del shell.site.pages["/storage"]
+    capsys.readouterr()
+
+    code = run(shell, "ingest", "--force", url)
+
+    said = capsys.readouterr()
+    assert code == 1
+    assert "is kept; remove the page if it is gone for good" in said.out + said.err

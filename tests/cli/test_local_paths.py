@@ -111,6 +111,22 @@ def test_a_file_that_cannot_be_read_is_told_and_its_stored_page_kept(
     assert found["sources"][0]["url"] == (folder / "storage.html").as_uri()
 
 
+def test_asking_files_of_which_some_cannot_be_read_names_them_and_is_a_failure(
+    shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = folder / "broken.html"
+    broken.write_bytes(bytes(range(32)) * 100)
+
+    code, found = run_json(capsys, shell, "ask", str(folder), QUESTION)
+    alone = main(["ask", str(broken), QUESTION, *shell.options])
+
+    assert code == 1
+    assert found["evidence"]
+    assert [failure["url"] for failure in found["failures"]] == [broken.as_uri()]
+    assert alone == 1
+    assert f"{broken.as_uri()} is binary" in capsys.readouterr().err
+
+
 def test_links_between_files_lead_to_their_pages(
     shell: Shell, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,10 +143,11 @@ def test_links_between_files_lead_to_their_pages(
         (("ask", "{folder}", "Why?", "--constraint", "on Debian"), "--constraint is for URLs"),
         (("ask", "{folder}", "nothing.md", "Why?"), "there is no file or folder 'nothing.md'"),
         (("ingest", "{folder}/nothing"), "there is no file or folder called"),
+        (("ingest", "nothing.md"), "'nothing.md' is neither a file or folder nor a URL\n"),
         (("ingest", "{folder}/.git/empty"), "no page below"),
         (("ingest", "{folder}/logo.png"), "is binary"),
     ],
-    ids=["mixed", "constraint", "one missing", "missing", "empty", "binary"],
+    ids=["mixed", "constraint", "one missing", "missing", "no host", "empty", "binary"],
 )
 def test_what_cannot_be_done_is_said(
     shell: Shell,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.cli.shell import make_database
 
+import citewell
 from citewell import __version__
 from citewell.cli.main import COMMANDS, main
 
@@ -183,6 +185,30 @@ def test_what_cannot_be_opened_as_it_is_set_is_one_line(
     told = capsys.readouterr().err
     assert told.startswith(f"citewell: {setting.partition('=')[0]}")
     assert told.count("\n") == 1
+
+
+def test_a_wrong_toolset_is_one_line_where_the_front_is_not_prepared(tmp_path: Path) -> None:
+    package = Path(citewell.__file__).parent
+    checkout = tmp_path / "citewell"
+    (checkout / "server").mkdir(parents=True)
+    for folder in (package, package / "server"):
+        for path in folder.iterdir():
+            if path.name not in ("server", "tools_list.json", "__pycache__"):
+                (checkout / path.relative_to(package)).symlink_to(path)
+
+    result = subprocess.run(
+        [*CITEWELL, "serve", "--toolsets", "reserch"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])},
+    )
+
+    assert result.returncode == 2
+    assert result.stderr.startswith("citewell: --toolsets names 'reserch'")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["--version", "serve"])

@@ -119,6 +119,27 @@ def test_an_answer_without_one_of_its_pages_is_an_answer_and_a_failure(
     assert [failure["url"] for failure in found["failures"]] == [urls[1]]
 
 
+def test_searching_a_page_that_is_not_indexed_is_an_error_that_says_what_to_do(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored, missing = shell.site.url("/storage"), shell.site.url("/mooring")
+    main(["ingest", stored, *shell.options])
+    capsys.readouterr()
+
+    code = main(["search", "rubber cord", "--url", missing, *shell.options])
+
+    assert code == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {missing} is not indexed.")
+    assert f"citewell ingest {missing}" in said
+    code, result = run_json(
+        capsys, shell, "search", "memory is full", "--url", stored, "--url", missing
+    )
+    assert code == 1
+    assert result["evidence"]
+    assert [failure["url"] for failure in result["failures"]] == [missing]
+
+
 def test_more_urls_than_a_tool_takes_come_from_stdin(
     shell: Shell, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

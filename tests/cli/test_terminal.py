@@ -101,6 +101,28 @@ def test_lines_for_people_are_broken_between_words(shell: Shell, columns: int) -
     assert max(len(line) for line in lines if " " in line.strip()) <= columns
 
 
+def test_what_doctor_found_stays_in_its_column(shell: Shell) -> None:
+    shown = text_of(run_in_terminal("doctor", "--offline", *shell.options, columns=45))
+
+    lines = shown.splitlines()
+    finding = next(number for number, line in enumerate(lines) if line.startswith("· clients"))
+    begins = lines[finding].index("no file")
+    assert lines[finding + 1].startswith(" " * begins)
+
+
+def test_a_narrow_line_keeps_the_last_heading_of_a_source(shell: Shell) -> None:
+    shell.site.pages["/names"] = (
+        "<title>Everything about the memory of the buoy</title><main>"
+        "<h1>Everything about the memory of the buoy</h1><h2>When it is full</h2>"
+        "<p>When the memory is full, the buoy stops.</p></main>"
+    )
+
+    shown = text_of(ask(shell, path="/names", columns=45))
+
+    assert "    … › When it is full\n" in shown
+    assert "No expansion performed" not in shown
+
+
 def test_status_keeps_its_counts_on_the_screen_and_names_the_command_for_more(
     shell: Shell, tmp_path: Path
 ) -> None:

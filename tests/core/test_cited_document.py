@@ -17,6 +17,7 @@ URL = "https://birds.example/herons"
         f"Ada says “the grey heron eats fish” ([source]({URL})).",
         f'According to {URL}, "the grey heron eats fish".',
         f"> the grey heron eats fish\n> — {URL}",
+        f"@misc{{h,\n  note = {{``the grey heron eats fish''}},\n  url = {{{URL}}}\n}}",
         f"> the grey heron\n> eats fish\n\n— [Herons]({URL})",
         f"[Herons]({URL}) puts it so:\n\n> the grey heron eats fish",
     ],

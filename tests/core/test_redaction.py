@@ -49,6 +49,12 @@ SECRETS = {
     "PyPI token": ("pypi-AgEIcHlwaS5vcmcCJGwren7", "cHlwaS5vcmcCJGwren7"),
     "token in a list of a query": ("GET /a?token[]=wren-7&token%5B%5D=heron-7", "-7"),
     "token encoded twice": ("next=https%253A%252F%252Fa.example%253Ftoken%253Dwren-7", "wren-7"),
+    "encoded name": ("GET /a?t%6fken=wren-7&x=%2F", "wren-7"),
+    "name encoded whole": ("GET /a?%74%6F%6b%65%6E=wren-7", "wren-7"),
+    "name encoded twice": ("GET /a?api%255Fke%2579=wren-7", "wren-7"),
+    "name and sign encoded": ("next=%2Fa%3Fp%61ss%3Dwren-7", "wren-7"),
+    "key in an encoded query": ("next=https%3A%2F%2Fa.example%3Fkey%3Dwren-7", "wren-7"),
+    "encoded prefix of a key": ("GET /a?x=gh%70_0123456789abcdefABCDEF", "0123456789abcdef"),
     "session in a query": ("GET /a?x=1&PHPSESSID=wren7;jsessionid=heron7", "n7"),
     "password in a query": ("GET /a?pass=wren&pw=wren", "wren"),
     "JWT of a client": ("client_assertion=wren-7&jwt=wren-7", "wren-7"),
@@ -86,6 +92,7 @@ def test_a_secret_is_taken_out(text: str, secret: str) -> None:
         "an access token is needed, an API key is required, the secret is out",
         "max_tokens: 900 and a token isolates 12 rows",
         "password=[redacted] and password: [redacted]",
+        "GET /a%2Fb?q=100%25%20t%6fkens&next=%61",
     ],
 )
 def test_what_is_no_secret_stays(text: str) -> None:
@@ -131,6 +138,7 @@ def test_arguments_are_redacted_by_their_names_but_limits_are_not() -> None:
         "token:", "token:a", "secret is ", "password: ", "api key:aA",
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_the_time_grows_with_the_length_only(attack: str) -> None:
     tail = '@ = ": eyj private key- cw- bearer cookie'
 

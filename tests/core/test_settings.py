@@ -175,6 +175,18 @@ def test_a_line_of_the_file_that_sets_nothing_is_refused(
     assert message in caught.value.message
 
 
+def test_a_former_setting_in_the_file_is_ignored_with_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "old.env"
+    file.write_text("CITEWELL_WEB_HOST_CONCURRENCY=2\nCITEWELL_MCP_PORT=9000\n", encoding="utf-8")
+
+    settings = load_settings(environment={}, env_file=file)
+
+    assert settings.mcp_port == 9000
+    assert list(settings.problems.values()) == [
+        f"{file} line 1: CITEWELL_WEB_HOST_CONCURRENCY is no longer a setting and is ignored"
+    ]
+
+
 def test_a_file_that_is_not_text_or_not_there_is_refused_with_one_line(tmp_path: Path) -> None:
     binary = tmp_path / "binary.env"
     binary.write_bytes(bytes(range(128, 256)))
@@ -189,6 +201,7 @@ def test_a_file_that_is_not_text_or_not_there_is_refused_with_one_line(tmp_path:
 
 def test_a_misspelt_name_in_the_environment_is_explained() -> None:
     environment = {
+        "CITEWELL_MCP_MAX_CALLS": "5",
         "CITEWELL_MCP_PROT": "1",
         "CITEWELL_PLUGH": "1",
         "CITEWELL_ENV_FILE": "x",
@@ -197,6 +210,7 @@ def test_a_misspelt_name_in_the_environment_is_explained() -> None:
     }
 
     assert explain_unknown_variables(environment) == [
+        "CITEWELL_MCP_MAX_CALLS is no longer a setting and is ignored",
         "CITEWELL_MCP_PROT is not a setting; did you mean CITEWELL_MCP_PORT?",
         "CITEWELL_PLUGH is not a setting; `docs/reference.md` lists the settings",
     ]

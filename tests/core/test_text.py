@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.core.text import join_lines, one_line, sentence_spans, show_controls
+from citewell.core.text import as_read, join_lines, one_line, sentence_spans, show_controls
 
 
 def sentences(text: str) -> list[str]:
@@ -107,3 +107,9 @@ def test_a_line_of_several_cannot_become_two() -> None:
 @pytest.mark.parametrize("code", [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2066, 0x2069])
 def test_characters_that_change_the_direction_are_shown(code: int) -> None:
     assert show_controls(f"a{chr(code)}b\n\tc") == "a\N{REPLACEMENT CHARACTER}b\n\tc"
+
+
+def test_markdown_is_read_without_addresses_and_padding() -> None:
+    assert as_read("Set [`mode`](http://h:1/a#b) or [x [y]](/z).") == "Set `mode` or x [y]."
+    assert as_read('![heron](heron.png "A grey heron")') == "heron A grey heron"
+    assert as_read("| a    | b |\n|------|---|\n| c    | d |") == "| a| b |\n| c| d |"

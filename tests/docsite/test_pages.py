@@ -22,7 +22,6 @@ def test_a_section_goes_from_its_heading_to_the_next_of_any_level() -> None:
     content = "intro\n\n# One\ntext\n## Two\n\ntext\n# Three\n"
 
     assert outline(content) == [("One", 1, 3, 4), ("Two", 2, 5, 7), ("Three", 1, 8, 8)]
-    assert page(content).section_text(page(content).sections[1]) == "## Two\n\ntext"
 
 
 def test_what_stands_in_code_is_no_heading() -> None:

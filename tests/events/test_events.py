@@ -147,8 +147,42 @@ async def test_a_webhook_gets_each_event_with_its_token() -> None:
     assert webhook.headers[0]["authorization"] == "Bearer secret"
 
 
+@pytest.mark.parametrize("status", ["302 Found", "404 Not Found"])
+async def test_a_webhook_that_refuses_is_not_named_in_the_log(
+    status: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    elsewhere = "http://127.0.0.1:1/elsewhere"
+    answer = f"HTTP/1.1 {status}\r\nLocation: {elsewhere}\r\nContent-Length: 0\r\n\r\n"
+    async with (
+        running_webhook(answer.encode()) as webhook,
+        open_events((webhook.url,), webhook_token="wren") as events,
+    ):
+        events.emit("WebsiteDeleted", source_id=7)
+        with anyio.fail_after(60):
+            await webhook.answered.wait()
+
+    assert f"status {status[:3]}" in caplog.text
+    assert "/hook" not in caplog.text
+    assert "elsewhere" not in caplog.text
+    assert len(webhook.bodies) == 1
+
+
+async def test_a_webhook_that_answers_without_measure_is_not_read_to_its_end() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
+    async with (
+        running_webhook(head, floods=True) as webhook,
+        open_events((webhook.url,)) as events,
+    ):
+        events.emit("WebsiteDeleted", source_id=7)
+        with anyio.fail_after(60):
+            await webhook.answered.wait()
+
+    assert webhook.flooded_bytes < 20_000_000
+    assert events.dropped == 0
+
+
 async def test_a_webhook_that_never_answers_delays_nobody() -> None:
-    async with running_webhook(answers=False) as webhook:
+    async with running_webhook(answer=None) as webhook:
         started = anyio.current_time()
         async with open_events((webhook.url,)) as events:
             for number in range(2_000):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import time
 import zlib
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.hostile.little_cpu import little_cpu
 from tests.site import Response, running_site
 
 from citewell.core.errors import ArchiveRefused, UnsupportedContent
@@ -38,20 +37,10 @@ from citewell.web.sphinx_inventory import parse_inventory
 from citewell.web.sphinx_search import rank_pages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 SITEMAP = "https://a.example/sitemap.xml"
 INVENTORY = b"# Sphinx inventory version 2\n# Project: x\n# Version: 1\n# packed by zlib.\n"
-CPU_SECONDS = 1.0
-
-
-@contextmanager
-def little_cpu() -> Iterator[None]:
-    """Fail when more CPU is used than a moment's: other work on the machine does not count."""
-    before = time.process_time()
-    yield
-    assert time.process_time() - before < CPU_SECONDS
 
 
 def pom(properties: str) -> str:

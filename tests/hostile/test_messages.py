@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 _CALL = b'"method":"tools/call","params":{"name":"status","arguments":'
 FAULTS: dict[str, tuple[bytes, int]] = {
+    # First, while the prepared answers still serve the client.
+    "a response with parameters that are no object": (
+        b'{"jsonrpc":"2.0","id":"s","result":{},"params":[1]}',
+        INVALID_PARAMS,
+    ),
     "half of a character in the id": (
         b'{"jsonrpc":"2.0","id":"\\ud800","method":"tools/list"}',
         INVALID_REQUEST,

@@ -24,7 +24,7 @@ BUILT_AT_RUN_TIME = {
     "citewell.docsite.site.stored_text": "a run of escaped words",
     "citewell.ingest.content_types.anchoring": "escaped words with spaces between; cut before",
     "citewell.ingest.content_types.labels": "collected as `_PATTERNS`",
-    "citewell.ingest.extract.html.metadata": "an escaped name after one dash",
+    "citewell.ingest.extract.html.title": "an escaped name after one dash",
     "citewell.ingest.extract.markdown.page": "the name of an element that was matched before",
     "citewell.research.frontier": "an escaped name",
     "citewell.retrieve.releases": "an escaped name between the ends of words",

@@ -39,6 +39,12 @@ for (const [name, own] of [['page', window], ['frame', frame.contentWindow]]) tr
 } catch { report('closed worker') }
 add('<a id=file download href="/saved.bin">x</a>'); document.getElementById('file').click();
 window.open('view-source:PRIVATE/opened'); window.open('FILE');
+for (const leave of ['pagehide', 'visibilitychange', 'unload'])
+  addEventListener(leave, () => {
+    navigator.sendBeacon('ORIGIN/sent', leave);
+    fetch('ORIGIN/sent', {method: 'POST', body: leave, keepalive: true});
+  });
+if (window.fetchLater) fetchLater('ORIGIN/sent', {method: 'POST', body: 'later', activateAfter: 0});
 """
 
 
@@ -63,16 +69,23 @@ async def test_no_scheme_document_or_worker_leads_out_of_a_page(tmp_path: Path) 
         )
         site.pages["/"] = f"<p>Herons.</p><script>{script}</script>"
         site.pages["/go"] = f"<p>x</p><script>location.href = '{secret.as_uri()}'</script>"
+        site.pages["/leave"] = (
+            "<p>x</p><script>addEventListener('pagehide', () => navigator.sendBeacon('/sent', 'x'));"
+            "location.href = '/next'</script>"
+        )
+        site.pages["/next"] = "<p>The next page.</p>"
         async with (
             Fetcher(allowed_private_hosts=(site.host,)) as fetcher,
             open_renderer(fetcher, PoolLimits(timeout_seconds=15.0)) as renderer,
         ):
             page = await renderer.render(site.url())
             gone = await renderer.render(site.url("/go"))
+            left = await renderer.render(site.url("/leave"))
             with pytest.raises(FetchError):
                 await renderer.render(site.url("/saved.bin"))
 
     assert sent == []
     assert "LEAK" not in page.text
+    assert "next page" in left.text
     assert "secret of" not in page.text + gone.text
     assert page.text.count("<p>closed ") == 4

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 import anyio
 import numpy as np
 import pytest
+from anyio.abc import TaskGroup
 
 from citewell.core.errors import InferenceError
 from citewell.inference.local import LocalEmbedder, TextModel
@@ -58,6 +60,18 @@ async def until_started(model: WatchedModel, *, passages: int) -> None:
             await anyio.to_thread.run_sync(model.started.acquire)
 
 
+@asynccontextmanager
+async def embedding_long_texts(
+    embedder: LocalEmbedder[TextModel], model: WatchedModel
+) -> AsyncIterator[TaskGroup]:
+    """Begin two texts, which end when the gate is set."""
+    model.gate.clear()
+    async with anyio.create_task_group() as group:
+        group.start_soon(embedder.embed_passages, LONG_TEXTS)
+        await until_started(model, passages=2)
+        yield group
+
+
 async def test_the_model_is_loaded_once_and_only_when_needed() -> None:
     model = WatchedModel()
     embedder = embedder_of(model)
@@ -93,12 +107,9 @@ async def test_a_text_that_stands_there_twice_or_was_there_before_is_embedded_on
 
 async def test_a_query_does_not_wait_for_passages() -> None:
     model = WatchedModel()
-    model.gate.clear()
     embedder = embedder_of(model)
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(embedder.embed_passages, LONG_TEXTS)
-        await until_started(model, passages=2)
+    async with embedding_long_texts(embedder, model):
         with anyio.fail_after(60):
             vector = await embedder.embed_query("heron")
         done_before = len(model.passages)
@@ -110,12 +121,8 @@ async def test_a_query_does_not_wait_for_passages() -> None:
 
 async def test_a_cancelled_caller_stops_after_the_texts_under_way() -> None:
     model = WatchedModel()
-    model.gate.clear()
-    embedder = embedder_of(model)
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(embedder.embed_passages, LONG_TEXTS)
-        await until_started(model, passages=2)
+    async with embedding_long_texts(embedder_of(model), model) as group:
         group.cancel_scope.cancel()
         model.gate.set()
 

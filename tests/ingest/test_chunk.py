@@ -19,7 +19,7 @@ def markdown(source: str) -> ExtractedPage:
 
 
 def assert_headings_alone(text: str, *, or_lead_in: bool = False) -> None:
-    lines = [line.strip(" >") for line in text.split("\n")]
+    lines = [line.strip(" >\xa0") for line in text.split("\n")]
     rest = [line for line in lines if line and not line.startswith(("#", "**"))]
     assert rest == [] or (or_lead_in and len(rest) == 1 and rest[0].rstrip("*")[-1] in ":：")
 

@@ -13,6 +13,7 @@ from tests.process_tree import processes_below
 
 from citewell.core.errors import EmptyPage, ExtractionError
 from citewell.ingest.reading import PageReader, read_page
+from citewell.ingest.site_learning import Repeats
 from citewell.web.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -24,22 +25,22 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 
-def read_or_end_process(page: FetchedPage, repeated: frozenset[int]) -> ReadPage:
+def read_or_end_process(page: FetchedPage, repeats: Repeats) -> ReadPage:
     if "deadly" in page.text:
         os.kill(os.getpid(), signal.SIGKILL)
-    return read_page(page, repeated)
+    return read_page(page, repeats)
 
 
-def read_for_ever(page: FetchedPage, repeated: frozenset[int]) -> ReadPage:
+def read_for_ever(page: FetchedPage, repeats: Repeats) -> ReadPage:
     while "endless" in page.text:
         pass
-    return read_page(page, repeated)
+    return read_page(page, repeats)
 
 
-def read_into_memory(page: FetchedPage, repeated: frozenset[int]) -> ReadPage:
+def read_into_memory(page: FetchedPage, repeats: Repeats) -> ReadPage:
     if "huge" in page.text:
         bytearray(3 * 1024**3)
-    return read_page(page, repeated)
+    return read_page(page, repeats)
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ async def sandbox() -> AsyncIterator[Sandbox]:
     ],
 )
 async def test_a_page_that_cannot_be_read_fails_and_others_are_read(
-    read: Callable[[FetchedPage, frozenset[int]], ReadPage], problem: str, sandbox: Sandbox
+    read: Callable[[FetchedPage, Repeats], ReadPage], problem: str, sandbox: Sandbox
 ) -> None:
     reader = PageReader(sandbox, read)
 

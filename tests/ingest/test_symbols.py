@@ -58,6 +58,15 @@ GODOC = """<html><head><title>net</title></head><body><main><h1>Package net</h1>
 <pre>func (d *Dialer) DialContext(ctx context.Context) (Conn, error)</pre>
 <p>DialContext connects to the address using the provided context.</p></main></body></html>"""
 
+JAVADOC = """<html><head><title>Heron (Birds API)</title></head><body><main>
+<h2 title="Class Heron">Class Heron&lt;T&gt;</h2><p>A grey heron, which stands still for long.</p>
+<ul class="blockList"><li class="blockList"><a name="method.summary"><!-- --></a>
+<h3>Method Summary</h3><table><tr><td>void</td><td>wade()</td></tr></table></li></ul>
+<ul class="blockList"><li class="blockList"><a name="method.detail"><!-- --></a>
+<h3>Method Detail</h3><a name="wade-int-"><!-- --></a>
+<ul class="blockList"><li class="blockList"><h4>wade</h4><pre>public void wade(int depth)</pre>
+<div class="block">Walks into water.</div></li></ul></li></ul></main></body></html>"""
+
 
 def symbols(text: str, kind: PageKind = "html") -> list[str]:
     url = "https://docs.example/birds"
@@ -80,13 +89,18 @@ def symbols(text: str, kind: PageKind = "html") -> list[str]:
         (RUSTDOC, "html", ["birds.Heron", "birds.Heron.wade"]),
         (PACKAGE, "markdown", ["birds.Heron", "birds.Heron.wade"]),
         (GODOC, "html", ["Dial", "Dialer.DialContext"]),
+        (JAVADOC, "html", ["Heron", "Heron.wade"]),
     ],
-    ids=["sphinx", "rustdoc", "package", "godoc"],
+    ids=["sphinx", "rustdoc", "package", "godoc", "javadoc"],
 )
 def test_every_entry_is_a_symbol_and_no_other_heading_is(
     text: str, kind: PageKind, expected: list[str]
 ) -> None:
     assert symbols(text, kind) == expected
+
+
+def test_a_heading_about_classes_is_no_class() -> None:
+    assert symbols("# Class based views\n\n## Methods\n\n### How to call\n\nLike this.\n") == []
 
 
 def test_prose_defines_no_symbols() -> None:

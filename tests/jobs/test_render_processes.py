@@ -33,7 +33,7 @@ root.innerHTML = '<p>The grey heron eats fish, frogs and small mammals, made by 
 </script>"""
 STATIC = """<title>Egrets</title><p>Egrets are white herons.</p><div id=root></div>
 <script>root.innerHTML = '<p>This is made by a script.</p>'</script>"""
-HOSTILE = """<p id=p>Hostile</p><script>
+HOSTILE = """<title>Hostile</title><p id=p>Hostile</p><script>
 for (const url of ['http://127.0.0.1:PORT/', 'http://localhost:PORT/', 'file:///etc/passwd'])
   fetch(url, {mode: 'no-cors'}).then(() => p.append(' LEAK'), () => p.append(' closed'));
 window.open('http://127.0.0.1:PORT/'); new Image().src = 'http://127.0.0.1:PORT/';

@@ -260,51 +260,42 @@ async def test_one_page_that_fails_does_not_stop_the_site() -> None:
     assert "1 of 3 pages could not be read" in (website.error_message or "")
 
 
-async def test_a_site_that_fails_half_way_keeps_what_it_has_and_says_so() -> None:
-    pages: dict[str, Answer] = {f"/docs/{n}": prose(f"Page {n}") for n in range(11)}
-    with running_site(pages) as site:
-        site.pages["/sitemap.xml"] = sitemap(site, *pages)
-        answered: list[str] = []
+async def crawled_while_down(down: range) -> tuple[Website, list[str], list[str]]:
+    """Crawl eleven pages of a site that fails for the requests whose numbers are in `down`.
 
-        def answer_three(request: Request) -> Response:
-            answered.append(request.path)
-            if len(answered) > 3:
-                return Response(status=503, body=b"down")
-            body = prose(f"Page {request.path}").encode()
-            return Response(body=body, headers={"Content-Type": "text/html"})
+    Returns the website, the paths of its pages and those that were requested.
+    """
+    paths = [f"/docs/{n}" for n in range(11)]
+    requested: list[str] = []
 
-        for path in pages:
-            site.pages[path] = answer_three
+    def answer(request: Request) -> Response:
+        requested.append(request.path)
+        if len(requested) in down:
+            return Response(status=503, body=b"down")
+        body = prose(f"Page {request.path}").encode()
+        return Response(body=body, headers={"Content-Type": "text/html"})
+
+    with running_site(dict.fromkeys(paths, answer)) as site:
+        site.pages["/sitemap.xml"] = sitemap(site, *paths)
         async with open_shelf(site) as shelf:
             website = await processed(shelf, site_draft(site.url("/docs/")))
-            paths = await shelf.page_urls(website.source_id)
+            return website, await shelf.page_urls(website.source_id), requested
+
+
+async def test_a_site_that_fails_half_way_keeps_what_it_has_and_says_so() -> None:
+    website, stored, _ = await crawled_while_down(range(4, 1_000_000))
 
     assert website.status == "failed"
-    assert website.pages == len(paths) == 3
+    assert website.pages == len(stored) == 3
     assert "3 pages read so far are kept" in (website.error_message or "")
 
 
 async def test_a_site_that_comes_back_is_read_on_where_it_stopped() -> None:
-    pages: dict[str, Answer] = {f"/docs/{n}": prose(f"Page {n}") for n in range(11)}
-    with running_site(pages) as site:
-        site.pages["/sitemap.xml"] = sitemap(site, *pages)
-        asked: list[str] = []
-
-        def pause_after_three(request: Request) -> Response:
-            asked.append(request.path)
-            if 3 < len(asked) <= 11:
-                return Response(status=503, body=b"down")
-            body = prose(f"Page {request.path}").encode()
-            return Response(body=body, headers={"Content-Type": "text/html"})
-
-        for path in pages:
-            site.pages[path] = pause_after_three
-        async with open_shelf(site) as shelf:
-            website = await processed(shelf, site_draft(site.url("/docs/")))
+    website, _, requested = await crawled_while_down(range(4, 12))
 
     assert (website.status, website.pages) == ("completed", 11)
     assert website.error_message is None
-    assert not set(asked[:3]) & set(asked[3:])
+    assert not set(requested[:3]) & set(requested[3:])
 
 
 async def test_a_site_whose_robots_txt_cannot_be_read_is_tried_again() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,21 @@ async def test_a_search_box_gets_results_as_its_reader_types(tmp_path: Path) -> 
     assert typed["results"][0]["url"] == "/guide/herons.html#in-winter"
     assert odd == [200, 200, 200, 200]
     assert "<script>" not in page.text.replace("<script src", "").split("owls", 1)[1][:40]
+
+
+async def test_the_search_page_lists_what_the_box_lists_in_its_order(tmp_path: Path) -> None:
+    files = {
+        "a.md": "# Hunting\n\nHow a hunter hunts by night, and where hunters hide.\n",
+        "b.md": "# Hunt\n\nThe hunt.\n",
+        "c.md": "# Birds\n\nHunt, hunting, hunters, huntsmen and the hunt of the night.\n",
+    }
+    async with browsing_docs(tmp_path, files, mcp_enabled=False) as client:
+        for query in ("hunt", "hunte", "night hun"):
+            box = (await client.get("/api/search", params={"q": query})).json()["results"]
+            page = (await client.get("/search.html", params={"q": query})).text
+
+            listed = re.findall(r'<li>\s*<a href="([^"]+)"', page.partition("result-list")[2])
+            assert [f"/{address}" for address in listed] == [hit["url"] for hit in box], query
 
 
 async def test_models_find_the_lists_made_for_them(tmp_path: Path) -> None:

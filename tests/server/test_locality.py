@@ -124,6 +124,7 @@ async def test_a_proxy_that_hides_itself_is_known_by_its_old_protocol(settings: 
     [
         {"mcp_allowed_hosts": (PUBLIC,)},
         {"docs_base_url": f"https://{PUBLIC}"},
+        {"public_url": f"https://{PUBLIC}"},
         {"mcp_host": "0.0.0.0"},
     ],
     ids=lambda given: "".join(given),

@@ -91,6 +91,18 @@ def test_a_line_of_text_begins_with_the_time_and_the_request() -> None:
     assert line == plain.format(record)
 
 
+def test_no_text_passes_for_a_line_of_the_log_or_steers_a_terminal() -> None:
+    forged = "heron\n2026-01-01 00:00:00,000 INFO citewell: wren\r\x1b[2J\x9b\u2028\u202eowl"
+
+    record = logging.LogRecord("a", logging.INFO, __file__, 1, forged, None, None)
+    lines = TextFormatter().format(record).splitlines()
+
+    assert lines[0].endswith("heron")
+    assert lines[1:] == [
+        r"    2026-01-01 00:00:00,000 INFO citewell: wren\r\x1b[2J\x9b\u2028\u202eowl"
+    ]
+
+
 def test_a_line_of_json_tells_the_second_and_the_zone() -> None:
     record = logging.LogRecord("a", logging.INFO, __file__, 1, "called", None, None)
 

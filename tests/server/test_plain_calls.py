@@ -12,6 +12,7 @@ import pytest
 from tests.server.tiny import Aviary, serving
 
 from citewell.core.settings import Settings
+from citewell.server.jsonrpc import VERSION_KEY
 
 pytestmark = pytest.mark.anyio
 
@@ -19,7 +20,7 @@ HANDSHAKE, MODERN = "2025-11-25", "2026-07-28"
 CLIENT = {"name": "t", "version": "1"}
 OPENING = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": CLIENT}
 ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
+    VERSION_KEY: MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 BOTH = {"Accept": "application/json, text/event-stream"}
@@ -181,3 +182,18 @@ async def test_a_call_whose_client_goes_is_counted(meta: dict[str, object]) -> N
             counted = await http.get("/metrics")
 
     assert 'citewell_calls_total{outcome="UNFINISHED",tool="wait"} 1.0' in counted.text
+
+
+async def test_values_that_cannot_be_looked_up_are_refused_by_the_sdk() -> None:
+    async with serving(Aviary()) as base, httpx2.AsyncClient(base_url=base) as http:
+        in_session, without = Caller(http, HANDSHAKE), Caller(http, MODERN)
+        await in_session.open()
+        cancelled = await in_session._post(
+            {"method": "notifications/cancelled", "params": {"requestId": [7]}}
+        )
+        unversioned = await without.call("say", {}, **{VERSION_KEY: [MODERN]})
+        answered = await in_session.call("say", {})
+
+    assert cancelled.status_code == 202
+    assert unversioned.status_code == 400
+    assert answered.status_code == 200

@@ -145,6 +145,26 @@ def test_a_process_that_dies_is_started_again_and_none_is_left_behind(tmp_path: 
     assert not any(Path(f"/proc/{process}").exists() for process in after)
 
 
+def test_the_others_go_on_while_a_process_cannot_be_started_again(tmp_path: Path) -> None:
+    library, aside = tmp_path / "library.db", tmp_path / "aside.db"
+
+    def log() -> str:
+        return (tmp_path / "log").read_text(encoding="utf-8")
+
+    with served(tmp_path) as (port, parent):
+        library.rename(aside)
+        library.write_bytes(b"no database" * 100)
+        os.kill(processes_of(parent)[0], signal.SIGKILL)
+        until(lambda: "cannot start" in log())
+        status = post(port, "initialize", OPENING)[0]
+        aside.rename(library)
+        until(lambda: len(_ADDRESS.findall(log())) == 3)
+        sessions = sessions_of_both(port)
+
+    assert status == 200
+    assert len(sessions) == 2
+
+
 def test_a_server_that_is_starting_a_process_again_stops_with_it(tmp_path: Path) -> None:
     with served(tmp_path) as (_, parent):
         before = processes_of(parent)

@@ -69,7 +69,7 @@ async def test_what_is_cut_to_fit_is_still_on_its_page_under_its_id() -> None:
 
 
 async def test_a_result_says_how_much_was_left_out() -> None:
-    asked = "What do herons eat early in the morning?"
+    asked = "When do herons catch fish, and where?"
     async with open_library(*PONDS) as library:
         whole = await library.call("search", query=asked)
     async with open_library(*PONDS, mcp_response_token_budget=400) as library:

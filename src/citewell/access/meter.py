@@ -11,9 +11,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 
-from citewell.access.settlement import HOLD_SECONDS, Reservation, settle
+from citewell.access.settlement import HOLD_SECONDS, Reservation, Settled, settle
 from citewell.core.errors import BillingDown, BudgetExceeded, StoreError
 from citewell.core.identity import CallRecord
 from citewell.core.tokens import count_tokens
@@ -33,6 +34,9 @@ logger = logging.getLogger(__name__)
 _RECOUNT_SECONDS = 5.0
 # Reached only after a long failure of the store; then the oldest are dropped.
 _MOST_WAITING = 100_000
+_SETTLED_AT_ONCE = 50
+# For settlements that have not begun when the program stops; the service charges the rest.
+_CLOSING_SECONDS = 10.0
 _DAY_SECONDS = 86_400.0
 # A year of records and the month that is being billed.
 _KEPT_DAYS = 400
@@ -69,9 +73,11 @@ async def open_meter(
             finally:
                 tasks.cancel_scope.cancel()
     finally:
-        # Only now has a settlement that had begun ended.
+        # Only now have settlements that had begun ended.
         with anyio.CancelScope(shield=True):
-            await meter.settle_all()
+            with anyio.move_on_after(_CLOSING_SECONDS):
+                await meter.settle_all()
+            meter.leave_unsettled()
             await meter.write_out()
 
 
@@ -136,25 +142,39 @@ class Meter:
         while True:
             await self._something_is_unsettled.wait()
             self._something_is_unsettled = anyio.Event()
-            # Never cancelled half-way: nobody else knows of the reservation.
-            with anyio.CancelScope(shield=True):
-                await self.settle_all()
+            await self.settle_all()
 
     async def settle_all(self) -> None:
         """Settle every ended call, so that it can be written."""
         while self._unsettled:
+            count = min(len(self._unsettled), _SETTLED_AT_ONCE)
+            some = [self._unsettled.popleft() for _ in range(count)]
+            # Never cancelled half-way: nobody else knows of the reservations.
+            with anyio.CancelScope(shield=True):
+                async with anyio.create_task_group() as tasks:
+                    for ended in some:
+                        tasks.start_soon(self._settle, ended)
+            await anyio.lowlevel.checkpoint()
+
+    def leave_unsettled(self) -> None:
+        """Have calls written whose reservations are left to expire, when the service charges."""
+        while self._unsettled:
             ended = self._unsettled.popleft()
-            assert self._billing is not None, "a reservation without a service"
             assert ended.reservation is not None, "only reservations are settled"
-            record = ended.record
-            settled = await settle(
-                ended.reservation, self._billing, succeeded=record.outcome == "ok"
-            )
-            self._unwritten[record.owner, _month_of(record.called_at)] += (
-                settled.charged - record.units
-            )
-            record = replace(record, units=settled.charged, refunded=settled.refunded)
-            self._waiting.add([_Ended(record, ended.text)])
+            self._record_settled(ended, Settled(ended.reservation.units, 0))
+
+    async def _settle(self, ended: _Ended) -> None:
+        assert self._billing is not None, "a reservation without a service"
+        assert ended.reservation is not None, "only reservations are settled"
+        succeeded = ended.record.outcome == "ok"
+        settled = await settle(ended.reservation, self._billing, succeeded=succeeded)
+        self._record_settled(ended, settled)
+
+    def _record_settled(self, ended: _Ended, settled: Settled) -> None:
+        record = ended.record
+        self._unwritten[record.owner, _month_of(record.called_at)] += settled.charged - record.units
+        record = replace(record, units=settled.charged, refunded=settled.refunded)
+        self._waiting.add([_Ended(record, ended.text)])
 
     async def write_out(self) -> bool:
         """Write every ended call; return False if the store failed and they still wait."""

@@ -23,6 +23,10 @@ _REFERS_BACK = re.compile(
     r"|Thus|So|In (?:this|that|such|these)|If so|For example|Note that)\b"
     r"|また|これ|その|この|しかし|ただし"
 )
+# A note on versions is quoted where it answers, not along with what does.
+_CHANGE_NOTE = re.compile(
+    r"[*_]{0,3}(?:Changed|New|Added|Deprecated|Removed) (?:in|since) (?:version )?\d"
+)
 # How much lower the neighbouring paragraph may score to be quoted along.
 _OTHER_PARAGRAPH = 3.0
 
@@ -77,6 +81,7 @@ def grow(
                 ((first - 1, last), first - 1, _breaks(units, first)),
             )
             if fits(*pair, max_tokens)
+            and not is_change_note(text, units[added])
             and not (is_far and _is_beside_the_point(span, added, scores))
         ]
         if not grown:
@@ -85,6 +90,11 @@ def grow(
     return first, _complete(
         units, last, least=span.unit, fits=lambda end: fits(first, end, longest)
     )
+
+
+def is_change_note(text: str, unit: Unit) -> bool:
+    """Return whether a unit says since when something is as it is."""
+    return bool(_CHANGE_NOTE.match(text, unit.start))
 
 
 def _complete(units: Sequence[Unit], last: int, *, least: int, fits: Callable[[int], bool]) -> int:

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from citewell.answer.grow import grow, join
+from citewell.answer.grow import grow, is_change_note, join
 from citewell.answer.long_unit import part_to_quote
 from citewell.answer.spans import rank_spans, split_units
 from citewell.core.frozen import frozen
@@ -39,6 +39,8 @@ _FURTHER_BELOW = 4.0
 # Without such a limit, another section says something new sooner than the same one: its second
 # quote must be close to the best, and there is no third.
 _SECOND_BELOW = 1.5
+# Without it, and where a reader had a say, the scores of spans lie closer together than these.
+_READ_SPREAD = 0.5
 _QUOTES_PER_SECTION = 2
 # With it, three of one section hold .02 to .04 more answers than two, on
 # bench/unseen_sites.jsonl and the sites that bench/reader_lists.py holds out.
@@ -49,10 +51,6 @@ FRAME_TOKENS = 90
 # between takes more tokens than another frame.
 _MOST_BETWEEN = 80
 _LONGEST_QUOTE = 300
-# How much the reader's log-odds count beside a span's score, and the least that they can be, which
-# is also what a span has that was not read. Chosen on the sites bench/reader_lists.py holds out.
-_READ_WEIGHT = 0.5
-_LEAST_READ = -3.0
 # How fast a quote's standing falls with its score below the best.
 _SCORE_SCALE = 2.0
 
@@ -103,46 +101,18 @@ def choose_quotes(
     `rows` are the features of the units, where they are known, `reads` the log-odds that a reader
     gave some of them; `quoted` are units that the caller has quoted already.
     """
-    spans = rank_spans(query, passages, cosines=cosines, rows=rows)
-    ordered = _in_reading_order(spans, reads or {})
+    spans = rank_spans(query, passages, cosines=cosines, reads=reads, rows=rows)
+    scores = {(span.passage, span.unit): span.score for span in spans}
+    spread = _READ_SPREAD if reads and limits.total_tokens is None else 1.0
     picker = _Picker(
-        query,
-        passages,
-        scores=_scores_of(ordered),
-        unread_scores=_scores_of(spans),
-        limits=limits,
-        taken=set(quoted),
+        query, passages, scores=scores, spread=spread, limits=limits, taken=set(quoted)
     )
-    for span in ordered:
+    for span in spans:
         if picker.is_done(span):
             break
         if (span.passage, span.unit) not in picker.taken and not picker.prolong(span):
             picker.add(span)
     return picker.quotes()
-
-
-def _scores_of(spans: Iterable[RankedSpan]) -> dict[Place, float]:
-    return {(span.passage, span.unit): span.score for span in spans}
-
-
-def _in_reading_order(
-    spans: Sequence[RankedSpan], reads: Mapping[Place, float]
-) -> list[RankedSpan]:
-    """Return the spans as the reader sees them, after the best by words and meaning.
-
-    The reader finds more of the answers among the best six or twelve, but fewer in the first place.
-    """
-    if not reads:
-        return list(spans)
-    weighed = [
-        replace(
-            span,
-            score=span.score
-            + _READ_WEIGHT * max(reads.get((span.passage, span.unit), _LEAST_READ), _LEAST_READ),
-        )
-        for span in spans
-    ]
-    return [weighed[0], *sorted(weighed[1:], key=lambda span: -span.score)]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,7 +134,7 @@ class _Picker:
         passages: Sequence[PassageText],
         *,
         scores: Mapping[Place, float],
-        unread_scores: Mapping[Place, float],
+        spread: float,
         limits: QuoteLimits,
         taken: set[Place],
     ) -> None:
@@ -173,7 +143,7 @@ class _Picker:
         self._passages = passages
         self._limits = limits
         self._scores = scores
-        self._unread_scores = unread_scores
+        self._spread = spread
         self._best = max(scores.values(), default=0.0)
         self._left = math.inf if limits.total_tokens is None else limits.total_tokens
         self._drafts: list[_Draft] = []
@@ -184,7 +154,7 @@ class _Picker:
         is_full = len(self._drafts) == self._limits.max_quotes
         is_limited = self._limits.total_tokens is not None
         far = _FURTHER_BELOW if is_limited or len(self._drafts) < _FEW_QUOTES else _FAR_BELOW
-        is_far = bool(self.taken) and self._best - span.score > far
+        is_far = bool(self.taken) and self._best - span.score > self._spread * far
         return is_far or (is_full and not is_limited)
 
     def prolong(self, span: RankedSpan) -> bool:
@@ -192,6 +162,8 @@ class _Picker:
         if self._limits.total_tokens is None or self._best - span.score > _FAR_BELOW:
             return False
         text = self._passages[span.passage].text
+        if is_change_note(text, split_units(text)[span.unit]):
+            return False
         for draft in self._drafts:
             if draft.span.passage != span.passage or draft.quote.is_cut:
                 continue
@@ -219,7 +191,7 @@ class _Picker:
         units = grow(
             span,
             self._passages[span.passage].text,
-            self._scores if self._drafts else self._unread_scores,
+            self._scores,
             self.taken,
             max_tokens=room,
             longest=longest,
@@ -252,7 +224,8 @@ class _Picker:
     def _most_of_section(self, span: RankedSpan) -> int:
         if self._limits.total_tokens is not None:
             return _QUOTES_PER_SECTION_WITHIN
-        return _QUOTES_PER_SECTION if self._best - span.score <= _SECOND_BELOW else 1
+        is_close = self._best - span.score <= self._spread * _SECOND_BELOW
+        return _QUOTES_PER_SECTION if is_close else 1
 
     def _overlaps(self, draft: _Draft, units: tuple[int, int]) -> bool:
         own = range(draft.units[0], draft.units[1] + 1)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from citewell.core.answer_types import agreement
 from citewell.core.definitions import asked_terms, defines
 from citewell.core.frozen import frozen
+from citewell.core.odds import log_odds
 from citewell.core.text import chunk_sentences
 from citewell.core.words import text_words, words
 
@@ -50,6 +51,14 @@ FEATURES = (
 # Fitted by bench/fit_spans.py on bench/questions.py: with each site left out of its own fit, the
 # first quote answers .63 of the questions, against .60 with the weights of the even lines alone.
 WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17, -1.98, 1.0, 1.45)
+# Where a reader read the best passages, its log-odds for a unit are one feature more. Fitted by
+# `bench.fit_spans --read --l2 8` on the sites that bench/reader_lists.py holds out.
+READ_WEIGHTS = (
+    *(1.45, 1.04, 0.62, 0.86, 0.34, 0.39, 0.0, 0.54, 0.38, 0.23, 0.12, -0.19, -1.02, 0.59, 0.56),
+    0.64,
+)
+# The least that log-odds count, which is also what a unit has that was not read.
+_LEAST_READ = -6.0
 _COVERAGES = 4
 # The best span's coverage counts as 1, so that words no page holds do not shrink the differences
 # between spans; but the best of spans that hold next to nothing stays low.
@@ -58,7 +67,6 @@ _COSINE_SCALE = 5.0
 # What a span without a cosine lies below the least that is known.
 _COSINE_STEP = 0.02
 _SHORT_WORDS = 4
-_LEAST_PROBABILITY = 0.005
 
 _LINK = re.compile(r"!?\[[^\[\]]*\]\([^()\s]*\)")
 _WORDS_TO_POINT = 3
@@ -110,16 +118,22 @@ def rank_spans(
     passages: Sequence[PassageText],
     *,
     cosines: Mapping[Place, float] | None = None,
+    reads: Mapping[Place, float] | None = None,
     rows: SpanRows | None = None,
 ) -> list[RankedSpan]:
     """Return every unit that can be quoted, best first; earlier ones win ties.
 
-    `rows` are those of `span_features` without cosines, where the caller has them already.
+    `reads` are the log-odds that a reader gave units. `rows` are those of `span_features` without
+    cosines, where the caller has them already.
     """
     known = span_features(query, passages) if rows is None else rows
+    weighed = _with_cosines(known, cosines or {})
+    weights: tuple[float, ...] = WEIGHTS
+    if reads:
+        weighed, weights = with_read(weighed, reads), READ_WEIGHTS
     spans = [
-        RankedSpan(passage=passage, unit=unit, score=math.fsum(map(float.__mul__, WEIGHTS, row)))
-        for (passage, unit), row in _with_cosines(known, cosines or {}).items()
+        RankedSpan(passage=passage, unit=unit, score=math.fsum(map(float.__mul__, weights, row)))
+        for (passage, unit), row in weighed.items()
     ]
     return sorted(spans, key=lambda span: -span.score)
 
@@ -143,7 +157,7 @@ def span_features(
     rows: dict[Place, tuple[float, ...]] = {}
     for place, (passage, units) in enumerate(zip(passages, split, strict=True)):
         path = asked & _word_set(" ".join(passage.path))
-        odds = _log_odds(passage.relevance)
+        odds = log_odds(passage.relevance)
         held = [asked & unit.held for unit in units]
         for at, unit in enumerate(units):
             is_bare = not unit.words and unit.kind != "code"
@@ -188,6 +202,11 @@ def _with_cosines(rows: SpanRows, cosines: Mapping[Place, float]) -> SpanRows:
         at: (*row[:-1], _COSINE_SCALE * (cosines.get(at, lowest) - highest))
         for at, row in rows.items()
     }
+
+
+def with_read(rows: SpanRows, reads: Mapping[Place, float]) -> SpanRows:
+    """Return the rows with what a reader says of each unit at their end."""
+    return {at: (*row, max(reads.get(at, _LEAST_READ), _LEAST_READ)) for at, row in rows.items()}
 
 
 def _phrase_share(pairs: frozenset[tuple[str, str]], unit: Unit) -> float:
@@ -286,8 +305,3 @@ def _rarity(query: Query, held: Sequence[frozenset[str]]) -> dict[str, float]:
     }
     whole = math.fsum(weights.values()) or 1.0
     return {word: weight / whole for word, weight in weights.items()}
-
-
-def _log_odds(probability: float) -> float:
-    clipped = min(max(probability, _LEAST_PROBABILITY), 1 - _LEAST_PROBABILITY)
-    return math.log(clipped / (1 - clipped))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import operator
 import re
+from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,18 +12,24 @@ from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import fold
 from citewell.core.frozen import frozen
 from citewell.core.screen import BLOCK, UNSURE, unpack_screen
+from citewell.core.sequence_match import BoundedMatcher, Effort, find_opcodes
 from citewell.core.text import sentence_spans
 from citewell.core.words import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from citewell.core.citations import Verdict
     from citewell.core.text import Span
 
 # Below this likeness two passages have too little in common to be one that was edited.
 _LEAST_LIKENESS = 0.55
+# Of a part of a sentence that was edited, this share of the words has stayed.
+_LEAST_PART_LIKENESS = 0.7
+_LEAST_PART_WORDS = 4
 _COMPARED_WINDOWS = 12
+_WINDOWS_OVER_EACH = 4
+_REFINED_WINDOWS = 6
 # Shorter parts around an ellipsis could stand anywhere.
 _LEAST_PART_CHARACTERS = 12
 _MOST_ELIDED_CHARACTERS = 1_500
@@ -45,6 +51,8 @@ _SPACES = re.compile(r"[^\S\n]++")
 _LINK_MARK = re.compile(rf"{UNSURE}|¶|\[source\]|\[docs\]|🔗|\u200b|\u00ad")
 _ROW = re.compile(r"[ >]*+\|")
 _WORD = re.compile(r"\w+|[^\w\s]|\s+")
+_NO_SPACE = re.compile(r"\w+|[^\w\s]")
+_QUOTATION_MARKS = ("“”", "„“", "„”", "‘’", "«»", "「」", '""', "''")
 
 
 @frozen
@@ -71,9 +79,9 @@ class _Elided(NamedTuple):
 def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verification:
     """Return whether `text`, a page's canonical text, still holds `quote`.
 
-    A quote may be copied with the brackets of the boundary around it, with other quotation marks,
-    dashes and spaces, with or without Markdown, and with ellipses for what was left out. One that
-    leaves out a "not", or welds two sentences together, counts as changed.
+    A quote may be copied with the brackets of the boundary or quotation marks around it, with other
+    quotation marks, dashes and spaces, with or without Markdown, and with ellipses for what was
+    left out. One that leaves out a "not", or welds two sentences together, counts as changed.
 
     With `start`, where the quote stood, the quote found elsewhere counts as moved; without it,
     wherever it is found is exact.
@@ -85,6 +93,8 @@ def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verifica
     if at >= 0:
         return _found("exact" if start is None else "moved", quote, at)
     folded = _find_folded(quote, text, start=start)
+    if folded is None and (bare := _without_quotation_marks(quote)) != quote:
+        quote, folded = bare, _find_folded(bare, text, start=start)
     return folded or _nearest(quote, text)
 
 
@@ -93,11 +103,19 @@ def is_on_screen(quote: str, screen: bytes) -> bool:
 
     Canonical text writes some of what a page shows otherwise, such as numbers that its style adds.
     """
-    wanted, shown = _copied_lines(quote), _copied_lines(unpack_screen(screen).replace(BLOCK, "\n"))
+    wanted = _copied_lines(_without_quotation_marks(quote))
+    shown = _copied_lines(unpack_screen(screen).replace(BLOCK, "\n"))
     return bool(wanted) and any(
         not _cuts_word(shown, at) and not _cuts_word(shown, at + len(wanted))
         for at in _places(wanted, shown)
     )
+
+
+def _without_quotation_marks(quote: str) -> str:
+    """Return a quote without the quotation marks that all of it stands in."""
+    stripped = quote.strip()
+    is_enclosed = len(stripped) > 2 and stripped[0] + stripped[-1] in _QUOTATION_MARKS
+    return stripped[1:-1].strip() if is_enclosed else quote
 
 
 def _cuts_word(text: str, place: int) -> bool:
@@ -211,34 +229,78 @@ def _found(verdict: Verdict, quote: str, start: int) -> Verification:
 
 
 def _nearest(quote: str, text: str) -> Verification:
-    wanted = Counter(words(quote))
-    windows = sorted(
-        _windows(quote, text),
-        key=lambda span: -_overlap(wanted, Counter(words(text[span[0] : span[1]]))),
-    )
+    windows = _likest_windows(quote, text)
     old = _WORD.findall(quote)
+    effort = Effort()
     best_likeness, best = 0.0, None
     for span in windows[:_COMPARED_WINDOWS]:
-        new = _WORD.findall(text[span[0] : span[1]])
-        likeness = difflib.SequenceMatcher(None, old, new, autojunk=False).ratio()
+        matcher = BoundedMatcher(old, _WORD.findall(text[span[0] : span[1]]), effort)
+        # Neither is below the likeness, and both take a moment.
+        if min(matcher.real_quick_ratio(), matcher.quick_ratio()) <= best_likeness:
+            continue
+        likeness = matcher.ratio()
         if likeness > best_likeness:
             best_likeness, best = likeness, span
-    if best is None or best_likeness < _LEAST_LIKENESS:
+    if best is not None and best_likeness < _LEAST_LIKENESS:
+        best, best_likeness = _part_of(best, quote, text, effort) or (None, best_likeness)
+    if best is None:
         return Verification(verdict="gone", likeness=round(best_likeness, 2))
     return _compare(quote, text, best, likeness=best_likeness)
 
 
-def _windows(quote: str, text: str) -> Iterator[Span]:
-    """Give the stretches of text that the quote may have become: about as many sentences."""
+def _part_of(window: Span, quote: str, text: str, effort: Effort) -> tuple[Span, float] | None:
+    """Return the part of a longer stretch that a quote of as many words has become, if one has."""
+    old = _NO_SPACE.findall(quote)
+    places = [match.span() for match in _NO_SPACE.finditer(text, *window)]
+    new = [text[start:end] for start, end in places]
+    same = BoundedMatcher(old, new, effort).find_longest_match()
+    first = max(0, same.b - same.a)
+    part = slice(first, first + len(old))
+    likeness = BoundedMatcher(old, new[part], effort).ratio()
+    if len(old) < _LEAST_PART_WORDS or likeness < _LEAST_PART_LIKENESS:
+        return None
+    return (places[part][0][0], places[part][-1][1]), likeness
+
+
+def _likest_windows(quote: str, text: str) -> list[Span]:
+    """Return the stretches of text that the quote may have become, the likest first."""
+    wanted = Counter(words(quote))
     spans = sentence_spans(text)
     count = max(1, len(sentence_spans(quote)))
     longest = 2 * len(quote) + 200
-    for first in range(len(spans)):
-        for size in sorted({count, max(1, count - 1), count + 1}):
-            start, end = spans[first][0], spans[min(first + size, len(spans)) - 1][1]
-            # A line without sentences can be the whole page: it is looked at in overlapping parts.
-            for at in range(start, max(start + 1, end - longest // 2), longest // 2):
-                yield at, min(end, at + longest)
+    # By text: many windows of a page that repeats itself are alike.
+    overlaps: dict[str, float] = {}
+
+    def overlap(window: Span) -> float:
+        held = text[window[0] : window[1]]
+        if held not in overlaps:
+            overlaps[held] = _overlap(wanted, Counter(words(held)))
+        return overlaps[held]
+
+    def rank(firsts: Iterable[int]) -> list[Span]:
+        windows = {
+            window for first in firsts for window in _windows(spans, first, count, longest=longest)
+        }
+        return sorted(windows, key=lambda window: (-overlap(window), window))
+
+    # Windows of many sentences overlap so much that every few are enough to see where to look.
+    step = max(1, count // _WINDOWS_OVER_EACH)
+    windows = rank(range(0, len(spans), step))
+    if step == 1:
+        return windows
+    starts = [start for start, _ in spans]
+    around = (bisect_right(starts, start) - 1 for start, _ in windows[:_REFINED_WINDOWS])
+    near = {first for at in around for first in range(at - step, at + step)}
+    return rank(first for first in near if 0 <= first < len(spans))
+
+
+def _windows(spans: Sequence[Span], first: int, count: int, *, longest: int) -> Iterator[Span]:
+    """Give stretches from a sentence on that have about `count` sentences."""
+    for size in sorted({count, max(1, count - 1), count + 1}):
+        start, end = spans[first][0], spans[min(first + size, len(spans)) - 1][1]
+        # A line without sentences can be the whole page: it is looked at in overlapping parts.
+        for at in range(start, max(start + 1, end - longest // 2), longest // 2):
+            yield at, min(end, at + longest)
 
 
 def _overlap(wanted: Counter[str], held: Counter[str]) -> float:
@@ -260,8 +322,7 @@ def _compare(quote: str, text: str, span: Span, *, likeness: float) -> Verificat
 def _difference(before: str, after: str) -> str:
     old, new = _WORD.findall(before), _WORD.findall(after)
     parts: list[str] = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for operation, a, b, c, d in matcher.get_opcodes():
+    for operation, a, b, c, d in find_opcodes(old, new):
         if operation == "equal":
             parts.append("".join(old[a:b]))
             continue

@@ -52,7 +52,7 @@ class ContentWatch:
             StoreError: the store cannot be read.
         """
         if subject not in self._hashes:
-            self._hashes.update(await self._read([subject]))
+            self._hashes.update(await self._hash_subjects([subject]))
         follower = object()
         self._followers.setdefault(subject, {})[follower] = notify
         self._is_followed.set()
@@ -80,7 +80,7 @@ class ContentWatch:
     async def _find_changes(self) -> list[Notify]:
         """Return the notifications to send."""
         try:
-            hashes = await self._read(list(self._followers))
+            hashes = await self._hash_subjects(list(self._followers))
         except CitewellError as error:
             logger.warning("cannot look for changed pages: %s", error.message)
             return []
@@ -91,7 +91,7 @@ class ContentWatch:
                 due += self._followers[subject].values()
         return due
 
-    async def _read(self, subjects: Sequence[Subject]) -> dict[Subject, str | None]:
+    async def _hash_subjects(self, subjects: Sequence[Subject]) -> dict[Subject, str | None]:
         """Return the hash of each subject; None for one that is gone."""
         pages = [subject.source_id for subject in subjects if subject.kind == "page"]
         websites = [subject.source_id for subject in subjects if subject.kind == "website"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from citewell.core.errors import InvalidArgument
 from citewell.core.records import FetchedPage
 from citewell.ingest.reading import PageReader
 
@@ -19,7 +20,13 @@ async def document_text(data: bytes, *, name: str, sandbox: Sandbox) -> str:
 
     Raises:
         ExtractionError, EmptyPage: it is HTML without words.
+        InvalidArgument: it is no text.
     """
+    if b"\0" in data:
+        raise InvalidArgument(
+            f"{name} is not a text file.",
+            suggestion="Pass Markdown, HTML, BibTeX or plain text in UTF-8.",
+        )
     text = data.decode("utf-8", "replace")
     start = text[:1000].lstrip().lower()
     is_html = name.lower().endswith((".html", ".htm", ".xhtml"))

@@ -63,7 +63,7 @@ async def make_receipt(
     key = LibraryKey.of_secret(secret)
     data = await to_thread.run_sync(lambda: write_receipt(pages, key, now=datetime.now(UTC)))
     verification = await verify_data(data, known_keys=(key.fingerprint,))
-    if not verification.is_proved:
+    if verification.has_failed:
         failed = next(step for step in verification.steps if step.outcome == "failed")
         raise NotFound(
             f"The receipt would prove nothing: {failed.explanation}",
@@ -78,7 +78,7 @@ async def verify_data(
     """Replay a receipt in a separate process, without a library or a network.
 
     Raises:
-        ArchiveRefused: it is cut, huge, of a newer version, or no receipt at all.
+        ArchiveRefused: it is cut, huge, of a newer version, or not a receipt.
     """
     sandbox = Sandbox(preload=("citewell.ingest.reading",))
     try:

@@ -32,7 +32,6 @@ async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
         timeout_seconds=settings.web_timeout_seconds,
         max_page_bytes=settings.web_max_page_bytes,
         respect_robots=settings.web_respect_robots,
-        host_concurrency=settings.web_host_concurrency,
         host_delay_seconds=settings.web_host_delay_seconds,
         shared_turns=(await assembly.open("store")).store.hosts,
         allowed_ports=settings.web_allowed_ports,

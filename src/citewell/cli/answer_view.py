@@ -18,6 +18,7 @@ from rich.theme import Theme
 
 from citewell.cli.shell_errors import translated
 from citewell.core.boundary import unbracketed
+from citewell.core.certainty import is_sure
 from citewell.core.frozen import frozen
 from citewell.core.question import read_query
 from citewell.core.text import counted, show_controls
@@ -47,6 +48,8 @@ THEME = Theme({"markdown.code": "cyan", "markdown.link_url": "none", "markdown.l
 _MARK_WIDTH = 4
 _BETWEEN = " · "
 _LEVEL = " › "
+# Said to a model that may ask to follow more; a person sees how many pages were fetched.
+_NO_LINKS_FOLLOWED = "No expansion performed"
 
 
 def print_answer(result: Shape, *, question: str, is_full: bool, seconds: float) -> None:
@@ -73,6 +76,8 @@ class AnswerView:
         shown = quotes if self.is_full else _best(quotes)
         if shown:
             yield from self._cautions()
+            if self.result["answered"] and not is_sure(quote.get("confidence") for quote in quotes):
+                yield Text("These quotes may answer it.\n", style="bold yellow")
             sources = {source["number"]: source for source in self.result["sources"]}
             asked = _words_asked(self.question)
             for number, quote in enumerate(shown, start=1):
@@ -131,7 +136,7 @@ class AnswerView:
 
     def _failures(self) -> Iterator[Text]:
         for failure in self.result.get("failures") or []:
-            reason = show_controls(failure["reason"])
+            reason = show_controls(failure["reason"].replace(failure["url"], "it"))
             url = _linked(show_controls(failure["url"]), failure["url"])
             yield Text.assemble(("not read: ", "bold red"), url, f" — {reason}")
 
@@ -145,7 +150,13 @@ class AnswerView:
             parts.append(f"{counted(left, 'more quote')}: --full")
         elif not self.is_full and shown:
             parts.append("--full shows whole quotes with their ids")
-        notes = [f"\n{show_controls(translated(note))}" for note in stats.get("notes") or []]
+        # What is said of a page that was not read is not said again.
+        failed = tuple(f"{failure['url']} " for failure in self.result.get("failures") or ())
+        notes = [
+            f"\n{show_controls(translated(note))}"
+            for note in stats.get("notes") or []
+            if not note.startswith((*failed, _NO_LINKS_FOLLOWED))
+        ]
         return Text(_BETWEEN.join(parts) + "".join(notes), style="dim")
 
 
@@ -238,6 +249,9 @@ class _SourceLine:
         address, room = _short_address(self.source["url"]), options.max_width - len(_BETWEEN)
         if cell_len(section) + cell_len(address) > room:
             section = _ends(section.split(_LEVEL), _LEVEL)
+        # The last heading says most: it is not the one that a narrow line leaves out.
+        if cell_len(section) > options.max_width and _LEVEL in section:
+            section = f"…{_LEVEL}{section.rpartition(_LEVEL)[2]}"
         if cell_len(section) + cell_len(address) > room:
             address = _ends(address.split("/"), "/")
         lines = [_linked(section, url, "green"), _linked(address, url)]
@@ -249,8 +263,10 @@ class _SourceLine:
 
 
 def _ends(parts: Sequence[str], separator: str) -> str:
-    """Return the first and the last part."""
-    return separator.join(parts if len(parts) < 3 else (parts[0], "…", parts[-1]))
+    """Return the first and the last part; the first may stand for others already."""
+    if len(parts) < 3:
+        return separator.join(parts)
+    return separator.join(("…", parts[-1]) if parts[0] == "…" else (parts[0], "…", parts[-1]))
 
 
 def _linked(text: str, url: str, color: str = "cyan") -> Text:

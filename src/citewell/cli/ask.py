@@ -9,7 +9,7 @@ from citewell.cli.answer_options import add_answer_options, add_question_options
 from citewell.cli.local_paths import expand_arguments, local_paths
 from citewell.cli.parser import number_between
 from citewell.cli.tool_call import call_tool
-from citewell.core.errors import InvalidArgument
+from citewell.core.errors import InvalidArgument, UnsupportedContent
 
 if TYPE_CHECKING:
     import argparse
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from citewell.app.open import App
+    from citewell.cli.tool_call import Failures
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
@@ -116,12 +117,23 @@ def _ask_of_files(paths: Sequence[Path], arguments: argparse.Namespace, settings
     )
 
 
-async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress) -> None:
+async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress) -> Failures:
+    """Bring the index into step with the files; return those that could not be read.
+
+    Raises:
+        UnsupportedContent: none could be read.
+    """
     from citewell.app.local_pages import index_path, open_late_corpus
 
     corpus = await open_late_corpus(app)
-    for path in paths:
-        await index_path(corpus, path, on_progress=on_progress)
+    reports = [await index_path(corpus, path, on_progress=on_progress) for path in paths]
+    failed = {url: reason for report in reports for url, reason in report.failed.items()}
+    if failed and not any(report.pages or report.unchanged for report in reports):
+        reason = next(iter(failed.values()))
+        if len(failed) > 1:
+            reason = f"none of the {len(failed)} files can be read; the first: {reason}"
+        raise UnsupportedContent(reason)
+    return [{"url": url, "reason": reason, "suggestion": ""} for url, reason in failed.items()]
 
 
 def _check_positions(urls: list[str], question: str) -> None:

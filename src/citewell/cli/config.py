@@ -16,6 +16,7 @@ from urllib.request import url2pathname
 
 from citewell.cli.client_files import NAME, format_entry, merge_entry, write_with_backup
 from citewell.cli.clients import CLIENTS, Client, client_file
+from citewell.cli.parser import fill_for_terminal
 from citewell.core.errors import InvalidArgument
 from citewell.core.settings import setting_fields
 from citewell.core.settings_sources import variable_name
@@ -73,9 +74,8 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     if arguments.write:
         _write(client, entry, arguments.file or client_file(client))
         return 0
-    print(
-        f"Merge this into {client_file(client)}, or run this command with --write.", file=sys.stderr
-    )
+    how = f"Merge this into {client_file(client)}, or run this command with --write."
+    print(fill_for_terminal(how), file=sys.stderr)
     if arguments.client == "claude-code":
         print(f"Or: claude mcp add-json {NAME} {quote(json.dumps(entry))}", file=sys.stderr)
     text = format_entry((client.servers_key, NAME), entry, form=client.form)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Pages of packages are named as pypi:anyio@4.16.0; after the name of a host comes a number.
 _PACKAGE_PAGE = re.compile(r"[a-z]+:\D")
+# `notes.md` is a file that is not there rather than a host in Moldova.
+_ENDS_OF_FILES = (".md", ".rst", ".txt", ".html", ".pdf")
 _LOOK_LIKE_PATHS = ("./", "../", "/", "~", ".\\", "..\\")
 
 
@@ -72,7 +74,8 @@ def refuse_other_than_urls(arguments: Sequence[str]) -> None:
     for argument in arguments:
         if "://" not in argument and not _PACKAGE_PAGE.match(argument):
             host = argument.partition("/")[0].strip(".")
-            meant = f"; did you mean https://{argument}?" if {".", ":"} & set(host) else ""
+            is_host = {".", ":"} & set(host) and not host.endswith(_ENDS_OF_FILES)
+            meant = f"; did you mean https://{argument}?" if is_host else ""
             raise InvalidArgument(f"{argument!r} is neither a file or folder nor a URL{meant}")
 
 

@@ -94,7 +94,7 @@ _NEW_OBJECTS_PER_COLLECTION = 50_000
 
 _EPILOG = """\
 first steps:
-  citewell ask https://docs.python.org/3/library/asyncio-task.html "How do I cancel a task?"
+  citewell ask https://peps.python.org/pep-0008/ "How long can lines be?"
   citewell status
   citewell config claude-desktop
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from citewell.cli.answer_options import add_answer_options, add_question_options, answer_printer
 from citewell.cli.parser import number_between
 from citewell.cli.tool_call import call_tool
+from citewell.core.errors import NotFound
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
+    from citewell.app.open import App
+    from citewell.cli.tool_call import Failures
+    from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
 
 DESCRIPTION = """\
@@ -54,5 +60,37 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         given,
         arguments=arguments,
         settings=settings,
+        beforehand=partial(_find_missing, arguments.source_urls) if arguments.source_urls else None,
         show=answer_printer(arguments, arguments.query),
     )
+
+
+async def _find_missing(urls: Sequence[str], app: App, on_progress: OnProgress) -> Failures:
+    """Return the URLs that name no indexed page.
+
+    Raises:
+        NotFound: none of them does, so there is nothing to search.
+    """
+    # Imported late: `--help` is answered without.
+    from citewell.core.records import SearchFilter
+    from citewell.research.source_urls import find_named_pages
+
+    store = (await app.open("store")).store
+    within = SearchFilter(project=app.settings.project)
+    missing = [
+        url
+        for url in urls
+        if not (await find_named_pages([url], store=store, within=within)).source_ids
+    ]
+    if len(missing) == len(urls):
+        said = f"None of the {len(urls)} URLs is" if len(urls) > 1 else f"{urls[0]} is not"
+        address = urls[0].rstrip("*")
+        raise NotFound(
+            f"{said} indexed.",
+            suggestion=f"Run `citewell ingest {address}` first. "
+            "`citewell status` shows what is indexed.",
+        )
+    return [
+        {"url": url, "reason": "it is not indexed", "suggestion": f"Run `citewell ingest {url}`."}
+        for url in missing
+    ]

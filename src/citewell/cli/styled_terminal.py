@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from citewell.core.progress import OnProgress, Phase, Progress
 
+_FINDING = re.compile(r"[^\w\s] \w+ {2,}+")
 _HEADER = re.compile(r"^\[[A-Z][A-Z_ ]+\]$", re.MULTILINE)
 
 
@@ -51,13 +52,17 @@ def print_styled_text(text: str, *, wraps: bool) -> None:
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Break long lines between words, and indent what follows as far as the line, and two more."""
+    """Break long lines between words, and indent what follows as far as the line, and two more.
+
+    What follows a mark, a name and a gap is indented as far as the text after the gap.
+    """
     wrapped = []
     for line in text.splitlines():
         if line.startswith("  citewell "):
             wrapped.append(line)
             continue
-        indent = " " * (len(line) - len(line.lstrip()) + 2)
+        column = _FINDING.match(line)
+        indent = " " * (column.end() if column else len(line) - len(line.lstrip()) + 2)
         wrapped += textwrap.wrap(
             line,
             width,

@@ -12,14 +12,16 @@ from citewell.core.records import Caller
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from citewell.app.open import App
     from citewell.core.progress import OnProgress
     from citewell.core.settings import Settings
     from citewell.tools.tool import Tool
 
-    Beforehand = Callable[[App, OnProgress], Awaitable[None]]
+    # Pages that were asked for and are not there: `url`, `reason` and `suggestion` of each.
+    Failures = Sequence[Mapping[str, str]]
+    Beforehand = Callable[[App, OnProgress], Awaitable[Failures]]
     Show = Callable[[Mapping[str, Any]], None]
 
 
@@ -36,7 +38,7 @@ def call_tool(
     """Call a tool of a toolset, print what it returns and return the exit code.
 
     `tool_arguments` that are None are left out, so that the tool's own defaults hold.
-    `beforehand` is what the call relies on.
+    `beforehand` does what the call relies on, and returns the pages that it could not get.
     `show` prints the structured result for a person at a terminal.
 
     Raises:
@@ -70,17 +72,23 @@ class _Call:
         registry = limited_registry([tool], app.settings)
         # A wrong setting is raised here; inside a call it would become the call's result.
         await app.open(*tool.needs)
-        if self.beforehand is not None:
-            await self.beforehand(app, on_progress)
+        missing = [] if self.beforehand is None else await self.beforehand(app, on_progress)
         caller = Caller(session="cli", project=app.settings.project)
         result = await registry.call(
             self.name, self.given, app=app, caller=caller, on_progress=on_progress
         )
+        structured = dict(result.structured)
+        # A page that was asked for and not read is a failure, also beside an answer.
+        failures = [*(structured.get("failures") or ()), *missing]
+        if failures:
+            structured["failures"] = failures
+        # The tool knows only of its own.
+        unsaid = [page for page in missing if page["url"] not in result.text]
+        lines = [f"\nNot read: {page['url']} — {page['reason']}" for page in unsaid]
         return Outcome(
-            text=result.text,
-            structured=result.structured,
-            # A page that was asked for and not read is a failure, also beside an answer.
-            has_failed=result.is_error or bool(result.structured.get("failures")),
+            text=result.text + "".join(lines),
+            structured=structured,
+            has_failed=result.is_error or bool(failures),
             wraps=self.wraps,
-            show=None if self.show is None else partial(self.show, result.structured),
+            show=None if self.show is None else partial(self.show, structured),
         )

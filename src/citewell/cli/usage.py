@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, settings: Settings) -> int:
     """Print the totals."""
-    totals = anyio.run(partial(_read, arguments, settings))
+    totals = anyio.run(partial(_load_usage, arguments, settings))
     if arguments.json:
         print(json.dumps([asdict(total) for total in totals], ensure_ascii=False, indent=2))
     elif arguments.csv:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-async def _read(arguments: argparse.Namespace, settings: Settings) -> list[UsageTotal]:
+async def _load_usage(arguments: argparse.Namespace, settings: Settings) -> list[UsageTotal]:
     async with open_app(settings, role="command") as app:
         access = (await app.open("store")).store.access
         owner = None if arguments.key is None else await owner_of_key(access, arguments.key)

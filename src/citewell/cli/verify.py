@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps(_structure(verification), ensure_ascii=False, indent=2))
     else:
         print_text(_text(verification))
-    return 0 if verification.is_proved else EXIT_TOOL_ERROR
+    return EXIT_TOOL_ERROR if verification.has_failed else 0
 
 
 async def _verify(arguments: argparse.Namespace) -> Verification:
@@ -75,7 +75,7 @@ def _text(verification: Verification) -> str:
         f"{_SIGNS[step.outcome]:>6}  {step.name}: {step.explanation}" for step in verification.steps
     ]
     verdict = "Every step passed." if verification.is_proved else "This receipt proves nothing."
-    if verification.is_proved and any(step.outcome == "unsure" for step in verification.steps):
+    if not verification.is_proved and not verification.has_failed:
         verdict = "No step failed; see what is unsure."
     return join_lines([*lines, verdict])
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _URL = re.compile(r"https?://[^\s<>\"'`|\\{}\]]{1,2000}+")
 _QUOTED = re.compile(
     r"“([^“”]{1,3000}+)”|„([^„“”]{1,3000}+)[“”]|«([^«»]{1,3000}+)»|「([^「」]{1,3000}+)」"
-    r"|\"([^\"]{1,3000}+)\""
+    r"|\"([^\"]{1,3000}+)\"|``([^`']{1,3000}+(?:'[^`']{1,3000}+){0,20}+)''"
 )
 _ATTRIBUTION = re.compile(
     r"\s*(?:[-*>]\s+)?(?:[—–(\[]|--|source\b|from\b|see\b|https?:)", re.IGNORECASE
@@ -48,7 +48,7 @@ class _Paragraph:
     text: str
     is_quote: bool
     urls: list[tuple[int, str]]
-    """Each with where it stands in the text."""
+    """Each with its place in the text."""
 
 
 def parse_references(document: str) -> list[Reference]:

@@ -39,7 +39,7 @@ class ContentField:
     """One value of a field; a field with several values, such as requirements, has one of each.
 
     `quote` is what it was read from: `page.text[start:end] == quote` where the page shows it, else
-    what stands at `path` of the page's structured data, and `start` and `end` are None.
+    what is at `path` of the page's structured data, and `start` and `end` are None.
     """
 
     name: FieldName

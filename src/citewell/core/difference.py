@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from citewell.core.frozen import frozen
+from citewell.core.sequence_match import find_opcodes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,6 @@ _PARAGRAPH = re.compile(r"(?:[^\n]+\n?)+")
 _WORD = re.compile(r"\s+|[A-Za-z0-9_]+|[^\sA-Za-z0-9_]")
 # Where in its file a symbol is defined changes with every release.
 _SAYS_WHERE = re.compile(r"Defined in \S+, line \d+\.")
-# Matching takes the square of the number of items at worst.
 _MOST_PARAGRAPHS = 3_000
 _MOST_WORDS = 3_000
 
@@ -33,15 +32,13 @@ class Change:
 def find_changes(old: str, old_span: Span, new: str, new_span: Span) -> list[Change]:
     """Return the paragraphs that differ between a span of `old` and a span of `new`, in order."""
     before, after = _paragraphs(old, old_span), _paragraphs(new, new_span)
-    matcher = SequenceMatcher(
-        None,
+    steps = find_opcodes(
         [" ".join(old[start:end].split()) for start, end in before],
         [" ".join(new[start:end].split()) for start, end in after],
-        autojunk=False,
     )
     return [
         Change(old=_join(before[i:j]), new=_join(after[k:m]))
-        for kind, i, j, k, m in matcher.get_opcodes()
+        for kind, i, j, k, m in steps
         if kind != "equal"
     ]
 
@@ -51,8 +48,7 @@ def mark_difference(old: str, new: str) -> str:
     before, after = _WORD.findall(old)[:_MOST_WORDS], _WORD.findall(new)[:_MOST_WORDS]
     pieces: list[str] = []
     # Where a line breaks makes no difference.
-    matcher = SequenceMatcher(None, _spaced(before), _spaced(after), autojunk=False)
-    for kind, i, j, k, m in matcher.get_opcodes():
+    for kind, i, j, k, m in find_opcodes(_spaced(before), _spaced(after)):
         removed, added = "".join(before[i:j]), "".join(after[k:m])
         if kind == "equal":
             pieces.append(added)

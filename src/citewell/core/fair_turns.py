@@ -28,7 +28,7 @@ def working_for(owner: str) -> Iterator[None]:
 class FairTurns:
     """At most `places` turns at a time, `most_of_one` of them for the same owner.
 
-    Those who wait are let in owner by owner, so that a long queue of one delays no other.
+    Waiting calls are admitted owner by owner, so that the queue of one does not delay others.
     """
 
     def __init__(self, places: int, *, most_of_one: int) -> None:

@@ -73,7 +73,7 @@ class Node:
     name: str
     """A page's title, a section's heading or an entity's name."""
     title: str = ""
-    """Of the page that a section stands on."""
+    """Of a section's page."""
     url: str | None = None
     anchor: str | None = None
     entity_kind: EntityKind | None = None

@@ -39,7 +39,7 @@ def detect_language(text: str) -> Language:
 
 
 def has_cjk(text: str) -> bool:
-    """Return whether any Chinese, Japanese or Korean letter stands in `text`."""
+    """Return whether `text` contains a Chinese, Japanese or Korean letter."""
     return bool(_KANA.search(text) or _HAN.search(text) or _HANGUL.search(text))
 
 

@@ -126,7 +126,7 @@ class Website:
     origin: PageOrigin = "fetched"
     """Of its own page; a site without one counts as fetched."""
     supplied_by: str = ""
-    """Who passed in the text of its own page."""
+    """Who supplied the text of its own page."""
 
 
 @frozen
@@ -137,7 +137,7 @@ class WebsiteQuery:
     content_type: str | None = None
     status: WebsiteStatus | None = None
     matching: str | None = None
-    """Letters that stand in the URL or the title, in any case."""
+    """A part of the URL or the title, in any case."""
     order_by: WebsiteOrder = "fetch_timestamp"
     descending: bool = True
     limit: int = 50
@@ -157,7 +157,7 @@ class PageQuery:
     """Which pages to show a person, in which order."""
 
     matching: str | None = None
-    """Letters that stand in the URL or the title, in any case."""
+    """A part of the URL or the title, in any case."""
     order_by: PageOrder = "title"
     descending: bool = False
     limit: int = 50

@@ -124,11 +124,12 @@ class ExtractedPage:
     published_at: str | None = None
     modified_at: str | None = None
     author: str = ""
-    """As the page's head names it."""
     structured_data: str = "[]"
     """The page's schema.org objects, of JSON-LD and microdata, as a JSON list."""
     screen: bytes = b""
     """The words of an HTML page as a browser shows them, packed by `core.screen`."""
+    window_title: str = ""
+    """What a browser shows over an HTML page, the site's name included."""
 
     def heading_path(self, section: int) -> tuple[str, ...]:
         """Return the headings from the outermost down to `section`."""
@@ -259,7 +260,6 @@ class StoredChunk:
     text: str
     tokens: int
     has_code: bool
-    """How many chunks its page has."""
     tags: tuple[str, ...] = ()
     """Those of its page."""
     origin: PageOrigin = "fetched"
@@ -335,8 +335,6 @@ class Block:
     confidence: float | None
     matched_by: MatchedBy
     sub_query: str
-    first_ordinal: int
-    last_ordinal: int
     images: tuple[Image, ...] = ()
     origin: PageOrigin = "fetched"
     is_cut: bool = False  # whether it was shortened to fit the response

@@ -1,4 +1,4 @@
-"""What can stand in a log: no secrets, no long text, nothing that cannot be written as UTF-8.
+"""Make text safe for a log: no secrets, no long text, nothing that cannot be written as UTF-8.
 
 Every pattern runs in linear time: it starts at a fixed word, and what it repeats over stops before
 another match can start, or is consumed with the match.
@@ -56,7 +56,8 @@ _PATTERNS = (
         ("=", "%3d", "%253d"),
         re.compile(
             rf"(?P<name>(?:{_SECRET_WORDS}|(?<![a-z])(?:sig|pwd|auth|jwt|hmac|otp|sid)"
-            r"|sess(?:ion)?[_-]?id|(?<=[?&])(?:key|code|pass|pw|pin|session))"
+            r"|sess(?:ion)?[_-]?id|(?:(?<=[?&])|(?<=%3f)|(?<=%26)|(?<=%253f)|(?<=%2526))"
+            r"(?:key|code|pass|pw|pin|session))"
             rf"(?:\[\]|%5b%5d)?(?:=|%3d|%253d))(?!{_DONE})[^\s&#\"'<>,;)\]}}]+",
             re.IGNORECASE,
         ),
@@ -115,6 +116,11 @@ _PATTERNS = (
     ),
 )
 
+# Letters, digits and `-._~`, which no URL has to encode; `%25` is a percent sign encoded again.
+_NEEDLESS_ESCAPE = re.compile(
+    r"%(?:25){0,4}(?P<code>2[de]|3[0-9]|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])", re.IGNORECASE
+)
+
 _MAX_CHARACTERS = 120
 _MAX_ARGUMENTS = 12
 # Made once: json.dumps would make one a call.
@@ -123,11 +129,25 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 def redact(text: str) -> str:
     """Return `text` without tokens, passwords, signatures and well-known kinds of keys."""
+    text = _redact_patterns(text)
+    if "%" in text:
+        plain = _NEEDLESS_ESCAPE.sub(_decode, text)
+        redacted = _redact_patterns(plain)
+        # `t%6fken=` is `token=`; text without such a name keeps its escapes.
+        text = text if redacted == plain else redacted
+    return _escape_surrogates(text)
+
+
+def _redact_patterns(text: str) -> str:
     small = text.lower()
     for triggers, pattern in _PATTERNS:
         if any(trigger in small for trigger in triggers):
             text = pattern.sub(_REPLACEMENT, text)
-    return _escape_surrogates(text)
+    return text
+
+
+def _decode(escape: re.Match[str]) -> str:
+    return chr(int(escape["code"], 16))
 
 
 def _escape_surrogates(text: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["chunk", "full_context"]
 Detail = Literal["quotes", "passages", "brief"]
-"""The sentences that answer; the blocks they stand in; or both, with images and the trace."""
+"""The sentences that answer; the blocks around them; or both, with images and the trace."""
 
 StopReason = Literal[
     "answered",

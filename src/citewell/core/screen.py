@@ -23,9 +23,13 @@ BLOCK = "\x1e"
 UNSURE = "\x1f"
 """Stands for something that a browser may or may not show."""
 
+NUMBER = "\x1d"
+"""Stands before the number of a line, which the page shows and canonical text leaves out."""
+
 # Numbers and words are apart: canonical text may lack the space between the two.
 _LETTERS = re.compile(r"\d+|[^\W\d_]+")
 _NOT_LETTERS = re.compile(r"[\W_]+")
+_LINE_NUMBER = re.compile(f"{NUMBER}[0-9]+")
 _LINE_BREAKS = re.compile(r"(?<![ \t])[ \t]*+\n\s*+")
 _LINE_END = re.compile("\n")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -66,7 +70,9 @@ def unpack_screen(packed: bytes) -> str:
 def open_screen(packed: bytes) -> Screen:
     """Return the words of a page, ready to be searched."""
     text = unpack_screen(packed)
-    return Screen(text=text, folded=_fold(text))
+    # Not a word to look for, as the quote has none.
+    folded = _LINE_NUMBER.sub(lambda number: NUMBER * len(number.group()), _fold(text))
+    return Screen(text=text, folded=folded)
 
 
 @lru_cache(maxsize=8)
@@ -163,29 +169,24 @@ def _places_of_part(folded: str, words: Sequence[str]) -> list[Span]:
 def _find_heads(folded: str, words: Sequence[str]) -> list[Span]:
     """Return where the first words stand; what the page shows between them may be left out."""
     for skip, count in product(range(_SKIPPED_WORDS), _END_WORDS):
-        found = (
-            _find_words(folded, words[skip : skip + count]) if skip + count <= len(words) else []
-        )
-        if found and not skip:
-            return found
-        if found:
-            nearby = [(folded[max(0, begin - _NEARBY) : begin], begin, end) for begin, end in found]
-            above = [(_find_words(text, words[:skip]), len(text), b, e) for text, b, e in nearby]
-            return [(b - size + spans[-1][0] if spans else b, e) for spans, size, b, e in above]
+        if skip + count > len(words):
+            continue
+        if found := _find_words(folded, words[skip : skip + count]):
+            return [(_extend_back(folded, begin, words[:skip]), end) for begin, end in found]
     return []
+
+
+def _extend_back(folded: str, begin: int, skipped: Sequence[str]) -> int:
+    """Return where the skipped words begin that stand shortly before a place, or the place."""
+    nearest = max(0, begin - _NEARBY)
+    above = _find_words(folded[nearest:begin], skipped) if skipped else []
+    return nearest + above[-1][0] if above else begin
 
 
 def _find_tails(folded: str, words: Sequence[str]) -> list[Span]:
-    """Return where the last words stand, as `_find_heads`."""
-    for skip, count in product(range(_SKIPPED_WORDS), _END_WORDS):
-        last = len(words) - skip
-        found = _find_words(folded, words[last - count : last]) if count <= last else []
-        if found and not skip:
-            return found
-        if found:
-            below = [(_find_words(folded[e : e + _NEARBY], words[last:]), b, e) for b, e in found]
-            return [(b, e + spans[0][1] if spans else e) for spans, b, e in below]
-    return []
+    """Return where the last words stand: the first ones, read backwards."""
+    backwards = _find_heads(folded[::-1], [word[::-1] for word in reversed(words)])
+    return [(len(folded) - end, len(folded) - begin) for begin, end in backwards]
 
 
 def _find_words(folded: str, words: Sequence[str]) -> list[Span]:

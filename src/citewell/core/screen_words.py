@@ -48,7 +48,7 @@ class ScreenWords:
     """… and the last one."""
 
 
-def read_words(screen: Screen, stretch: Span) -> ScreenWords:
+def words_on_screen(screen: Screen, stretch: Span) -> ScreenWords:
     """Return the words of a stretch of the screen, whole ones, and of what surrounds it."""
     text = screen.text
     begin = max(0, stretch[0] - _CONTEXT_CHARACTERS)
@@ -147,8 +147,11 @@ def words_after(words: ScreenWords, last: int, count: int) -> Term | None:
 
 
 def _is_one_break(gap: str) -> bool:
-    """Return whether two words stand in neighbouring blocks, with nothing unsure in between."""
-    return UNSURE not in gap and gap.count(BLOCK) == 1
+    """Return whether two words stand in neighbouring blocks, with nothing unsure in between.
+
+    Cells without words, of which browsers skip the space, may stand between them.
+    """
+    return UNSURE not in gap and BLOCK in gap and (gap.count(BLOCK) == 1 or not gap.strip(_SPACE))
 
 
 def with_edge(words: ScreenWords, term: Term, *, before: bool = False, after: bool = False) -> Term:

@@ -243,7 +243,6 @@ class Settings:
         20_000_000, "Most bytes of one page, counted after decompression.", at_least=1_000
     )
     web_respect_robots: bool = _setting(True, "Obey robots.txt.")
-    web_host_concurrency: int = _setting(4, "Most requests to one host at once.", at_least=1)
     web_host_delay_seconds: float = _setting(
         0.0,
         "Least seconds between two requests to one host; robots.txt may ask for more.",
@@ -307,7 +306,7 @@ class Settings:
     env_file: str | None = field(default=None, repr=False, compare=False)
     """The absolute path of the settings file that was read."""
     problems: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
-    """Why the bare name of a setting was ignored."""
+    """Why a bare name, or a former setting in the file, was ignored."""
 
     def is_explicit(self, name: str) -> bool:
         """Return whether the value of `name` was meant for Citewell, as a bare name may not be."""
@@ -358,15 +357,15 @@ def load_settings(
     env = os.environ if environment is None else environment
     declared = {setting.name: setting for setting in setting_fields()}
     file = find_env_file(env_file, env)
+    problems: dict[str, str] = {}
     given = {
         **values_by_bare_name(BARE_NAMES, env),
-        **(values_of_file(declared, file) if file is not None else {}),
+        **(values_of_file(declared, file, problems) if file is not None else {}),
         **values_by_name(declared, env),
         **values_of_flags(flags or {}),
     }
     hints = get_type_hints(Settings)
     values: dict[str, Any] = {}
-    problems: dict[str, str] = {}
     for name, raw in given.items():
         try:
             refuse_foreign_database(name, raw)

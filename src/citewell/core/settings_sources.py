@@ -15,6 +15,35 @@ PREFIX = "CITEWELL_"
 FILE_VARIABLE = f"{PREFIX}ENV_FILE"
 """Names the settings file; it is no setting itself."""
 
+REMOVED = frozenset(
+    {
+        "answer_full_context_tokens",
+        "answer_max_blocks",
+        "answer_max_expansion_depth",
+        "answer_max_followed_pages",
+        "answer_pages_per_round",
+        "billing_timeout_seconds",
+        "docs_debug",
+        "events_source_app",
+        "extract_kept_bytes",
+        "extract_max_materials_bytes",
+        "mcp_max_calls",
+        "mcp_max_response_bytes",
+        "mcp_shutdown_seconds",
+        "receipt_keys",
+        "render_max_memory_mb",
+        "render_timeout_seconds",
+        "scratch_max_bytes",
+        "scratch_ttl_seconds",
+        "usage_keep_days",
+        "web_host_concurrency",
+        "web_max_redirects",
+        "web_max_retries",
+        "web_search_cache_seconds",
+    }
+)
+"""Former settings, now constants: an old settings file may still name them."""
+
 _DATABASES = ("sqlite://", "postgresql://", "postgres://")
 
 Origin = Literal["bare name", "file", "environment", "flag"]
@@ -77,8 +106,10 @@ def values_of_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
     }
 
 
-def values_of_file(settings: Collection[str], path: Path) -> dict[str, RawValue]:
-    """Parse a settings file.
+def values_of_file(
+    settings: Collection[str], path: Path, problems: dict[str, str]
+) -> dict[str, RawValue]:
+    """Parse a settings file; former settings are ignored and added to `problems`.
 
     Raises:
         SettingsError: it cannot be read, has another form, or names an unknown setting.
@@ -94,7 +125,11 @@ def values_of_file(settings: Collection[str], path: Path) -> dict[str, RawValue]
         if not equals:
             raise SettingsError(f"{path} line {number} is not NAME=value")
         if name not in known:
-            raise SettingsError(f"{path} line {number}: {explain_unknown(name, known)}")
+            problem = f"{path} line {number}: {explain_unknown(name, known)}"
+            if not _is_removed(name):
+                raise SettingsError(problem)
+            problems[name] = problem
+            continue
         text = _unquote(value.strip(), place=f"{path} line {number}")
         values[known[name]] = RawValue(value=text, written_as=name, origin="file")
     return values
@@ -112,6 +147,8 @@ def unknown_variables(settings: Collection[str], environment: Mapping[str, str])
 
 def explain_unknown(name: str, known: Collection[str]) -> str:
     """Return a sentence that names the setting which `name` may stand for."""
+    if _is_removed(name):
+        return f"{name} is no longer a setting and is ignored"
     from difflib import get_close_matches
 
     prefixed = f"{PREFIX}{name.upper().removeprefix(PREFIX)}"
@@ -120,6 +157,10 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
     )
     hint = f"did you mean {matches[0]}?" if matches else "`docs/reference.md` lists the settings"
     return f"{_shorten(name)} is not a setting; {hint}"
+
+
+def _is_removed(variable: str) -> bool:
+    return variable.startswith(PREFIX) and variable.removeprefix(PREFIX).lower() in REMOVED
 
 
 def _read_lines(path: Path) -> list[str]:

@@ -2,7 +2,7 @@
 
 Documentation generators mark them by an anchor and by how the section begins: Sphinx with the
 signature in bold, pages of packages and mkdocstrings with a name in code above a signature, rustdoc
-and godoc with a declaration as the heading.
+and godoc with a declaration as the heading, Javadoc by the heading above all methods or fields.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from citewell.core.records import ExtractedPage, Section
 
@@ -42,6 +42,13 @@ _DECLARATION = re.compile(
     r"(?:func|fn|type|class|interface|function|struct|enum|trait|method|const|var|def)\s+"
     r"(?:\([^()]*\)\s*)?([A-Za-z_$][\w$.]*)"
 )
+_JAVA_ITEM = re.compile(
+    r"(?:Class|Interface|Enum(?: Class)?|Record(?: Class)?|Annotation (?:Type|Interface)) ([\w$.]+)"
+)
+_JAVA_PART = re.compile(
+    r"(?:Method|Field|Constructor|Enum Constant|(?:Required |Optional )?Element|Property"
+    r"|Nested Class) (?:(Details?)|Summary)"
+)
 
 
 @frozen
@@ -61,11 +68,13 @@ class DefinedSymbol:
 def find_symbols(page: ExtractedPage) -> list[DefinedSymbol]:
     """Return the symbols that the sections of a page define, in order, each once a section."""
     symbols: dict[tuple[int, str], DefinedSymbol] = {}
+    of_java = _java_names(page.sections)
     item = ""
     for section in page.sections:
         text = page.text[section.start : section.end]
         item = item or _rust_item(section)
-        for name in _names_of(section, text, item):
+        names = _names_of(section, text, item)
+        for name in [of_java.get(section.ordinal, "")] if of_java else names:
             full_name = _JOINT.sub(".", name).strip(".")
             if full_name and len(full_name) <= _MAX_NAME_CHARACTERS:
                 symbol = DefinedSymbol(section=section.ordinal, full_name=full_name)
@@ -114,6 +123,31 @@ def _names_of(section: Section, text: str, item: str) -> Iterator[str]:
         name = _CALL.sub("", heading).strip()
         if last_part(name) == last_part(anchor):
             yield anchor
+
+
+def _java_names(sections: Sequence[Section]) -> dict[int, str]:
+    """Return the class that a page of Javadoc is of, and its members, by section."""
+    names: dict[int, str] = {}
+    item: Section | None = None
+    part: Section | None = None
+    is_javadoc = False
+    for section in sections:
+        if item is None:
+            item = section if section.level in (1, 2) and _java_item(section) else None
+        elif section.level == item.level + 1:
+            match = _JAVA_PART.fullmatch(section.heading)
+            is_javadoc = is_javadoc or match is not None
+            part = section if match and match[1] else None
+        elif part is not None and section.level == part.level + 1:
+            names[section.ordinal] = f"{_java_item(item)}.{section.heading}"
+    if item is None or not is_javadoc:
+        return {}
+    return {item.ordinal: _java_item(item), **names}
+
+
+def _java_item(section: Section) -> str:
+    match = _JAVA_ITEM.match(section.heading)
+    return match[1] if match else ""
 
 
 def _entry_names(heading: str, anchor: str) -> Iterator[str]:

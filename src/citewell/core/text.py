@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _ABBREVIATION = re.compile(
     r"|\b[A-Za-z]|^\s*\d{1,3})\.$",
     re.IGNORECASE,
 )
+_LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^()\s]*(?: \"([^\"]*)\")?\)")
+_TABLE_PADDING = re.compile(r"(?<! ) {2,}(?=\|)|^\|[-|: ]+\|$\n?", re.MULTILINE)
 _UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
@@ -64,6 +67,18 @@ def without_closing_hashes(heading: str) -> str:
     bare = words.rstrip("#")
     is_closed = bare != words and (not bare or bare[-1].isspace())
     return bare.rstrip() if is_closed else words
+
+
+def as_read(markdown: str) -> str:
+    """Return Markdown as a model reads it: links by their words, tables without their padding.
+
+    The address of a page must not decide what is found on it, and takes the room of its words.
+    """
+    text = markdown
+    if "](" in text:
+        # Few links have a caption; without one Python need not be called for each of them.
+        text = _LINK.sub(_link_words if '"' in text else itemgetter(1), text)
+    return _TABLE_PADDING.sub("", text) if "|" in text else text
 
 
 def sentence_spans(text: str) -> list[Span]:
@@ -148,6 +163,11 @@ def trim_span(text: str, start: int, end: int) -> Span | None:
     while end > start and text[end - 1].isspace():
         end -= 1
     return (start, end) if start < end else None
+
+
+def _link_words(link: re.Match[str]) -> str:
+    words, caption = link.groups()
+    return f"{words} {caption}".strip() if caption else words
 
 
 def _control_picture(match: re.Match[str]) -> str:

@@ -12,16 +12,16 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote as percent_encode
 
-from citewell.core.screen import find_on_screen, open_screen, screen_of_markdown
+from citewell.core.screen import NUMBER, find_on_screen, open_screen, screen_of_markdown
 from citewell.core.screen_words import (
     is_found_first,
-    read_words,
     term_of,
     with_edge,
     words_after,
     words_back,
     words_before,
     words_on,
+    words_on_screen,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def text_fragment(text: str, start: int, end: int, *, screen: bytes = b"") -> st
     place = find_on_screen(shown, text, start, end)
     if place is None:
         return None
-    words = read_words(shown, place)
+    words = words_on_screen(shown, place)
     if words.first > words.last:
         return None
     directives = _name(words, words.first, words.last, parts=_MOST_PARTS)
@@ -201,4 +201,5 @@ def _encode(term: str) -> str:
     return "".join(
         character if character.isalnum() else percent_encode(character, safe=_LITERAL)
         for character in term
+        if character != NUMBER
     ).replace("-", "%2D")

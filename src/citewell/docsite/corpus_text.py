@@ -1,4 +1,4 @@
-"""A page's Markdown as it goes into the corpus: links to other pages lead to their URLs."""
+"""Convert a page's Markdown for the corpus: links to other pages become their URLs."""
 
 from __future__ import annotations
 

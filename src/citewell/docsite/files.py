@@ -1,4 +1,4 @@
-"""The files of a docs folder: found, read, and never one that lies outside of it."""
+"""Find and read the files of a docs folder, and none outside of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 PAGE_SUFFIXES = (".md", ".markdown")
 
-# What a site is made of beside its pages; at the top of the folder only.
+# Files of a site that are not its pages; at the top of the folder only.
 NAVIGATION_FILES = frozenset({"sidebar.md", "topbar.md"})
 
 MAX_PAGE_BYTES = 5_000_000
@@ -35,7 +35,7 @@ class DocFile:
     size: int
     mtime_ns: int
     ctime_ns: int
-    """Set by the system at every change; nobody can set it back, as they can `mtime_ns`."""
+    """Set by the system at every change; unlike `mtime_ns`, nobody can set it back."""
 
 
 def resolve_doc_path(root: Path, path: str) -> Path | None:
@@ -54,7 +54,7 @@ def resolve_doc_path(root: Path, path: str) -> Path | None:
         found = home.joinpath(*parts).resolve(strict=True)
         is_inside = found.is_relative_to(home) and found.is_file()
     except (OSError, RuntimeError, ValueError):
-        # Not there, too long a name, links in a circle, letters that no file name can have.
+        # Missing, too long a name, circular links, characters that no file name can have.
         return None
     return found if is_inside else None
 
@@ -65,7 +65,7 @@ def list_doc_files(root: Path) -> list[DocFile]:
 
 
 def read_doc(root: Path, path: str) -> bytes | None:
-    """Return what the file of a listed page holds; None when it is gone or cannot be read.
+    """Return the content of a listed page; None when it is gone or cannot be read.
 
     `path` must come from `list_doc_files`, which has checked it.
     """
@@ -96,7 +96,7 @@ def is_text(data: bytes) -> bool:
 
 
 def decode_doc(data: bytes) -> str:
-    """Return the text of a page, line ends as newlines; what is no UTF-8 shows as such."""
+    """Return the text of a page, line ends as newlines; invalid UTF-8 is replaced."""
     return plain_bytes(data).decode(errors="replace")
 
 
@@ -109,7 +109,7 @@ def _walk(root: Path, folder: Path, *, prefix: str) -> Iterator[DocFile]:
         return
     for entry in entries:
         path = prefix + entry.name
-        # A linked folder is either elsewhere, or listed already where it really is.
+        # A linked folder is either outside, or already listed at its real place.
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in _SKIPPED_FOLDERS:
                 yield from _walk(root, Path(entry.path), prefix=f"{path}/")
@@ -126,7 +126,7 @@ def _stat(root: Path, entry: os.DirEntry[str], path: str) -> DocFile | None:
         found = entry.stat()
         path.encode()
     except (OSError, UnicodeEncodeError):
-        # Gone since it was listed, or named in letters that no text could carry.
+        # Gone since it was listed, or its name is not valid text.
         return None
     if not entry.is_file() or found.st_size > MAX_PAGE_BYTES:
         logger.warning("%s is left out: no plain file of at most %d bytes", path, MAX_PAGE_BYTES)

@@ -1,4 +1,4 @@
-"""A folder of Markdown, open: its pages, their order, and search among them."""
+"""An open folder of Markdown: its pages, their order, and search."""
 
 from __future__ import annotations
 
@@ -54,20 +54,20 @@ class SearchHit:
     url: str
     """On the website, down to the section."""
     section: str
-    """The heading above the snippet; empty for what stands before the first."""
+    """The heading above the snippet; empty before the first heading."""
     score: float
     snippet: str
 
 
 @frozen
 class SearchResults:
-    """What a search brought back."""
+    """The result of a search."""
 
     hits: tuple[SearchHit, ...]
     total: int
-    """How many pages match, those that are not among `hits` included."""
+    """How many pages match, including those not in `hits`."""
     corrections: tuple[tuple[str, str], ...] = ()
-    """Words that no page holds, each with the written word taken in its place."""
+    """Words that are on no page, each with the word that was searched for instead."""
 
 
 class DocsFolder:
@@ -120,7 +120,7 @@ class DocsFolder:
 
     @property
     def revision(self) -> str:
-        """Another text whenever a page or the sidebar is another."""
+        """Changes whenever a page or the sidebar changes."""
         return self._snapshot.revision
 
     @property
@@ -220,7 +220,7 @@ class DocsFolder:
             return None
         encoded = snapshot.index.table.outlines[ranked.page]
         if len(data) != record.size:
-            # Written to since it was indexed: its headings stand elsewhere now.
+            # Changed since it was indexed: its headings have moved.
             page = parse_page(record.path, decode_doc(data), mtime=0.0, size=len(data))
             encoded = encode_outline(page)
         place = finder.find(plain_bytes(data), Outline(encoded))
@@ -254,7 +254,7 @@ class DocsFolder:
 
 
 class _Snapshot:
-    """One state of the folder, and what is made of it on demand."""
+    """One state of the folder, and what is derived from it on demand."""
 
     def __init__(self, root: Path, index: DocsIndex) -> None:
         self._root = root

@@ -39,8 +39,8 @@ logger = logging.getLogger(__name__)
 TITLE_WEIGHT = 12
 HEADING_WEIGHT = 5
 
-# Whole headings are kept as words of their own, so that asking for one finds it at once. No other
-# word begins with this mark.
+# Whole headings are also indexed as single words, so that a search for one finds it directly. No
+# other word begins with this mark.
 HEADING_MARK = "="
 
 _MIN_SPELLING, _MAX_SPELLING = 4, 24
@@ -48,7 +48,7 @@ _MIN_SPELLING, _MAX_SPELLING = 4, 24
 
 @frozen
 class PageRecord:
-    """What the index knows of a page without reading it."""
+    """What the index stores about a page."""
 
     path: str
     title: str
@@ -62,7 +62,7 @@ class PageRecord:
     """Search words of the page, those of its title and headings counted with their weight."""
 
     def is_of(self, file: DocFile) -> bool:
-        """Return whether the file has not been written to since it was read."""
+        """Return whether the file is unchanged since it was read."""
         return (self.size, self.mtime_ns, self.ctime_ns) == (
             file.size,
             file.mtime_ns,
@@ -79,7 +79,7 @@ class WordTable(Protocol):
 
     @property
     def spellings(self) -> str:
-        """The words as they are written, lower-cased, in order, one to a line."""
+        """The spellings of all words, lower-cased, sorted, one per line."""
 
     @property
     def outlines(self) -> Sequence[str]:
@@ -97,7 +97,7 @@ class BuiltTable:
 
 @frozen
 class DocsIndex:
-    """All that is known of a docs folder at one time."""
+    """The whole index of a docs folder at one time."""
 
     built_at: str
     docs_root: str
@@ -150,7 +150,7 @@ def _report_left_out(path: str, mtime_ns: int) -> None:
 
 
 class _Builder:
-    """Gathers pages in the order of their paths."""
+    """Collects pages in the order of their paths."""
 
     def __init__(self) -> None:
         self._records: list[PageRecord] = []
@@ -161,7 +161,7 @@ class _Builder:
         self._outlines: list[str] = []
 
     def keep(self, record: PageRecord) -> None:
-        """Take over a page that has not changed."""
+        """Keep an unchanged page."""
         self._kept[record.path] = len(self._records)
         self._records.append(record)
         self._outlines.append("")
@@ -263,7 +263,7 @@ def _spellings(forms: Iterable[str]) -> set[str]:
 
 
 def heading_key(text: str) -> str:
-    """Return the word that stands for a heading, however it is capitalised; empty without words."""
+    """Return the index word of a heading, regardless of case; empty without words."""
     joined = " ".join(words(text.lower()))
     return HEADING_MARK + joined if joined else ""
 

@@ -1,4 +1,4 @@
-"""The index on disk: `CACHE_ROOT/mcp/search-index.json`, checked before it is believed.
+"""The index on disk: `CACHE_ROOT/mcp/search-index.json`, checked before it is used.
 
 The file is one JSON object, written line by line so that a start reads no more than it needs:
 
@@ -44,7 +44,7 @@ INDEX_VERSION = "1.0"
 
 CACHE_FILE = Path("mcp", "search-index.json")
 
-# Its lines are long; read in the usual small pieces they would take twice the time.
+# Its lines are long; reading them in small pieces would take twice the time.
 _BUFFER_BYTES = 1 << 18
 
 _COLUMNS = len(fields(PageRecord))
@@ -74,7 +74,7 @@ class LoadedTable:
 
 
 def load_index(cache_root: Path, *, docs_root: Path) -> DocsIndex | None:
-    """Return the cached index of `docs_root`; None when there is none that can be believed.
+    """Return the cached index of `docs_root`; None when there is no valid one.
 
     Its pages may have changed since: `build_index` takes from it what is still true.
     """
@@ -194,7 +194,7 @@ def _encode(value: object) -> bytes:
 
 
 def _checksum(lines: list[bytes]) -> str:
-    # Against damage; who could forge the file could as well change the docs.
+    # Against damage; whoever can forge the file can also change the docs.
     value = 0
     for line in lines:
         value = zlib.crc32(line, value)

@@ -16,7 +16,7 @@ LLMS_FILE = "llms.txt"
 def llms_txt(folder: DocsFolder, *, base_url: str) -> str:
     """Return the list of pages, by the groups of the navigation, each linked as raw Markdown.
 
-    A folder that has an `llms.txt` of its own is asked for that by whoever serves it.
+    If the folder has its own `llms.txt`, the server sends that instead.
     """
     descriptions = {record.path: record.description for record in folder.records}
     groups = folder.navigation.categories()
@@ -35,12 +35,12 @@ def llms_txt(folder: DocsFolder, *, base_url: str) -> str:
 
 
 def llms_full_txt(folder: DocsFolder, *, base_url: str) -> str:
-    """Return the text of all pages in reading order, each after a line that says which it is."""
+    """Return the text of all pages in reading order, each after a line that names it."""
     return "".join(_full_parts(folder, base_url=base_url))
 
 
 def raw_url(path: str, *, base_url: str) -> str:
-    """Return where a page stands as Markdown."""
+    """Return the URL of a page as Markdown."""
     return base_url.rstrip("/") + "/" + quote(path)
 
 

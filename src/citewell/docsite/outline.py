@@ -1,6 +1,6 @@
-"""The headings of a page as one short string, for finding which of them stands above a place.
+"""The headings of a page as one short string, to find the heading above a place.
 
-Places are counted in bytes: searching in a page's bytes spares decoding it.
+Places are counted in bytes: a page can be searched without decoding it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class OutlineEntry(NamedTuple):
 
 
 class Outline:
-    """The headings of one page, decoded as far as they are asked for."""
+    """The headings of one page, decoded on demand."""
 
     def __init__(self, encoded: str) -> None:
         self._encoded = encoded
@@ -31,7 +31,7 @@ class Outline:
         self.body_start, *self._starts = map(int, places.split())
 
     def section_at(self, place: int) -> int:
-        """Return which heading stands above a place; -1 before the first."""
+        """Return the number of the heading above a place; -1 before the first."""
         return bisect_right(self._starts, place) - 1
 
     def section_headed(self, heading: str) -> int:

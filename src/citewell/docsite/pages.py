@@ -37,7 +37,7 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 @frozen
 class DocSection:
-    """A heading and what stands below it, up to the next heading of any level."""
+    """A heading and the text below it, up to the next heading of any level."""
 
     heading: str
     level: int
@@ -65,11 +65,6 @@ class DocPage:
     size: int
     word_count: int
 
-    def section_text(self, section: DocSection) -> str:
-        """Return the lines of a section, its heading among them."""
-        lines = self.content.split("\n")
-        return "\n".join(lines[section.line_start - 1 : section.line_end])
-
     @property
     def body(self) -> str:
         """What follows the front matter."""
@@ -77,7 +72,7 @@ class DocPage:
 
 
 def parse_page(path: str, content: str, *, mtime: float, size: int) -> DocPage:
-    """Return the page that the file at `path` holds."""
+    """Parse the file at `path` as a page."""
     fields, body = split_front_matter(content)
     sections = tuple(_sections(content, start=len(content) - len(body)))
     return DocPage(

@@ -71,7 +71,7 @@ class Postings(Mapping[str, str]):
 
 
 def encode_posting(page: int, weight: int) -> str:
-    """Return one pair as a string; strings of pages in order are joined by adding them."""
+    """Encode one pair; the strings of pages in order can be concatenated."""
     return chr(page + _FIRST) + _WEIGHTS[min(weight, MAX_WEIGHT)]
 
 

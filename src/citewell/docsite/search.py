@@ -1,4 +1,4 @@
-"""Ranking the pages of a docs folder by the words of a query."""
+"""Rank the pages of a docs folder by the words of a query."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _SATURATION = 1.6
 _LENGTH_SHARE = 0.6
 
-# What a guessed word counts beside one that was typed as it stands.
+# The weight of a guessed word, relative to a word as typed.
 _GUESS_SHARE = 0.5
 
-# A page whose title or heading is the query itself stands above those that only hold its words.
+# A page whose title or heading equals the query ranks above those that only hold its words.
 _TITLE_BONUS = 3.0
 _HEADING_BONUS = 1.0
 # So does one whose title is all words of the query, by its share of them: the page "Dependencies"
@@ -59,12 +59,12 @@ class Ranked(NamedTuple):
 
 @frozen
 class Ranking:
-    """The pages that match, best first, and what they were looked for by."""
+    """The matching pages, best first, and the words they were matched by."""
 
     ranked: tuple[Ranked, ...]
     terms: tuple[Term, ...]
     corrections: tuple[tuple[str, str], ...] = ()
-    """Words that no page holds, each with the written word taken in its place."""
+    """Words that are on no page, each with the word that was searched for instead."""
 
 
 class Searcher:

@@ -72,7 +72,7 @@ def parse_sidebar(text: str, *, paths: Container[str]) -> Navigation:
 
 
 def tree_navigation(titles: Mapping[str, str]) -> Navigation:
-    """Return the tree of folders of the pages with these titles; an index stands for its folder."""
+    """Return the tree of folders of these pages; an index page represents its folder."""
     top = _Draft(title="")
     folders: dict[str, _Draft] = {"": top}
     for path in sorted(titles, key=_tree_order):
@@ -86,7 +86,7 @@ def tree_navigation(titles: Mapping[str, str]) -> Navigation:
 
 
 def _tree_order(path: str) -> list[tuple[int, str]]:
-    """Return what sorts paths: in each folder its index, then pages, then folders, by name."""
+    """Return the sort key of a path: in each folder its index, then pages, then folders."""
     *folders, name = path.split("/")
     return [*((2, folder) for folder in folders), (int(name not in INDEX_NAMES), name)]
 

@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
 
 _Match = tuple[int, int]
-"""Where a term stands in a page, in bytes, and which."""
+"""The place of a term in a page, in bytes, and the term."""
 
 
 class _Needle(NamedTuple):

@@ -1,4 +1,4 @@
-"""Where a page of a docs folder stands on the website, and which page a URL means."""
+"""The URL of a page of a docs folder, and the page of a URL."""
 
 from __future__ import annotations
 

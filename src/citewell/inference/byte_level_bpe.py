@@ -1,4 +1,4 @@
-"""The tokenizer of GPT-2 and RoBERTa models, on tiktoken, which Citewell has anyway.
+"""The tokenizer of GPT-2 and RoBERTa models, on tiktoken, which Citewell already depends on.
 
 The tokenizers library would bring eleven packages and 45 MB along for this one model.
 """
@@ -21,12 +21,12 @@ _PIECES = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S
 # No text that people write has tokens this long on average; past it, tokenizing is wasted work.
 _MAX_CHARACTERS_PER_TOKEN = 16
 _BYTES = 256
-# A letter that no such vocabulary has.
+# A letter that is in no vocabulary of this kind.
 _BETWEEN = "\u0400"
 
 
 class ByteLevelTokenizer:
-    """The `tokenizer.json` of a RoBERTa model put to work; for several threads at once."""
+    """Tokenise text by the `tokenizer.json` of a RoBERTa model; thread-safe."""
 
     def __init__(self, tokenizer_json: str, *, max_tokens: int) -> None:
         try:
@@ -64,7 +64,7 @@ def _rank_tokens(
     """Return the model's id of each rank, and the ranks: the bytes first, then in merging order."""
     letters = _byte_letters()
     written = [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
-    # All at once: one by one it would take longer than the rest of loading the model.
+    # In one pass: one by one it would take longer than the rest of loading the model.
     joined = _BETWEEN.join(written).replace(" ", "")
     tokens = [letters[byte] for byte in range(_BYTES)] + joined.split(_BETWEEN)
     as_bytes = {ord(letter): byte for byte, letter in letters.items()}
@@ -83,7 +83,7 @@ def _marks(processor: dict[str, Any]) -> tuple[int, int]:
 
 
 def _byte_letters() -> dict[int, str]:
-    """Return the letter that stands for each byte in such a vocabulary: itself where it shows."""
+    """Return the letter that represents each byte in the vocabulary: itself if printable."""
     shown = [*range(33, 127), *range(161, 173), *range(174, 256)]
     hidden = [byte for byte in range(_BYTES) if byte not in set(shown)]
     letters = {byte: chr(byte) for byte in shown}

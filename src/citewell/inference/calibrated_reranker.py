@@ -55,7 +55,7 @@ class RerankerWeights:
     odds_weights: Matrix
     """One for each of ODDS_TERMS."""
     usual_rivals: Matrix
-    """What the second, third and fourth page usually score; they stand in where pages are few."""
+    """What the second, third and fourth page usually score; used where there are fewer pages."""
 
     def score(self, rows: Matrix) -> Matrix:
         """Return a score per row of features; only its order within a list has a meaning."""
@@ -96,7 +96,7 @@ class CalibratedReranker:
         return await in_thread(_probabilities, query, candidates, load_weights())
 
     async def aclose(self) -> None:
-        """Hold nothing that needs freeing."""
+        """Do nothing: there is nothing to free."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What a reranking model reads of a candidate."""
+"""The text of a candidate that a reranking model reads."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def fastembed_embedder(model: str, *, threads: int) -> LocalEmbedder[FastembedMo
 
 
 class FastembedModel:
-    """Text to a unit vector; may be called from several threads at once."""
+    """Embed text as unit vectors; thread-safe."""
 
     def __init__(self, model: str) -> None:
         from fastembed import TextEmbedding

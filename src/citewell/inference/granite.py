@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # The model was trained on English; fusing its ranks for Japanese made search worse (DESIGN §6).
 _MOST_CJK = 0.3
-# Passages are read to judge and again to quote, and in every round of following links.
+# Passages are read for support, again for quotes, and in every round of following links.
 _RECENT_READS = 512
 
 

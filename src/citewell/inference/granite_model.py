@@ -32,7 +32,7 @@ def load_granite() -> GraniteModel:
 
 
 class GraniteModel:
-    """Text to a unit vector; may be called from several threads at once."""
+    """Embed text as unit vectors; thread-safe."""
 
     def __init__(self, pack: Pack) -> None:
         self._words = pack.matrices["word_emb"]
@@ -50,7 +50,7 @@ class GraniteModel:
         return unit(vector)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of a query; the model knows no difference."""
+        """Return the unit vector of a query; the model does not distinguish it from a passage."""
         return self.embed_passage(text)
 
     def read_passage(self, question: str, passage: PassageUnits) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""Reading a `.hmsemb` model pack: a header, a tokenizer and weights in one file.
+"""Read a `.hmsemb` model pack: a header, a tokenizer and weights in one file.
 
 The file is the magic `HMSEMB01`, the header's length (u64, little-endian), a JSON header, the bytes
 of `tokenizer.json`, then the tensors in the header's order. An int8 tensor is its values followed
@@ -31,7 +31,7 @@ _PREFIX = struct.Struct("<8sQ")
 
 @frozen
 class QuantizedMatrix:
-    """Rows of int8 values, each group of neighbours with a scale of its own."""
+    """Rows of int8 values, with one scale for each group of neighbours."""
 
     values: npt.NDArray[np.int8]
     """Shape (rows, columns)."""
@@ -64,7 +64,7 @@ def open_pack(path: Path) -> Pack:
         InferenceError: the file is missing, cut short or of another format.
     """
     try:
-        return _read(path)
+        return _load_pack(path)
     except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
         raise InferenceError(
             "the embedding model's file cannot be read",
@@ -72,7 +72,7 @@ def open_pack(path: Path) -> Pack:
         ) from error
 
 
-def _read(path: Path) -> Pack:
+def _load_pack(path: Path) -> Pack:
     with path.open("rb") as file:
         magic, header_length = _PREFIX.unpack(file.read(_PREFIX.size))
         if magic != MAGIC:
@@ -100,7 +100,7 @@ def _read(path: Path) -> Pack:
 
 def _map_matrix(path: Path, position: int, entry: Mapping[str, Any]) -> QuantizedMatrix:
     rows, columns = entry["shape"]
-    # A mapping of its own for each matrix: its memory is given back when the matrix is dropped.
+    # Each matrix has its own mapping, so that dropping the matrix frees its memory.
     values = np.memmap(path, dtype=np.int8, mode="r", offset=position, shape=(rows, columns))
     scales = _read_floats(path, position + rows * columns, (rows, columns // entry["group"]))
     return QuantizedMatrix(values=values, scales=scales)

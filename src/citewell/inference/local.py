@@ -24,7 +24,7 @@ _BATCH_CHARACTERS = 1_500
 
 
 class TextModel(Protocol):
-    """A loaded model; its methods block and may be called from several threads at once."""
+    """A loaded model; its methods block and are thread-safe."""
 
     def embed_passage(self, text: str) -> Vectors:
         """Return the unit vector of a passage."""
@@ -39,7 +39,7 @@ Made = TypeVar("Made")
 
 
 class _RecentVectors:
-    """The vectors of the texts that were embedded last, as many as fit into so many bytes."""
+    """An LRU cache of vectors by text, bounded in bytes."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -47,14 +47,14 @@ class _RecentVectors:
         self._vectors: OrderedDict[str, Vectors] = OrderedDict()
 
     def get(self, text: str) -> Vectors | None:
-        """Return the vector of `text`, if it is known."""
+        """Return the cached vector of `text`, if any."""
         if text not in self._vectors:
             return None
         self._vectors.move_to_end(text)
         return self._vectors[text]
 
     def put(self, text: str, vector: Vectors) -> None:
-        """Remember a vector; those that nobody asked for longest are forgotten."""
+        """Cache a vector; the least recently used are dropped."""
         if text not in self._vectors:
             self._bytes += len(text) + vector.nbytes
             self._vectors[text] = vector
@@ -143,7 +143,7 @@ class LocalEmbedder(Generic[Model]):
         return stacked
 
     async def embed_query(self, text: str) -> Vectors:
-        """Return the unit vector of one query; recent queries are remembered.
+        """Return the unit vector of one query; recent queries are cached.
 
         Raises:
             InferenceError: the model cannot be loaded or run.

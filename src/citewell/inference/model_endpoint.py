@@ -1,4 +1,4 @@
-"""Posting JSON to a model endpoint: time limits, retries, and errors that never show the key."""
+"""Post JSON to a model endpoint, with time limits, retries and errors that never show the key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class ModelEndpoint:
-    """One URL that answers JSON with JSON.
+    """An endpoint that takes and returns JSON.
 
     Raises:
         SettingsError: `url` is not an http or https URL.
@@ -47,7 +47,7 @@ class ModelEndpoint:
         self._opened: httpx2.AsyncClient | None = None
 
     async def post(self, body: dict[str, Any]) -> Any:  # noqa: ANN401 - JSON; the caller checks its shape
-        """Return the endpoint's answer to `body`; busy or failing endpoints are asked again.
+        """Return the endpoint's answer to `body`; busy or failing endpoints are tried again.
 
         Raises:
             InferenceError: the endpoint cannot be reached, refuses, or does not answer with JSON.
@@ -84,7 +84,7 @@ class ModelEndpoint:
             self._opened = None
 
     def _client(self) -> httpx2.AsyncClient:
-        # Not made before it is needed: reading the system's certificates takes a while.
+        # Created on first use: loading the system's certificates takes a while.
         if self._opened is None:
             self._opened = httpx2.AsyncClient(headers=self._headers, timeout=self._timeout_seconds)
         return self._opened

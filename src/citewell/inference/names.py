@@ -1,4 +1,4 @@
-"""The names of embedders: which there are, and what their vectors are stored under."""
+"""The names of embedders, and the names under which their vectors are stored."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def load_folder(folder: Path) -> OnnxFolderModel:
 
 
 class OnnxFolderModel:
-    """Text to a unit vector; may be called from several threads at once."""
+    """Embed text as unit vectors; thread-safe."""
 
     def __init__(self, folder: Path, model: Path) -> None:
         prompts = _read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
@@ -80,7 +80,7 @@ class OnnxFolderModel:
 
 
 def _read_json(path: Path) -> dict[str, Any]:
-    """Return the object in a settings file; such files may be left out."""
+    """Return the object in a settings file, or an empty one if the file is missing."""
     if not path.exists():
         return {}
     try:

@@ -1,4 +1,4 @@
-"""Opening and running onnxruntime sessions, with its errors turned into ours."""
+"""Open and run onnxruntime sessions; its errors become ours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from citewell.inference.protocols import Vectors
 
 _ERRORS_ONLY = 3
-# onnxruntime's errors have no base of their own; its Python side adds the last two.
+# onnxruntime's errors share no base class; its Python side adds the last two.
 _FAILURES = (
     ort_errors.Fail,
     ort_errors.InvalidArgument,

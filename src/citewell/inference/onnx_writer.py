@@ -1,4 +1,4 @@
-"""Writing an ONNX model without the `onnx` package: the few protobuf messages a graph needs.
+"""Write an ONNX model without the `onnx` package: the few protobuf messages a graph needs.
 
 The numbers are the field numbers of `onnx.proto`, which ONNX promises never to change.
 """

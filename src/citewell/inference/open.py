@@ -1,4 +1,4 @@
-"""Opening the models that the settings name; each imports only its own parts."""
+"""Open the models that the settings name; each imports only what it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model must be able to do, whichever it is."""
+"""The protocols of models: embedder, reader, reranker, synthesizer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Text to vectors of unit length."""
+    """Embeds text as unit vectors."""
 
     @property
     def name(self) -> str:
@@ -47,7 +47,7 @@ class Embedder(Protocol):
 
 @frozen
 class PassageUnits:
-    """A passage as a reader takes it."""
+    """The input of a reader."""
 
     path: tuple[str, ...]
     """Its page's title and the headings above it."""
@@ -57,7 +57,7 @@ class PassageUnits:
 
 @runtime_checkable
 class Reader(Protocol):
-    """A question and passages to scores of their units."""
+    """Scores the units of passages for a question."""
 
     async def read_passages(
         self, question: str, passages: Sequence[PassageUnits]
@@ -90,7 +90,7 @@ class Candidate(Protocol):
 
 
 class Reranker(Protocol):
-    """Query and candidates to probabilities."""
+    """Estimates how likely each candidate answers a query."""
 
     async def score(self, query: str, candidates: Sequence[Candidate]) -> list[float]:
         """Return, per candidate, the probability from 0 to 1 that it answers `query`."""
@@ -104,7 +104,7 @@ class Synthesizer(Protocol):
 
     @property
     def name(self) -> str:
-        """Who writes, as results say it."""
+        """The model's name in results."""
 
     async def write(self, prompt: str, *, max_tokens: int) -> str:
         """Return what the model writes to `prompt`.

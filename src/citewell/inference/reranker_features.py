@@ -44,7 +44,7 @@ FEATURES = (
     "title_coverage",
     "title_precision",
     "path_coverage",  # title and every heading above
-    "phrase_share",  # query words that stand side by side in the chunk as in the query
+    "phrase_share",  # query words that are adjacent in the chunk as in the query
     "heading_is_query",
     "symbol_defined",  # the query is a symbol and the chunk's heading or anchor is that symbol
     "page_coverage",  # over all candidates of the page
@@ -100,7 +100,7 @@ class _Asked:
     """What titles and headings hold of the query: candidates share most of theirs."""
 
     def held_in(self, name: str) -> frozenset[int]:
-        """Return which of the query's words stand in a title or heading."""
+        """Return which of the query's words are in a title or heading."""
         held = self.names.get(name)
         if held is None:
             found = _content(name)
@@ -131,7 +131,7 @@ def feature_rows(query: str, candidates: Sequence[Candidate]) -> Matrix:
     Scores are set against the best of the list, since only ranks and ratios mean the same from one
     store or model to another.
     """
-    asked = _read(query)
+    asked = _analyse(query)
     seen = [_look(asked, candidate.chunk) for candidate in candidates]
     weights = _rarity(asked, seen)
     rows = np.zeros((len(candidates), len(FEATURES)))
@@ -152,7 +152,7 @@ _AT = {name: column for column, name in enumerate(FEATURES)}
 _MATCHES = slice(_AT["coverage"], _AT["heading_is_query"] + 1)
 
 
-def _read(query: str) -> _Asked:
+def _analyse(query: str) -> _Asked:
     every = content_words(query)
     unique = tuple(dict.fromkeys(every))
     index = {word: at for at, word in enumerate(unique)}
@@ -267,7 +267,7 @@ def _window_coverage(matches: Sequence[tuple[int, int]], weights: Sequence[float
 def _phrase_share(matches: Sequence[tuple[int, int]], asked: _Asked) -> float:
     if not asked.pairs:
         return float(bool(matches))
-    # Up to two stop words may stand between two words of a phrase.
+    # Up to two stop words can separate two words of a phrase.
     met = {
         (word, following) for (at, word), (then, following) in pairwise(matches) if then - at <= 3
     }
@@ -275,7 +275,7 @@ def _phrase_share(matches: Sequence[tuple[int, int]], asked: _Asked) -> float:
 
 
 def _put_letters(rows: Matrix, query: str, candidates: Sequence[Candidate]) -> None:
-    """Fill in the share of the query's letters and let the blend know of it."""
+    """Fill in the share of the query's letters and add it to the blend."""
     letters = list(dict.fromkeys(_LETTER.findall(query)))[:_MOST_LETTERS]
     if not letters:
         rows[:, _AT["letter_coverage"]] = rows[:, _AT["coverage"]]

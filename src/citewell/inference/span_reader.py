@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 READER_FILE = Path(__file__).with_name("span_reader.hmsemb")
 
-# Questions and headings that are longer say what they ask at the beginning.
+# Longer questions and headings say what they ask at the beginning.
 _QUESTION_TOKENS = 64
 _PATH_TOKENS = 32
 _UNIT_TOKENS = 72
@@ -39,7 +39,7 @@ _HEADINGS = 3
 
 @frozen
 class Window:
-    """What goes through the model at once: the question, the headings and some units."""
+    """One input of the model: the question, the headings and some units."""
 
     ids: tuple[int, ...]
     first_kinds: tuple[int, int]
@@ -84,7 +84,7 @@ def cut_windows(
 
 
 class SpanReader:
-    """Questions and passages to scores; may be called from several threads at once."""
+    """Score the units of passages for questions; thread-safe."""
 
     def __init__(
         self, tokenizer: ByteLevelTokenizer, words: QuantizedMatrix, places: Vectors

@@ -10,13 +10,13 @@ from citewell.inference.model_endpoint import ModelEndpoint
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-# A tool call is waiting for it: better the quotes alone than an answer after minutes.
+# A tool call waits for it; quotes alone are better than an answer after minutes.
 _TIMEOUT_SECONDS = 40.0
 
 
 @frozen
 class ChatApi:
-    """How a vendor's API is asked, and where its answer has the text."""
+    """The request of a vendor's API, and where the text is in its response."""
 
     vendor: str
     endpoint: str

@@ -17,7 +17,7 @@ _MAX_CHARACTERS_PER_TOKEN = 16
 
 
 class TextTokenizer:
-    """A `tokenizer.json` put to work; may be called from several threads at once."""
+    """Tokenise text by a `tokenizer.json`; thread-safe."""
 
     def __init__(self, tokenizer_json: str, *, max_tokens: int) -> None:
         try:
@@ -29,7 +29,7 @@ class TextTokenizer:
         self._max_characters = max_tokens * _MAX_CHARACTERS_PER_TOKEN
 
     def encode(self, text: str) -> npt.NDArray[np.int64]:
-        """Return the ids of `text` and its marks, at most `max_tokens`."""
+        """Return the ids of `text` with the model's special tokens, at most `max_tokens`."""
         cut = text[: self._max_characters]
         # Half of a surrogate pair is a character to Python but not to the tokenizer.
         whole = cut.encode("utf-8", errors="replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Scaling vectors to unit length, so that a dot product is a cosine."""
+"""Scale vectors to unit length, so that a dot product is a cosine."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from citewell.core.records import Chunk
+from citewell.core.text import as_read
 from citewell.core.tokens import count_tokens
 from citewell.ingest.site_lines import content_span
 
@@ -41,8 +41,6 @@ _MAX_LEAD_IN_TOKENS = 90
 _SHORT_SECTION_CHARACTERS = 4 * MAX_TOKENS
 # A line without sentence ends is cut between words, one without spaces anywhere.
 _HARD_CUT_CHARACTERS = 900
-_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]*)(?: \"([^\"]*)\")?\)")
-_TABLE_PADDING = re.compile(r"(?<! ) {2,}(?=\|)|^\|[-|: ]+\|$\n?", re.MULTILINE)
 # About one match a token: short words, groups of digits, signs, each letter of other scripts.
 _TOKEN = re.compile(r"[A-Za-z]{1,9}|[^\x00-\x7f]|\d{1,3}|[!-/:-@\[-`{-~]{1,2}|\n")
 
@@ -374,15 +372,4 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 def _embedded_text(title: str, path: tuple[str, ...], text: str) -> str:
     """Return "title › heading path" and the chunk's words, link targets left out."""
     trail = path if path and path[0] == title else (title, *path)
-    words = text
-    if "](" in text:
-        # Few links have a caption; without one Python need not be called for each of them.
-        words = _LINK.sub(_link_words if '"' in text else itemgetter(2), text)
-    if "|" in words:
-        words = _TABLE_PADDING.sub("", words)
-    return " › ".join(part for part in trail if part) + "\n" + words
-
-
-def _link_words(link: re.Match[str]) -> str:
-    words, caption = link.group(2), link.group(4)
-    return f"{words} {caption}".strip() if caption else words
+    return " › ".join(part for part in trail if part) + "\n" + as_read(text)

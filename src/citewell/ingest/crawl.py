@@ -154,7 +154,7 @@ class SiteCrawler:
     async def _outcome_of(self, at: CrawlUrl) -> CrawlOutcome | None:
         """Return what became of a URL, or None when it is to be tried once more."""
         try:
-            outcome = await self._read(at)
+            outcome = await self._crawl_page(at)
         except FetchError as error:
             if _is_trouble_of_the_site(error) and not self._is_last_round:
                 self._unreachable[at.url] = error
@@ -169,7 +169,7 @@ class SiteCrawler:
             self._failures_in_a_row = 0
         return outcome
 
-    async def _read(self, at: CrawlUrl) -> CrawlOutcome:
+    async def _crawl_page(self, at: CrawlUrl) -> CrawlOutcome:
         before = await self._stored(at.url)
         if before is not None and not self._scope.holds(at.url):
             refusal = _left_out(at, "it is outside of what the site includes", ())

@@ -132,9 +132,9 @@ def find_entities(page: ExtractedPage) -> tuple[EntityMention, ...]:
     """
     reader = _Reader(page)
     for section in page.sections:
-        reader.read_heading(section)
+        reader.note_heading(section)
     for section in page.sections:
-        reader.read_text(section)
+        reader.note_text(section)
     return reader.mentions()
 
 
@@ -147,7 +147,7 @@ class _Reader:
         self._phrases: dict[str, _Entity] = {}
         self._qualified: defaultdict[str, set[str]] = defaultdict(set)
 
-    def read_heading(self, section: Section) -> None:
+    def note_heading(self, section: Section) -> None:
         """Note what the heading of a section names."""
         if not section.heading:
             return
@@ -157,7 +157,7 @@ class _Reader:
             if kind == "symbol":
                 self._qualified[_last_part(name)].add(name)
 
-    def read_text(self, section: Section) -> None:
+    def note_text(self, section: Section) -> None:
         """Note what the text of a section names."""
         text = self._page.text[section.start : section.end]
         if "```" in text or "~~~" in text:

@@ -32,8 +32,6 @@ class IngestOutcome:
     """What was read of it just now; None where the stored page is as good as new."""
     chunks_removed: int = 0
     chunks_added: int = 0
-    was_admitted: bool = True
-    """False: it was read, and left as it was stored before, or unstored."""
 
     @property
     def bytes_read(self) -> int:

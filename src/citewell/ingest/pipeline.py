@@ -25,7 +25,7 @@ from citewell.ingest.outcome import (
     is_stale,
 )
 from citewell.ingest.reading import PageReader
-from citewell.ingest.site_lines import SiteLearning
+from citewell.ingest.site_learning import SiteLearning
 from citewell.ingest.site_search import search_site
 from citewell.web.body import OpenedBody, open_body
 from citewell.web.render.second_look import SecondLook
@@ -263,10 +263,10 @@ class Ingester:
         return is_stale(page, after_days=self._stale_after_days)
 
     async def _read(self, fetched: FetchedPage, *, project: str) -> ReadPage:
-        """Read a page; what repeats over its site is in no chunk."""
-        repeated = await self._sites.repeated(fetched.final_url, project=project)
-        read = await self._reader.read(fetched, repeated)
-        self._sites.add_page(fetched.final_url, read[0].text, project=project)
+        """Read a page; what repeats over its site does not name it, and is in no chunk."""
+        repeats = await self._sites.repeats(fetched.final_url, project=project)
+        read = await self._reader.read(fetched, repeats)
+        self._sites.add_page(fetched.final_url, read[0], project=project)
         return read
 
     async def _reread_early(self, page: PageInfo) -> None:
@@ -330,9 +330,7 @@ class Ingester:
         )
         extracted = page[0]
         if admit is not None and not await admit(fetched, extracted):
-            return IngestOutcome(
-                url=fetched.url, page=stored, read=(fetched, extracted), was_admitted=False
-            )
+            return IngestOutcome(url=fetched.url, page=stored, read=(fetched, extracted))
         known = stored
         if known is None and fetched.final_url != page_address(fetched.url):
             # Two addresses that end at the same place are one page, under the name it had first.

@@ -12,6 +12,8 @@ from citewell.ingest.entities import find_entities
 from citewell.ingest.extract.extract import extract_page
 from citewell.ingest.extract.whole_text import extract_whole_text
 from citewell.ingest.packed_page import ReadPage, pack_page, unpack_page
+from citewell.ingest.site_learning import Repeats
+from citewell.ingest.site_titles import title_among
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,16 +25,22 @@ if TYPE_CHECKING:
 _AT_ONCE_BYTES = 500_000
 
 
-def read_page(fetched: FetchedPage, repeated: frozenset[int] = frozenset()) -> ReadPage:
+_NOTHING = Repeats()
+
+
+def read_page(fetched: FetchedPage, repeats: Repeats = _NOTHING) -> ReadPage:
     """Return a fetched page as canonical text, chunks and entities; CPU only, touches nothing.
 
-    `repeated` are the lines that most pages of its site begin or end with; no chunk holds them.
+    What it has in common with other pages of its site does not name it, and is in no chunk.
     """
     extracted = extract_page(fetched)
-    return extracted, chunk_page(extracted, repeated=repeated), find_entities(extracted)
+    title = title_among(extracted, fetched.final_url, repeats.names)
+    if title != extracted.title:
+        extracted = replace(extracted, title=title)
+    return extracted, chunk_page(extracted, repeated=repeats.lines), find_entities(extracted)
 
 
-def extract_only(fetched: FetchedPage, _repeated: frozenset[int] = frozenset()) -> ReadPage:
+def extract_only(fetched: FetchedPage, _repeats: Repeats = _NOTHING) -> ReadPage:
     """Return a fetched page as canonical text alone."""
     return extract_page(fetched), (), ()
 
@@ -41,20 +49,20 @@ class PageReader:
     """Reads pages by `read`, a function that the processes of `sandbox` can import."""
 
     def __init__(
-        self, sandbox: Sandbox, read: Callable[[FetchedPage, frozenset[int]], ReadPage] = read_page
+        self, sandbox: Sandbox, read: Callable[[FetchedPage, Repeats], ReadPage] = read_page
     ) -> None:
         self._sandbox = sandbox
         self._read = read
 
-    async def read(self, fetched: FetchedPage, repeated: frozenset[int] = frozenset()) -> ReadPage:
-        """Return the page with its chunks and entities; no chunk holds lines that are `repeated`.
+    async def read(self, fetched: FetchedPage, repeats: Repeats = _NOTHING) -> ReadPage:
+        """Return the page with its chunks and entities, told apart from others by `repeats`.
 
         Raises:
             ExtractionError: the page is damaged, takes too long or too much memory, or ends every
                 process that reads it.
             EmptyPage: it holds no readable text.
         """
-        return await self._run(self._read, fetched, repeated)
+        return await self._run(self._read, fetched, repeats)
 
     async def extract(self, fetched: FetchedPage) -> ExtractedPage:
         """Return the canonical text of the page, for one who does not store it.
@@ -62,7 +70,7 @@ class PageReader:
         Raises:
             ExtractionError, EmptyPage: as `read`.
         """
-        extracted, _, _ = await self._run(extract_only, fetched, frozenset())
+        extracted, _, _ = await self._run(extract_only, fetched, _NOTHING)
         return extracted
 
     async def extract_whole_text(self, fetched: FetchedPage) -> str:
@@ -75,22 +83,22 @@ class PageReader:
 
     async def _run(
         self,
-        read: Callable[[FetchedPage, frozenset[int]], ReadPage],
+        read: Callable[[FetchedPage, Repeats], ReadPage],
         fetched: FetchedPage,
-        repeated: frozenset[int],
+        repeats: Repeats,
     ) -> ReadPage:
         # Its text is read from here on; sending the bytes as well would take as long again.
         sent = replace(fetched, body=b"") if fetched.text else fetched
-        packed = await self._sandbox.run(read_and_pack, read, sent, repeated)
+        packed = await self._sandbox.run(read_and_pack, read, sent, repeats)
         if len(packed) <= _AT_ONCE_BYTES:
             return unpack_page(packed)
         return await to_thread.run_sync(unpack_page, packed)
 
 
 def read_and_pack(
-    read: Callable[[FetchedPage, frozenset[int]], ReadPage],
+    read: Callable[[FetchedPage, Repeats], ReadPage],
     fetched: FetchedPage,
-    repeated: frozenset[int],
+    repeats: Repeats,
 ) -> bytes:
     """Read a page in a process that does nothing else, and pack it."""
-    return pack_page(read(fetched, repeated))
+    return pack_page(read(fetched, repeats))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
 from citewell.core.library import PageChange, SectionChange
+from citewell.core.sequence_match import find_opcodes
 from citewell.core.text import one_line
 
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ def _edit(key: _SectionKey, before: str, after: str) -> SectionChange:
     old, new = before.splitlines(), after.splitlines()
     gone, come = old, new
     if max(len(old), len(new)) <= _MAX_COMPARED_LINES:
-        steps = SequenceMatcher(a=old, b=new, autojunk=False).get_opcodes()
-        differing = [step for step in steps if step[0] != "equal"]
+        differing = [step for step in find_opcodes(old, new) if step[0] != "equal"]
         gone = [line for _, start, end, _, _ in differing for line in old[start:end]]
         come = [line for _, _, _, start, end in differing for line in new[start:end]]
     return SectionChange(

@@ -10,13 +10,6 @@ import re
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-
-from citewell.core.records import SearchFilter
-
-if TYPE_CHECKING:
-    from citewell.store.protocol import Store
 
 _EDGE_LINES = 12
 _EDGE_CHARACTERS = 20_000
@@ -26,8 +19,6 @@ _LEAST_LETTERS = 3
 _MAX_SITES = 200
 # Counting more pages of a site would add nothing.
 _MAX_PAGES = 200
-# So many stored pages of a site are read when a process meets it for the first time.
-_RECALLED_PAGES = 24
 _LETTERS = re.compile(r"[^\W_]+")
 # Lines inside these belong together.
 _LAID_OUT = ("```", "~~~", "|")
@@ -81,45 +72,6 @@ class SiteLines:
             return []
         early, known.early = known.early, []
         return early
-
-
-class SiteLearning:
-    """What repeats over the pages of each site and project; a restart forgets nothing."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._lines = SiteLines()
-
-    async def repeated(self, url: str, *, project: str) -> frozenset[int]:
-        """Return what repeats on the site of a page, as far as its stored pages show it."""
-        site = _site_of(url, project)
-        if not self._lines.knows(site):
-            await self._recall(site, url, project=project)
-        return self._lines.repeated(site)
-
-    def add_page(self, url: str, text: str, *, project: str) -> None:
-        """Count a page that was read."""
-        self._lines.add_page(_site_of(url, project), url, text)
-
-    def take_early(self, url: str, *, project: str) -> list[str]:
-        """Return, once, the pages of the site that were read before it was known what repeats."""
-        return self._lines.take_early(_site_of(url, project))
-
-    async def _recall(self, site: str, url: str, *, project: str) -> None:
-        parts = urlsplit(url)
-        where = SearchFilter(project=project, url_prefix=f"{parts.scheme}://{parts.netloc}/")
-        infos = await self._store.list_pages(where, limit=_RECALLED_PAGES)
-        texts = await self._store.page_texts(
-            [info.source_id for info in infos if info.origin != "supplied"]
-        )
-        for page in texts.values():
-            self._lines.add_page(site, page.info.final_url, page.text)
-        # Where something was known to repeat, these have been read again already.
-        self._lines.take_early(site)
-
-
-def _site_of(url: str, project: str) -> str:
-    return f"{project} {urlsplit(url).netloc}"
 
 
 def content_span(text: str, repeated: frozenset[int]) -> tuple[int, int]:

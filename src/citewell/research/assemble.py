@@ -46,9 +46,9 @@ _OTHER_TOKENS = 100
 _LONGEST_TOKENS = 150
 # Of all quotes with their frames; the brief's own frame takes about 90 more. Where the best quote
 # hardly answers more often than not, the answer is often further down.
-_USUAL_TOKENS = 510
-_DOUBTFUL_TOKENS = 1_080
-_DOUBTFUL = 0.53
+_USUAL_TOKENS = 470
+_DOUBTFUL_TOKENS = 1_040
+_DOUBTFUL = 0.4
 _NOT_IN_TIME = "it was not read in time"
 _ASK_AGAIN = "Ask again; give this URL alone or raise the time limit."
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.frozen import frozen
+from citewell.core.off_loop import in_thread
 from citewell.core.symbols import last_part, shared_parts
 from citewell.core.version_ranges import LATEST, is_in_range, newest, version_key
 from citewell.core.words import as_symbol
@@ -64,14 +66,14 @@ class Comparer:
                 f"Neither {releases[0].label} nor {releases[1].label} says anything about this.",
                 suggestion="Name a symbol, the URL of an indexed page, or ask a question.",
             )
-        pairs = [pair for pair_of_sides in sides for pair in pair_quotes(*pair_of_sides)]
+        pairs, omitted = await in_thread(partial(pair_quotes, sides, most=MOST_PAIRS))
         unchanged = () if pairs else ("Both versions say the same about this.",)
         return Comparison(
             product=releases[0].product,
             old_version=releases[0].version,
             new_version=releases[1].version,
-            pairs=tuple(pairs[:MOST_PAIRS]),
-            omitted_pairs=max(0, len(pairs) - MOST_PAIRS),
+            pairs=tuple(pairs),
+            omitted_pairs=omitted,
             release_notes=tuple(await self._find_release_notes(subject, releases)),
             notes=unchanged,
         )
@@ -98,13 +100,13 @@ class Comparer:
         before, after = (moment.isoformat(timespec="seconds") for moment in moments)
         old = Side(page=page, text=earlier.text, version=before, span=(0, len(earlier.text)))
         new = Side(page=page, text=page.text, version=after, span=(0, len(page.text)))
-        pairs = pair_quotes(old, new)
+        pairs, omitted = await in_thread(partial(pair_quotes, [(old, new)], most=MOST_PAIRS))
         return Comparison(
             product="",
             old_version=before,
             new_version=after,
-            pairs=tuple(pairs[:MOST_PAIRS]),
-            omitted_pairs=max(0, len(pairs) - MOST_PAIRS),
+            pairs=tuple(pairs),
+            omitted_pairs=omitted,
         )
 
     async def _releases_of(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.core.difference import find_changes, mark_difference
+from citewell.core.difference import Change, find_changes, mark_difference
 from citewell.core.frozen import frozen
 from citewell.core.ids import citation_id, content_hash
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from citewell.core.records import Page, PageOrigin
     from citewell.core.text import Span
 
@@ -74,26 +76,33 @@ class Side:
     span: Span
 
 
-def pair_quotes(old: Side | None, new: Side | None) -> list[QuotePair]:
-    """Return the paragraphs that differ, or all that one says where the other says nothing."""
-    if old is None or new is None:
-        only = old or new
-        assert only is not None, "one of them has it"
-        quote = quote_span(only, only.span)
-        marked = mark_difference(quote.text, "") if old else mark_difference("", quote.text)
-        is_old = old is not None
-        return [
-            QuotePair(
-                old=quote if is_old else None, new=None if is_old else quote, difference=marked
-            )
-        ]
-    pairs = []
-    for change in find_changes(old.text, old.span, new.text, new.span):
-        before = quote_span(old, change.old) if change.old else None
-        after = quote_span(new, change.new) if change.new else None
-        marked = mark_difference(before.text if before else "", after.text if after else "")
-        pairs.append(QuotePair(old=before, new=after, difference=marked))
-    return pairs
+def pair_quotes(
+    sides: Iterable[tuple[Side | None, Side | None]], *, most: int
+) -> tuple[list[QuotePair], int]:
+    """Return the first pairs of paragraphs that differ, and the number of all others.
+
+    Where one side says nothing, all that the other says is a pair.
+    """
+    pairs: list[QuotePair] = []
+    omitted = 0
+    for old, new in sides:
+        changes = (
+            find_changes(old.text, old.span, new.text, new.span)
+            if old is not None and new is not None
+            else [Change(old=old.span if old else None, new=new.span if new else None)]
+        )
+        # Only these: quoting one takes as long as the page has text.
+        shown = changes[: most - len(pairs)]
+        pairs += [_pair(old, new, change) for change in shown]
+        omitted += len(changes) - len(shown)
+    return pairs, omitted
+
+
+def _pair(old: Side | None, new: Side | None, change: Change) -> QuotePair:
+    before = quote_span(old, change.old) if old and change.old else None
+    after = quote_span(new, change.new) if new and change.new else None
+    marked = mark_difference(before.text if before else "", after.text if after else "")
+    return QuotePair(old=before, new=after, difference=marked)
 
 
 def quote_span(side: Side, span: Span) -> ComparedQuote:

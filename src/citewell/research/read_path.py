@@ -18,6 +18,7 @@ from citewell.core.errors import InferenceError
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
 from citewell.core.question import read_query
+from citewell.core.text import as_read
 from citewell.core.tokens import count_tokens
 from citewell.inference.protocols import PassageUnits, Reader
 from citewell.research.support import KNOWN_MODEL, judge
@@ -40,10 +41,8 @@ SPAN_CHUNKS = 20
 # answered .48 instead of .58 of the 60 questions of bench/unseen_sites.jsonl.
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
-# Chunks that the reader reads, about 17 ms each; more do not tell absent answers apart better. With
-# the best three units of three chunks, in two fifths of the time, 26 instead of 30 of 40 absent
-# answers were admitted (bench/README.md).
-_READ_CHUNKS = 4
+# Chunks that the reader reads, about 17 ms each.
+_READ_CHUNKS = 8
 
 
 @frozen
@@ -94,7 +93,7 @@ async def judge_parts(
         chunks = _for_part(part, parts, found)
         passages = [passage_of(each) for each in chunks]
         rows = await in_thread(span_features, asked, passages)
-        reads = await _read_best(asked, passages, rows, embedder=embedder)
+        reads = await read_best(asked, passages, rows, embedder=embedder)
         judgement = await in_thread(
             partial(
                 judge,
@@ -116,33 +115,27 @@ async def judge_parts(
     return judged
 
 
-async def _read_best(
+async def read_best(
     query: Query, passages: Sequence[PassageText], rows: SpanRows, *, embedder: Embedder | None
 ) -> dict[Place, float]:
     """Return the reader's log-odds for the units of the best chunks; none without a reader."""
     if not isinstance(embedder, Reader) or not embedder.supports(query.written):
         return {}
-    units: dict[int, list[int]] = {}
-    for place, unit in rows:
-        if place < _READ_CHUNKS:
-            units.setdefault(place, []).append(unit)
-    texts = [_units_of(passages[place], own) for place, own in units.items()]
+    best = [_units_of(passage) for passage in passages[:_READ_CHUNKS]]
     try:
-        scores = await embedder.read_passages(query.written, texts)
+        scores = await embedder.read_passages(query.written, best)
     except InferenceError:
         # As with vectors: the words decide alone.
         return {}
-    return {
-        (place, unit): score
-        for (place, own), row in zip(units.items(), scores, strict=True)
-        for unit, score in zip(own, row, strict=True)
-    }
+    return {(place, unit): scores[place][unit] for place, unit in rows if place < len(scores)}
 
 
-def _units_of(passage: PassageText, places: Iterable[int]) -> PassageUnits:
+def _units_of(passage: PassageText) -> PassageUnits:
     units = split_units(passage.text)
-    texts = [passage.text[units[at].start : units[at].end] for at in places]
-    return PassageUnits(path=passage.path, units=tuple(texts))
+    return PassageUnits(
+        path=passage.path,
+        units=tuple(as_read(passage.text[unit.start : unit.end]) for unit in units),
+    )
 
 
 async def quote_evidence(
@@ -240,7 +233,7 @@ async def compare_spans(
         passage = passages[span.passage]
         unit = split_units(passage.text)[span.unit]
         heading = passage.path[-1] if passage.path else ""
-        text = passage.text[unit.start : min(unit.end, unit.start + _MOST_EMBEDDED_CHARACTERS)]
+        text = as_read(passage.text[unit.start : unit.end])[:_MOST_EMBEDDED_CHARACTERS]
         if embedder.supports(text):
             places.append((span.passage, span.unit))
             texts.append(f"{heading}: {text}" if heading else text)

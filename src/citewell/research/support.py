@@ -16,6 +16,7 @@ from citewell.core.asking import without_asking
 from citewell.core.definitions import asked_terms, asks_signature
 from citewell.core.frozen import frozen
 from citewell.core.language import has_cjk
+from citewell.core.odds import any_log_odds, from_log_odds, log_odds
 from citewell.core.text import one_line
 from citewell.core.words import content_words, words
 from citewell.research.link_prose import prose_sentences
@@ -58,12 +59,11 @@ _WITHOUT_COSINE_BIAS = -9.73
 # stored holds costs as much as the last. Fitted on the even lines of bench/questions.py.
 _OWN_SHARE, _RANK_SHARE, _RANK_BIAS = 0.5, 0.6, 1.0
 _NAME_UNKNOWN, _NAME_NOWHERE, _NAME_FAR = 7.0, 4.7, 3.2
-_LEAST_PROBABILITY = 0.01
-# What the words' support and the reader's odds add up to, chosen on the sites that fit_reader.py
-# holds out and the even lines of bench/questions.py. Words that hardly support anything count in
-# full: the reader never learned what questions about something else altogether look like.
-_WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.15, 0.65, 0.61
-_HARDLY_SUPPORTED = 0.0
+# What the words' support and the reader's odds add up to, chosen on the absent and answerable
+# questions of three sets (bench/README.md). Words that hardly support anything count in full: the
+# reader never learned what questions about something else altogether look like.
+_WORDS_SHARE, _READ_SHARE, _READ_BIAS = 0.2, 0.65, -0.18
+_HARDLY_SUPPORTED = -4.0
 # How many units were usually read: a short page has fewer chances to seem to answer.
 _USUAL_UNITS = 30
 # How often the best quote answers, given the support: fitted on bench/questions.py. On questions
@@ -118,8 +118,8 @@ class Judgement:
     @property
     def confidence(self) -> float:
         """The probability that the best quote answers: the chunks may, and the quote miss it."""
-        odds = _QUOTE_SLOPE * _log_odds(self.support) + _QUOTE_BIAS
-        return 1.0 / (1.0 + math.exp(-odds))
+        odds = _QUOTE_SLOPE * log_odds(self.support) + _QUOTE_BIAS
+        return from_log_odds(odds)
 
     @property
     def is_settled(self) -> bool:
@@ -214,41 +214,34 @@ def _with_names_and_rank(
     """Return the support, less where a name is missing, and moved towards what ranked the best."""
     held = [_words_of(each.chunk) for each in chunks]
     nowhere, far = missing_names(query, held)
-    odds = _log_odds(support)
+    odds = log_odds(support)
     if chunks[0].confidence is not None:
         best = max(each.confidence or 0.0 for each in chunks)
-        odds = _OWN_SHARE * odds + _RANK_SHARE * _log_odds(best) + _RANK_BIAS
+        odds = _OWN_SHARE * odds + _RANK_SHARE * log_odds(best) + _RANK_BIAS
     if any(name in unknown for name in nowhere):
         odds -= _NAME_UNKNOWN
     elif nowhere:
         odds -= _NAME_NOWHERE
     elif far or unknown:
         odds -= _NAME_FAR
-    return 1.0 / (1.0 + math.exp(-odds))
+    return from_log_odds(odds)
 
 
 def _with_reads(support: float, reads: Sequence[float]) -> float:
     """Return the support, moved by the reader's odds of any unit being the answer."""
     if not reads:
         return support
-    best = max(reads)
-    any_odds = best + math.log(math.fsum(math.exp(odds - best) for odds in reads))
-    any_odds -= math.log(len(reads) / _USUAL_UNITS) / 2
-    words = _log_odds(support)
+    any_odds = any_log_odds(reads) - math.log(len(reads) / _USUAL_UNITS) / 2
+    words = log_odds(support)
     words = _WORDS_SHARE * max(words, _HARDLY_SUPPORTED) + min(words - _HARDLY_SUPPORTED, 0.0)
     odds = words + _READ_SHARE * any_odds + _READ_BIAS
-    return 1.0 / (1.0 + math.exp(-odds))
-
-
-def _log_odds(probability: float) -> float:
-    clipped = min(max(probability, _LEAST_PROBABILITY), 1 - _LEAST_PROBABILITY)
-    return math.log(clipped / (1 - clipped))
+    return from_log_odds(odds)
 
 
 def _probability(row: Sequence[float], *, knows_cosine: bool) -> float:
     weights = _WITH_COSINE if knows_cosine else _WITHOUT_COSINE
     bias = _WITH_COSINE_BIAS if knows_cosine else _WITHOUT_COSINE_BIAS
-    return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, row))))
+    return from_log_odds(bias + sum(map(float.__mul__, weights, row)))
 
 
 def _missing(worth: Mapping[str, float], held: Sequence[frozenset[str]]) -> dict[str, float]:

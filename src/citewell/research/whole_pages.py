@@ -37,8 +37,6 @@ def _block(page: PageText, best: Block | None) -> Block:
         confidence=best.confidence if best is not None else None,
         matched_by=best.matched_by if best is not None else "locality",
         sub_query=best.sub_query if best is not None else "",
-        first_ordinal=0,
-        last_ordinal=max(0, info.chunks - 1),
         images=page.images,
         origin=info.origin,
         release=info.release,

@@ -121,8 +121,6 @@ def _cut(plan: BlockPlan, page: PageText) -> Block:
         confidence=plan.confidence,
         matched_by=plan.matched_by,
         sub_query=plan.sub_query,
-        first_ordinal=first.ordinal,
-        last_ordinal=last.ordinal,
         images=tuple(image for image in page.images if first.start <= image.start < last.end),
         origin=first.origin,
         release=first.release,

@@ -109,14 +109,20 @@ def rank_pieces(
 ) -> list[int]:
     """Return the places of the pieces that have to do with the query, best first.
 
-    None do where no piece holds a word of the query and the vectors of `model` are all far from it.
+    A piece whose vector of `model` is far from the query must hold half of its words: "return" in
+    "return policy" stands in any code.
     """
-    by_words = _rank_by_words(query, pieces)
+    wanted = read_query(query).words
+    # A letter that is a name in code says nothing of "vitamin D".
+    wanted = tuple(word for word in wanted if len(word) > 1) or wanted
+    by_words = _rank_by_words(wanted, pieces)
     if query_vector is None or not vectors:
         return by_words
     least = _LEAST_COSINES.get(model, -1.0)
     cosines = {place: float(vector @ query_vector) for place, vector in vectors.items()}
-    cosines = {place: cosine for place, cosine in cosines.items() if cosine >= least}
+    far = {place for place, cosine in cosines.items() if cosine < least}
+    by_words = [p for p in by_words if p not in far or _holds_half(wanted, pieces[p])]
+    cosines = {place: cosine for place, cosine in cosines.items() if place not in far}
     by_vectors = sorted(cosines, key=lambda place: (-cosines[place], place))
     scores = fuse_by_reciprocal_rank([(by_words, 1.0), (by_vectors, 1.0)])
     return sorted(scores, key=lambda place: (-scores[place], place))
@@ -150,9 +156,13 @@ def _cut(sentence: str, limit: int) -> list[str]:
     return [*parts, sentence]
 
 
-def _rank_by_words(query: str, pieces: Sequence[str]) -> list[int]:
-    """Return the pieces that hold a word of the query, by the BM25 that stores rank by."""
-    wanted = read_query(query).words
+def _holds_half(wanted: Sequence[str], piece: str) -> bool:
+    held = set(words(piece))
+    return 2 * sum(word in held for word in wanted) >= len(wanted)
+
+
+def _rank_by_words(wanted: Sequence[str], pieces: Sequence[str]) -> list[int]:
+    """Return the pieces that hold one of the words, by the BM25 that stores rank by."""
     texts = [" ".join(words(piece)) for piece in pieces]
     held = [frozenset(text.split()) for text in texts]
     counts = {word: sum(word in own for own in held) for word in wanted}

@@ -147,7 +147,7 @@ async def retrieve(
     unknown: tuple[str, ...] = ()
     is_sizeable = False
     for _ in range(_CORRECTIONS if options.mode == "hybrid" else 0):
-        slips, unknown = await _read_missing_words(asked, gathered, store=store, where=where)
+        slips, unknown = await _explain_missing_words(asked, gathered, store=store, where=where)
         if not slips:
             break
         corrected |= slips
@@ -331,7 +331,7 @@ def _choose(
     return chosen, False
 
 
-async def _read_missing_words(
+async def _explain_missing_words(
     asked: Sequence[Query], gathered: Sequence[Candidates], *, store: Store, where: SearchFilter
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the slips in the question with the words that are meant, and the unknown words.

@@ -7,6 +7,7 @@ from collections import Counter
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
+from citewell.core.question import EVERYDAY_STEMS
 from citewell.core.words import STOP_WORDS, as_symbol, content_words, written_words
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def correct_words(missing: Iterable[str], texts: Iterable[str]) -> dict[str, str
 
 def _may_be_slip(word: str) -> bool:
     is_plain = word.isascii() and (word.islower() or word.istitle()) and not as_symbol(word)
-    return len(word) >= _LEAST_CHARACTERS and is_plain and word.lower() not in STOP_WORDS
+    is_common = word.lower() in STOP_WORDS or content_words(word)[0] in EVERYDAY_STEMS
+    return len(word) >= _LEAST_CHARACTERS and is_plain and not is_common
 
 
 def apply_corrections(question: str, corrected: Mapping[str, str]) -> str:

@@ -107,11 +107,13 @@ class DocsMcpEndpoint:
         if call is not None:
             return await self._call_tool(call, address=address)
         match message.get("method"):
-            case "initialize" if "text/event-stream" not in request.headers.get("accept", ""):
-                return _respond(message["id"], _initialize(message.get("params", {})))
             case str() if "id" not in message and "mcp-session-id" not in request.headers:
                 # Without a session there is nobody to notify.
                 return Response(status_code=202)
+            case "initialize" if "id" in message and "text/event-stream" not in request.headers.get(
+                "accept", ""
+            ):
+                return _respond(message["id"], _initialize(message.get("params", {})))
         return None
 
     async def _call_tool(self, call: PlainCall, *, address: str) -> Response:

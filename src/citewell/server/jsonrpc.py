@@ -97,6 +97,9 @@ def _find_fault(message: dict[str, Any]) -> Fault | None:
         return _invalid("jsonrpc must be '2.0'", request_id)
     if "id" in message and request_id is None and "error" not in message:
         return _invalid("id must be a string or an integer", None)
+    if not isinstance(message.get("params", {}), dict):
+        text = "Invalid params: params must be an object."
+        return Fault(code=INVALID_PARAMS, message=text, request_id=request_id)
     if "method" not in message:
         is_response = "result" in message or "error" in message
         return None if is_response else _invalid("method is missing", request_id)
@@ -104,9 +107,6 @@ def _find_fault(message: dict[str, Any]) -> Fault | None:
         return _invalid("method must be a string", request_id)
     if not is_unicode(message["method"]):
         return _invalid("method holds half of a character", request_id)
-    if not isinstance(message.get("params", {}), dict):
-        text = "Invalid params: params must be an object."
-        return Fault(code=INVALID_PARAMS, message=text, request_id=request_id)
     return None
 
 
@@ -125,8 +125,10 @@ def _invalid(reason: str, request_id: str | int | None) -> Fault:
 
 def is_modern_envelope(meta: Mapping[str, Any], versions: Collection[str]) -> bool:
     """Return whether `_meta` says all that a message of the sessionless era must say."""
+    version = meta.get(VERSION_KEY)
     return (
-        meta.get(VERSION_KEY) in versions
+        isinstance(version, str)
+        and version in versions
         and isinstance(meta.get(_CAPABILITIES_KEY), dict)
         and (_CLIENT_KEY not in meta or is_implementation(meta[_CLIENT_KEY]))
     )

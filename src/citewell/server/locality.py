@@ -42,7 +42,7 @@ def is_local(connection: HTTPConnection, settings: Settings) -> bool:
 def has_public_name(settings: Settings) -> bool:
     """Return whether the settings give the server a name or an address beyond this machine."""
     names = [f"http://{host}" for host in settings.mcp_allowed_hosts]
-    names += [settings.docs_base_url] if settings.docs_base_url else []
+    names += [url for url in (settings.docs_base_url, settings.public_url) if url]
     hosts = [urlsplit(name).hostname or "" for name in names]
     return not all(map(is_loopback, [settings.mcp_host, *hosts]))
 

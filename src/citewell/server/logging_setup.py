@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 _TEXT_TIME = "%Y-%m-%d %H:%M:%S"
 _JSON_TIME = "%Y-%m-%dT%H:%M:%S%z"
+# C0 but tab and newline, C1, and what ends a line or turns its direction.
+_CONTROL_CODES = (*range(9), *range(11, 32), *range(127, 160), *range(0x2028, 0x202F))
+_CONTROLS = {code: ascii(chr(code))[1:-1] for code in _CONTROL_CODES}
 
 
 def configure_logging(level: LogLevel, *, form: Literal["text", "json"] = "text") -> None:
@@ -69,7 +72,7 @@ class TextFormatter(logging.Formatter):
         moment = f"{_format_second(int(record.created), _TEXT_TIME)},{int(record.msecs):03d}"
         line = f"{moment} {record.levelname} {record.name}: {request}{record.getMessage()}"
         trace = _format_trace(record)
-        return redact(line if trace is None else f"{line}\n{trace}")
+        return _indent(redact(line if trace is None else f"{line}\n{trace}"))
 
 
 class JsonFormatter(logging.Formatter):
@@ -90,6 +93,16 @@ class JsonFormatter(logging.Formatter):
         if trace is not None:
             line["exception"] = redact(trace)
         return json.dumps(line, ensure_ascii=False)
+
+
+def _indent(text: str) -> str:
+    """Return `text` with its later lines indented, and other control characters as escapes.
+
+    What a page or a caller wrote can then neither pass for a line of the log nor steer a terminal.
+    """
+    if text.isprintable():
+        return text
+    return text.translate(_CONTROLS).replace("\n", "\n    ")
 
 
 # Many lines fall into one second, and formatting the local time took a sixth of each line's time.

@@ -127,9 +127,9 @@ class PlainRequests:
                 # From now on its calls send messages besides their result.
                 del self._sessions[name]
             case "notifications/cancelled":
-                cancelled = name, message.get("params", {}).get("requestId")
-                if (running := self._running.get(cancelled)) is not None:
-                    running.cancel()
+                cancelled = message.get("params", {}).get("requestId")
+                if isinstance(cancelled, str | int) and (name, cancelled) in self._running:
+                    self._running[name, cancelled].cancel()
         return send
 
     def end(self, scope: Scope, caller: Caller) -> None:

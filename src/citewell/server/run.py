@@ -42,6 +42,8 @@ def serve(settings: Settings) -> None:
 def _serve_stdio(settings: Settings) -> None:
     # Before anything is said to have started: a wrong choice of tools is refused here.
     prepared = load_prepared_answers(settings)
+    if prepared is None:
+        _refuse_unknown_tools(settings)
     with claimed_stdio() as channel, on_stop_signal(_leave):
         logger.info("server started: transport stdio")
         handover = Handover() if prepared is None else _answer_while_loading(channel, prepared)
@@ -52,6 +54,14 @@ def _serve_stdio(settings: Settings) -> None:
 
         anyio.run(serve_stdio, settings, channel, handover)
         logger.info("server stopped")
+
+
+def _refuse_unknown_tools(settings: Settings) -> None:
+    # Imported late: only a checkout whose front is not prepared needs it before it is asked.
+    from citewell.tools.catalog import ALL_TOOLS
+    from citewell.tools.toolsets import list_tools
+
+    list_tools(ALL_TOOLS, settings)
 
 
 def _answer_while_loading(channel: LineChannel, prepared: Json) -> Handover:

@@ -16,7 +16,6 @@ import h11
 from starlette.responses import JSONResponse
 
 from citewell.core.frozen import frozen
-from citewell.server.jsonrpc import MAX_REQUEST_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _SESSION = b"mcp-session-id"
-# The client of a forwarded request; read only on the private socket.
+# The HTTP version and the client of a forwarded request; read only on the private socket.
 _CLIENT = b"citewell-client"
 _OF_CONNECTION = frozenset(
-    {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"expect", b"upgrade"}
+    {b"connection", b"keep-alive", b"transfer-encoding", b"expect", b"upgrade"}
 )
 
 Headers = list[tuple[bytes, bytes]]
@@ -104,89 +103,105 @@ class SharedSessions:
         return sent
 
     async def _forward(self, owner: int, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await _read_body(receive)
-        if body is None:
-            await _refuse("The request is too large.", 413)(scope, receive, send)
-            return
         try:
             stream = await anyio.connect_unix(self._worker.path_of(owner))
         except OSError:
             await _refuse("The process of this session is starting.", 503)(scope, receive, send)
             return
+        exchange = _Exchange(stream, send)
         async with stream, anyio.create_task_group() as tasks:
-            tasks.start_soon(_cancel_when_gone, receive, tasks.cancel_scope)
             try:
-                await _exchange(stream, scope, body, send)
+                await exchange.begin(scope)
+                # Passed on as it comes: whether the caller may send so much is not known here.
+                tasks.start_soon(exchange.pass_body, receive, tasks.cancel_scope)
+                await exchange.relay_answer()
             except h11.LocalProtocolError:
                 # HTTP/1.0 without a host, for one; nothing was sent yet.
                 await _refuse("The request cannot be forwarded.", 400)(scope, receive, send)
             except (h11.RemoteProtocolError, anyio.BrokenResourceError) as error:
                 logger.warning("a forwarded request was cut off: %s", error)
+                if not exchange.is_answered:
+                    refusal = _refuse("The process of this session has ended.", 503)
+                    await refusal(scope, receive, send)
             tasks.cancel_scope.cancel()
 
 
-async def _exchange(stream: ByteStream, scope: Scope, body: bytes, send: Send) -> None:
-    """Send the request to its process and the answer to the client, as it comes."""
-    connection = h11.Connection(h11.CLIENT)
-    target = scope.get("raw_path") or scope["path"].encode()
-    query = scope.get("query_string", b"")
-    host, port = scope["client"] or ("unknown", 0)
-    headers: Headers = [
-        *_without(scope["headers"], _OF_CONNECTION),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-        (_CLIENT, f"{host} {port}".encode()),
-    ]
-    request = h11.Request(
-        method=scope["method"], target=target + (b"?" + query if query else b""), headers=headers
-    )
-    sent = [connection.send(event) for event in (request, h11.Data(body), h11.EndOfMessage())]
-    await stream.send(b"".join(filter(None, sent)))
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            try:
-                connection.receive_data(await stream.receive())
-            except anyio.EndOfStream:
-                connection.receive_data(b"")
-        elif isinstance(event, h11.Response):
-            answered = _without(event.headers.raw_items(), _OF_CONNECTION - {b"content-length"})
-            await send(
-                {
-                    "type": "http.response.start",
-                    "status": event.status_code,
-                    "headers": answered,
-                }
+class _Exchange:
+    """One request and its answer, over the private socket of another process."""
+
+    def __init__(self, stream: ByteStream, send: Send) -> None:
+        self.is_answered = False
+        self._stream = stream
+        self._send = send
+        self._connection = h11.Connection(h11.CLIENT)
+
+    async def begin(self, scope: Scope) -> None:
+        """Send the head of the request, and who sent it."""
+        target = scope.get("raw_path") or scope["path"].encode()
+        query = scope.get("query_string", b"")
+        host, port = scope["client"] or ("unknown", 0)
+        headers: Headers = [
+            *_without(scope["headers"], _OF_CONNECTION),
+            (b"connection", b"close"),
+            (_CLIENT, f"{scope['http_version']} {host} {port}".encode()),
+        ]
+        if _find(headers, b"content-length") is None:
+            headers.append((b"transfer-encoding", b"chunked"))
+        await self._write(
+            h11.Request(
+                method=scope["method"],
+                target=target + (b"?" + query if query else b""),
+                headers=headers,
             )
-        elif isinstance(event, h11.Data):
-            await send({"type": "http.response.body", "body": bytes(event.data), "more_body": True})
-        elif isinstance(event, h11.EndOfMessage):
-            await send({"type": "http.response.body", "body": b""})
-            return
-        elif isinstance(event, h11.ConnectionClosed):
-            raise anyio.BrokenResourceError
+        )
 
+    async def pass_body(self, receive: Receive, scope: anyio.CancelScope) -> None:
+        """Send the body as it comes, and cancel `scope` when the client goes."""
+        while (message := await receive())["type"] != "http.disconnect":
+            try:
+                await self._write(h11.Data(message.get("body", b"")))
+                if not message.get("more_body"):
+                    await self._write(h11.EndOfMessage())
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                # It answers before it has read all, or has ended; whoever reads the answer sees.
+                return
+        scope.cancel()
 
-async def _read_body(receive: Receive) -> bytes | None:
-    """Return the body of a request; None when it exceeds MAX_REQUEST_BYTES."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        body += message.get("body", b"")
-        if len(body) > MAX_REQUEST_BYTES:
-            return None
-        if not message.get("more_body"):
-            return bytes(body)
+    async def relay_answer(self) -> None:
+        """Send the answer to the client, as it comes."""
+        while True:
+            event = self._connection.next_event()
+            if event is h11.NEED_DATA:
+                try:
+                    self._connection.receive_data(await self._stream.receive())
+                except anyio.EndOfStream:
+                    self._connection.receive_data(b"")
+            elif isinstance(event, h11.Response):
+                self.is_answered = True
+                await self._send(
+                    {
+                        "type": "http.response.start",
+                        "status": event.status_code,
+                        "headers": _without(event.headers.raw_items(), _OF_CONNECTION),
+                    }
+                )
+            elif isinstance(event, h11.Data):
+                body = bytes(event.data)
+                await self._send({"type": "http.response.body", "body": body, "more_body": True})
+            elif isinstance(event, h11.EndOfMessage):
+                await self._send({"type": "http.response.body", "body": b""})
+                return
+            elif isinstance(event, h11.ConnectionClosed):
+                raise anyio.BrokenResourceError
 
-
-async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()
+    async def _write(self, event: h11.Event) -> None:
+        data = self._connection.send(event)
+        if data:
+            await self._stream.send(data)
 
 
 def _with_client(scope: Scope) -> Scope:
-    """Return the scope of a forwarded request with the client that sent it."""
+    """Return the scope of a forwarded request with the client that sent it, and how."""
     client = _find(scope["headers"], _CLIENT)
     if client is None:
         return scope
@@ -194,8 +209,9 @@ def _with_client(scope: Scope) -> Scope:
     if scope.get("client") is not None:
         # It came over the network, where anyone can send this header.
         return {**scope, "headers": headers}
-    host, _, port = client.decode("latin-1").rpartition(" ")
-    return {**scope, "headers": headers, "client": (host, int(port))}
+    version, _, sender = client.decode("latin-1").partition(" ")
+    host, _, port = sender.rpartition(" ")
+    return {**scope, "headers": headers, "http_version": version, "client": (host, int(port))}
 
 
 def _find(headers: Headers, name: bytes) -> bytes | None:

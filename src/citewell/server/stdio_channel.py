@@ -31,8 +31,10 @@ class LineChannel:
 
     def read_line(self) -> bytes | None:
         """Return the next line that is not blank, None at the end; waits for it."""
+        searched = 0
         while True:
-            end = self._unread.find(b"\n")
+            end = self._unread.find(b"\n", searched)
+            searched = 0 if end >= 0 else len(self._unread)
             if end >= 0:
                 line = bytes(self._unread[:end]).strip()
                 del self._unread[: end + 1]

@@ -84,8 +84,13 @@ class _Team:
         with on_stop_signal(self._stop):
             # One at a time: the first brings the database up to date, or says what is wrong.
             for number in range(self._settings.mcp_workers):
-                if not self._is_stopping:
-                    self._start(number)
+                if self._is_stopping:
+                    break
+                failure = self._start(number)
+                if failure is not None:
+                    self._stop()
+                    self._watch()
+                    raise failure
             self._watch()
         logger.info("all %d processes stopped", self._settings.mcp_workers)
 
@@ -94,7 +99,8 @@ class _Team:
         for process in self._members:
             os.kill(process, signal.SIGTERM)
 
-    def _start(self, number: int) -> None:
+    def _start(self, number: int) -> CitewellError | None:
+        """Start a process and wait until it serves; return why it does not."""
         incoming, report = os.pipe()
         # Between fork and here a signal would find the process unknown, or with our handler.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
@@ -113,10 +119,9 @@ class _Team:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         with os.fdopen(incoming, encoding="utf-8") as lines:
             failure = json.loads(lines.readline() or "null")
-        if failure and failure.get("kind"):
-            self._stop()
-            self._watch()
-            raise error_of_kind(failure["kind"], failure["message"])
+        if not failure:
+            return None
+        return error_of_kind(failure["kind"], failure["message"])
 
     def _watch(self) -> None:
         """Wait for processes to end; replace one that ends without a stop signal."""
@@ -129,7 +134,10 @@ class _Team:
             logger.error("server process %d ended with %d; starting it again", member.number, code)
             if time.monotonic() - member.started < _SHORT_LIFE_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
-            self._start(member.number)
+            failure = self._start(member.number)
+            if failure is not None:
+                # The others go on, and this one ends and is started again.
+                logger.error("server process %d cannot start: %s", member.number, failure.message)
 
     def _work(self, number: int, report: int) -> NoReturn:
         """Serve in the forked process, and exit without the parent's cleanup."""

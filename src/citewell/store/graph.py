@@ -149,14 +149,9 @@ async def _visible(session: Session, where: SearchFilter) -> Any:  # noqa: ANN40
 
 def _node_of_row(row: Row, kind: NodeKind) -> Node:
     """Return the node that a row of `page_nodes`, `section_nodes` or `entity_nodes` holds."""
-    return Node(
+    return read_record(
+        Node,
+        row,
         ref=NodeRef(kind, row["number"], row["section"]),
-        name=row["name"],
-        title=row["title"],
-        url=row["url"],
-        anchor=row["anchor"],
-        entity_kind=row["entity_kind"],
-        sections=row["sections"],
-        entities=row["entities"],
         is_supplied=row["origin"] == "supplied",
     )

@@ -295,8 +295,8 @@ class LibraryStore:
 
         A stored page without an entry is removed the same way. None when there is neither.
 
-        Each page goes in a transaction of its own, and the entry after them, so that nobody waits
-        for a large site, and a removal that was cut off can be made again.
+        Each page is removed in a separate transaction, and the entry after them, so that nobody
+        waits for a large site, and an interrupted removal can be repeated.
         """
 
         async def begin(session: Session) -> tuple[Website, list[Row]] | None:

@@ -83,7 +83,7 @@ class ReleaseStore:
         return [read_datetime(row["fetched_at"]) for row in rows]
 
     async def earlier_texts(self, source_id: int) -> list[EarlierText]:
-        """Return what the page said before its text changed, newest first, as far as it is kept."""
+        """Return the kept earlier texts of a page, newest first."""
         rows = await self._database.fetch_all("earlier_texts", {"source_id": source_id})
         return [read_record(EarlierText, row) for row in rows]
 

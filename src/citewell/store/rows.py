@@ -49,59 +49,18 @@ def record_values(record: DataclassInstance) -> dict[str, Any]:
 
 def read_page_info(row: Row) -> PageInfo:
     """Return the page that a row of any statement on whole pages holds."""
-    return PageInfo(
-        source_id=row["source_id"],
-        url=row["url"],
-        final_url=row["final_url"],
-        title=row["title"],
-        kind=row["kind"],
-        language=row["language"],
-        content_type=row["content_type"],
-        project=row["project"],
-        tags=read_list(row["tags"]),
-        text_hash=row["text_hash"],
-        chunks=row["chunks"],
-        tokens=row["tokens"],
-        text_bytes=row["text_bytes"],
-        embedded_chunks=row["embedded_chunks"],
-        fetched_at=read_datetime(row["fetched_at"]),
-        etag=row["etag"],
-        last_modified=row["last_modified"],
-        published_at=row["published_at"],
-        modified_at=row["modified_at"],
-        origin=row["origin"],
-        supplied_by=row["supplied_by"],
-        incomplete=row["incomplete"],
-        extractor=row["extractor"],
-        release=Release(product=row["product"], version=row["version"]),
-    )
+    return read_record(PageInfo, row, release=_read_release(row))
 
 
 def read_chunk(row: Row) -> StoredChunk:
     """Return the chunk that a row of `load_chunks` or `chunks_of_page` holds."""
-    return StoredChunk(
-        chunk_id=row["chunk_id"],
-        source_id=row["source_id"],
-        url=row["url"],
-        title=row["title"],
+    return read_record(
+        StoredChunk,
+        row,
         page_hash=row["text_hash"],
-        fetched_at=read_datetime(row["fetched_at"]),
-        language=row["language"],
-        kind=row["kind"],
-        content_type=row["content_type"],
-        ordinal=row["ordinal"],
-        section=row["section"],
-        heading_path=read_list(row["heading_path"]),
-        anchor=row["anchor"],
         start=row["start_offset"],
         end=row["end_offset"],
-        text=row["text"],
-        tokens=row["tokens"],
-        has_code=bool(row["has_code"]),
-        tags=read_list(row["tags"]),
-        origin=row["origin"],
-        release=Release(product=row["product"], version=row["version"]),
-        words=row["words"],
+        release=_read_release(row),
     )
 
 
@@ -118,6 +77,10 @@ def read_link(row: Row) -> Link:
 def read_image(row: Row) -> Image:
     """Return the image that one of the `all_images` of `whole_page` holds."""
     return read_record(Image, row, start=row["start_offset"])
+
+
+def _read_release(row: Row) -> Release:
+    return Release(product=row["product"], version=row["version"])
 
 
 def page_values(draft: PageDraft, text_hash: str) -> dict[str, object]:

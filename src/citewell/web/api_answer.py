@@ -20,7 +20,7 @@ class ApiAnswer:
     status: int
     body: bytes
 
-    def read_json(self) -> object:
+    def parse_json(self) -> object:
         """Return the body as JSON.
 
         Raises:

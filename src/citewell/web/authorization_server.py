@@ -181,7 +181,7 @@ class AuthorizationServer:
         if answer.status != 200:
             raise IssuerDown(f"{_host(address)} answered with status {answer.status}")
         try:
-            body = answer.read_json()
+            body = answer.parse_json()
         except ValueError as error:
             raise IssuerDown(f"{_host(address)} did not answer with JSON") from error
         if not isinstance(body, dict):

@@ -134,7 +134,7 @@ def _parse(answer: ApiAnswer) -> Mapping[str, Any]:
     if answer.status not in _TO_THE_TOKEN:
         raise BillingDown(f"billing check failed: the service answered with status {answer.status}")
     try:
-        said = answer.read_json()
+        said = answer.parse_json()
     except ValueError as error:
         if answer.status != 200:
             return {}

@@ -25,8 +25,8 @@ def test_an_address_where_nothing_is_shows_the_way_back(tab: Tab) -> None:
 
 def test_a_question_with_a_key_leads_to_the_quote_in_its_page(tab: Tab) -> None:
     page = tab.open("/", key=tab.served.ann)
-    page.get_by_role("searchbox").fill("What does the grey heron eat?")
-    page.get_by_role("searchbox").press("Enter")
+    page.get_by_label("Your question").fill("What does the grey heron eat?")
+    page.get_by_label("Your question").press("Enter")
     expect(page.locator("mark").first).to_contain_text("heron")
 
     page.locator("ol.cards a").first.click()

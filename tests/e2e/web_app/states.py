@@ -55,7 +55,7 @@ def change_the_handbook(page: Page, scene: Scene) -> None:
     page.get_by_role("link", name="The heron handbook").click()
     scene.site.pages["/handbook"] = HANDBOOK.replace("less than a tenth", "about a fifth")
     page.get_by_role("button", name="Refresh now").click()
-    expect(page.get_by_role("heading", name="What changed")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("heading", name="Last check")).to_be_visible(timeout=120_000)
 
 
 def ask_what_is_not_there(page: Page, scene: Scene) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 from tests.e2e.web_app.conftest import Tab
 from tests.e2e.web_app.scene import Scene
 from tests.site import Response
@@ -29,6 +29,25 @@ def test_a_question_is_answered_by_quotes_that_lead_into_their_page(tab: Tab) ->
     expect(page.locator("mark").first).to_be_in_viewport()
     page.go_back()
     expect(page.locator(".quote-card").first).to_be_visible()
+
+
+def test_an_address_with_a_question_shows_its_frame_and_searches_from_there(tab: Tab) -> None:
+    page = tab.page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/ask", hold)
+    page.goto(f"{tab.scene.url}/?q=What+does+the+grey+heron+eat%3F")
+
+    expect(page.get_by_label("Your question")).to_have_value("What does the grey heron eat?")
+    expect(page.locator("[data-step]")).to_have_text("Asking…")
+    tab.check_looks()
+
+    held[0].continue_()
+    expect(page.locator(".quote-card").first).to_be_visible()
+    expect(page.locator("#progress")).to_be_hidden()
 
 
 def test_an_answer_is_copied_in_every_form(tab: Tab) -> None:

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.anyio
 
 MODEL = "m"
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
+SITE = WebsiteDraft(url="https://a.example/", kind="site")
 BOTH_WAYS = pytest.mark.parametrize(
     ("kind_of_source", "kind_of_target"), [("sqlite-file", "postgres"), ("postgres", "sqlite-file")]
 )
@@ -82,13 +83,8 @@ async def test_a_copied_library_is_the_same_with_the_same_ids(
 async def test_a_copied_site_whose_url_is_no_page_keeps_its_id(
     tmp_path: Path, kind_of_source: str, kind_of_target: str
 ) -> None:
-    async with (
-        empty_store(kind_of_source, tmp_path) as source,
-        empty_store(kind_of_target, tmp_path) as target,
-    ):
-        await fill(source)
-        site = WebsiteDraft(url="https://a.example/", kind="site")
-        added, _ = await source.library.add_website(site, now=NOW)
+    async with full_and_empty(kind_of_source, kind_of_target, tmp_path) as (source, target):
+        added, _ = await source.library.add_website(SITE, now=NOW)
         await copy_library(source, target, model=None)
         copied = await target.library.find_website("https://a.example/", project="default")
         later = await target.put_page(draft("https://a.example/later", "new"))
@@ -106,8 +102,7 @@ async def test_a_copied_site_whose_id_is_taken_gets_another(
         empty_store(kind_of_source, tmp_path) as source,
         empty_store(kind_of_target, tmp_path) as target,
     ):
-        site = WebsiteDraft(url="https://a.example/", kind="site")
-        added, _ = await source.library.add_website(site, now=NOW)
+        added, _ = await source.library.add_website(SITE, now=NOW)
         await source.put_page(draft("https://a.example/1", "heron"))
         taken = await target.put_page(draft("https://b.example/", "owl"))
         await copy_library(source, target, model=None)

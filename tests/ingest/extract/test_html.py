@@ -394,3 +394,12 @@ def test_methods_that_a_table_lays_out_are_sections_of_their_own() -> None:
     page = extracted(f"<body><h1>Heron</h1><p>{_LONG}</p>{table.format('wade')}</body>")
 
     assert [section.anchor for section in page.sections].count("Heron.wade") == 2
+
+
+def test_links_from_a_source_to_its_documentation_are_no_code() -> None:
+    html = """<h1>Source code for fen</h1><pre><span></span>import birds
+
+<div class="viewcode-block" id="nest"><a class="viewcode-back" href="../fen.html#nest">[docs]</a>def nest():
+    return birds.all()</div></pre>"""
+
+    assert "\ndef nest():\n    return birds.all()\n" in extracted(html).text

@@ -35,6 +35,16 @@ def test_each_documented_symbol_is_a_section_with_its_anchor() -> None:
     ]
 
 
+def test_a_name_before_the_list_that_a_heading_opens_is_its_anchor() -> None:
+    page = extracted(
+        '<main><h2>Class Heron</h2><p>Stands still.</p><a name="wade-int-"><!-- --></a>'
+        '<ul><li><h4>wade</h4><p>Walks into water.</p></li></ul><a name="fly--"></a>'
+        "<ul><li><h4>fly</h4><p>Leaves it.</p></li></ul></main>"
+    )
+
+    assert [section.anchor for section in page.sections] == [None, "wade-int-", "fly--"]
+
+
 def test_an_article_tells_its_title_dates_and_description() -> None:
     page = extracted((_PAGES / "article.html").read_text(encoding="utf-8"))
 

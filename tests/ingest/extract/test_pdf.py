@@ -254,3 +254,35 @@ def test_prose_in_a_font_that_calls_itself_fixed_is_no_code() -> None:
 
     assert honest != lying
     assert "```" not in extracted(lying, "pdf").text
+
+
+def test_code_that_runs_on_in_the_next_column_keeps_its_indentation() -> None:
+    paper = Paper()
+    top = paper.height
+    paper.prose(HABITS, width=40)
+    paper.line("for bird in birds:", left=66, font="Courier")
+    paper.line("    if bird.wades:", left=66, font="Courier")
+    paper.height = top
+    paper.line("        count += 1", left=316, font="Courier")
+    paper.line("    else:", left=316, font="Courier")
+    paper.prose(JOURNEYS, left=310, width=40)
+
+    page = extracted(paper.bytes(), "pdf")
+
+    assert (
+        "```\nfor bird in birds:\n    if bird.wades:\n        count += 1\n    else:\n```"
+        in page.text
+    )
+
+
+def test_a_line_with_the_number_of_the_page_is_left_out_of_two_pages() -> None:
+    paper = Paper()
+    for number in (1, 2):
+        paper.prose(HABITS)
+        paper.prose(JOURNEYS)
+        paper.height = 40
+        paper.line(f"Journal of Fen Studies, page {number}", size=8)
+        if number == 1:
+            paper.next_page()
+
+    assert "Journal" not in extracted(paper.bytes(), "pdf").text

@@ -48,6 +48,38 @@ def test_the_parameters_of_javadoc_are_a_block_and_its_signature_keeps_its_lines
     assert screen_of(html) == f"@Input\nvoid\xa0wade{BLOCK}(int depth)"
 
 
+def test_a_line_break_where_words_may_be_broken_is_no_space() -> None:
+    html = (
+        "<p><code>&lt;A,<wbr>\nR&gt;</code> is<wbr> fish</p>"
+        '<div class="member-signature">static <span class="type-parameters">&lt;B,<wbr>\n'
+        "E extends\n Bird&gt;</span>\nvoid</div>"
+    )
+
+    assert screen_of(html) == f"<A,R> is fish{BLOCK}static <B,E extends Bird>\nvoid"
+
+
+def test_a_line_number_without_a_space_is_part_of_the_first_word() -> None:
+    html = (
+        '<div class="fragment"><div class="line"><span class="lineno">    9</span>'
+        '<span>int</span> wade(heron);</div><div class="line"><span class="lineno">   10</span>'
+        "<span>int</span> fly(heron);</div></div>"
+    )
+
+    assert fragment_of(html, "int wade", "fly(heron);") == (
+        "9int%20wade%28heron,10int%20fly%28heron"
+    )
+
+
+def test_cells_without_words_do_not_part_their_neighbours() -> None:
+    row = "<tr><td>bird</td><td>a heron</td><td>&nbsp;</td></tr>"
+    html = (
+        f"<table>{row}<tr><td>fish</td><td>to eat</td><td>&nbsp;</td></tr></table><p>Later.</p>"
+        f"<table>{row}<tr><td>frog</td><td>to eat</td><td>&nbsp;</td></tr></table>"
+    )
+
+    assert fragment_of(html, "a heron", "a heron") == "a%20heron,-frog"
+
+
 def test_what_scripts_and_style_sheets_change_is_unsure() -> None:
     html = (
         '<h2>Food<a class="headerlink" href="#f">¶</a></h2>'

@@ -63,11 +63,50 @@ def test_a_title_that_the_first_heading_repeats_may_be_that_of_the_manual() -> N
     assert page.title == "... Fundamental Concepts – Fen Reference"
 
 
-def test_the_heading_that_ends_a_title_names_the_page_under_a_longer_name_of_the_site() -> None:
-    html = """<title>Fen Connectors - News (1.2.x) - 2006 News and Status</title>
-    <h1>Fen Connectors - News</h1><h2>2006 News and Status</h2>
-    <p>The first release of the year mends three faults that were reported.</p>"""
+def test_a_label_beside_the_title_of_doxygen_is_no_part_of_it() -> None:
+    html = """<title>Fen: fen::Nest Class Reference</title><div class="header"><div class="headertitle">
+    <div class="title">fen::Nest Class Reference<span class="mlabels"><span class="mlabel">abstract</span></span></div></div></div>
+    <div class="contents"><p>A nest that no bird has built yet, for others to inherit.</p></div>"""
 
-    page = extracted(html, url="https://example.org/news/20060101.html")
+    page = extracted(html, url="https://example.org/docs/classfen_1_1Nest.html")
 
-    assert page.title == "2006 News and Status"
+    assert page.title == "fen::Nest Class Reference"
+    assert page.text.startswith("# fen::Nest Class Reference abstract\n")
+
+
+def test_the_lists_of_doxygen_are_told_apart_by_their_address() -> None:
+    html = """<title>Fen: Globals</title><div class="contents"><h3>- d -</h3>
+    <ul><li>dig() : <a href="fen_8h.html">fen.h</a></li></ul></div>"""
+
+    page = extracted(html, url="https://example.org/docs/globals_func_d.html")
+
+    assert page.title == "func d – Fen: Globals"
+    one_letter = extracted(html, url="https://example.org/docs/globals_f.html")
+    assert one_letter.title == "f – Fen: Globals"
+
+
+def test_a_heading_that_the_title_of_the_window_does_not_hold_stands_before_it() -> None:
+    html = """<title>Fen: nest.h File Reference</title><div class="header"><div class="headertitle">
+    <div class="title">birds/nest.h File Reference</div></div></div>
+    <div class="contents"><p>All that a bird needs to know about the building of nests.</p></div>"""
+
+    page = extracted(html, url="https://example.org/docs/birds_2nest_8h.html")
+
+    assert page.title == "birds/nest.h File Reference – Fen: nest.h File Reference"
+
+
+def test_a_title_without_letters_gives_way_to_the_first_line() -> None:
+    html = """<title>4</title><p><b>4.11 Torus No. 12</b></p>
+    <p>This element has eight nodes, and is the best choice for bodies that turn.</p>"""
+
+    assert extracted(html).title == "4.11 Torus No. 12"
+
+
+def test_signs_between_the_parts_of_a_name_are_those_of_the_title() -> None:
+    html = """<title>Fen.Nest.new</title><h1><a href="index.html">Fen</a><span class="sep"></span><a
+    href="class.Nest.html">Nest</a><span class="sep"></span>new</h1><p>Makes a nest of what is there.</p>"""
+
+    page = extracted(html, url="https://example.org/docs/ctor.Nest.new.html")
+
+    assert page.title == "Fen.Nest.new"
+    assert [section.heading for section in page.sections] == ["Fen Nest new"]

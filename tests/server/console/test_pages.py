@@ -313,8 +313,8 @@ async def test_a_quote_for_two_questions_is_one_card_and_counted_once() -> None:
     total = re.search(r'All <span class="count">(\d+)<', page)
     assert total is not None
     assert page.count('class="card quote-card"') == int(total[1])
-    assert "“What does the grey heron eat?” · " in page
-    assert "“Which fish does the grey heron eat?” · " in page
+    assert "“What does the grey heron eat?”\N{NO-BREAK SPACE}· " in page
+    assert "“Which fish does the grey heron eat?”\N{NO-BREAK SPACE}· " in page
 
 
 @pytest.mark.parametrize(

@@ -187,3 +187,19 @@ async def test_a_query_that_nothing_matches_says_so() -> None:
     assert result.structured["count"] == 0
     assert result.text.startswith("Nothing in the materials matches the query.")
     assert "The warranty lasts two years from the day of purchase." in paraphrase["contexts"]
+
+
+@pytest.mark.parametrize(
+    "query", ["symptoms of vitamin D deficiency", "return policy for worn shoes"]
+)
+async def test_a_word_that_stands_in_code_by_chance_is_no_match(query: str) -> None:
+    code = "\n".join(
+        f"static int set_{i}(struct dev *d) {{\n  return write32(d->base + {i}, d->val);\n}}"
+        for i in range(80)
+    )
+    async with asking(embedder="granite") as library:
+        unrelated = await library.result("extract_key_info", query=query, materials=code)
+        named = await library.call("extract_key_info", query="set_7", materials=code)
+
+    assert unrelated.text.startswith("Nothing in the materials matches the query.")
+    assert "set_7(struct dev" in named["contexts"][0]

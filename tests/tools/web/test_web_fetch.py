@@ -199,6 +199,7 @@ async def test_a_page_made_by_scripts_is_rendered_fetched_ingested_and_answered(
     assert "yellow feet" in answer.text
 
 
+@pytest.mark.slow
 async def test_what_is_waited_for_is_there_or_said_to_be_missing() -> None:
     late = "<p id=p>Herons wade.</p><script>setTimeout(() => p.textContent = 'Egrets run.', 3000)</script>"
     results: dict[str, ToolResult] = {}

@@ -240,7 +240,7 @@ async def test_an_unknown_source_id_is_not_found(tool: str) -> None:
 
 async def test_a_webhook_that_hangs_delays_no_tool() -> None:
     async with (
-        running_webhook(answers=False) as webhook,
+        running_webhook(answer=None) as webhook,
         open_websites(events=(webhook.url,)) as websites,
     ):
         with anyio.fail_after(60):

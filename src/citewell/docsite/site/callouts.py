@@ -45,7 +45,7 @@ _TERMINATED: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", 
 
 
 def callout_plugin(parser: MarkdownIt) -> None:
-    """Teach a parser every way of writing call-outs."""
+    """Add every syntax of call-outs to a parser."""
     parser.block.ruler.before("fence", "indented_callout", _parse_indented, _TERMINATED)
     parser.block.ruler.before("fence", "fenced_callout", _parse_fenced, _TERMINATED)
     parser.core.ruler.after("block", "github_callout", _parse_github)

@@ -17,7 +17,7 @@ from citewell.core.frozen import frozen
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-# Beyond this a page would wait for its colours.
+# Highlighting longer code would delay the page.
 _MAX_HIGHLIGHTED_CHARACTERS = 100_000
 _LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]+)")
 _TITLE = re.compile(r"\btitle=(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
@@ -43,7 +43,7 @@ _RANGE = re.compile(r"(\d{1,6})(?:-(\d{1,6}))?")
 
 @frozen
 class FenceInfo:
-    """What stands behind the opening of a fence."""
+    """The info string of a fence."""
 
     language: str
     title: str
@@ -53,7 +53,7 @@ class FenceInfo:
 
 
 def parse_fence_info(info: str) -> FenceInfo:
-    """Return language, title and marked lines, in the ways of MkDocs and Docusaurus."""
+    """Return language, title and marked lines, as MkDocs and Docusaurus write them."""
     language = _LANGUAGE.match(info.strip())
     title = _TITLE.search(info)
     lines = _LINES.search(info)

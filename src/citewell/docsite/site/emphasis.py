@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.rules_inline.state_inline import Delimiter
 
-# Hostile text could make every closing sign look at all opening ones.
+# Hostile text could make the search for opening signs quadratic.
 _MOST_LOOKED_AT = 50
 _DEPTH = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
@@ -44,7 +44,7 @@ def _keep_backslash(state: StateInline, silent: bool) -> bool:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """Signs that stand side by side, by their places in the list of delimiters."""
+    """Adjacent signs, by their places in the list of delimiters."""
 
     first: int
     length: int

@@ -1,4 +1,4 @@
-"""A docs folder as static files that any host can serve, or none: they open from a disk."""
+"""Export a docs folder as static files, for any host or to open from a disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from citewell.docsite.pages import DocPage
     from citewell.docsite.site.links import AnchorLink
 
-# Says that a folder was written here, and may be written again.
+# Marks a folder as written by us, so that it can be overwritten.
 MARKER = ".citewell-site"
 
 _ID = re.compile(r"<[^<>]*\s(?:id|name)=\"([^\"]+)\"")
@@ -40,7 +40,7 @@ _SHOWN_TYPES = frozenset(
 
 @frozen
 class BrokenLink:
-    """A link of a page that leads to no page, or to no place on it."""
+    """A broken link: the page, or the place on it, does not exist."""
 
     path: str
     target: str
@@ -60,7 +60,7 @@ def export_site(
 ) -> ExportReport:
     """Write the whole site into `out`, which is replaced only once everything is written.
 
-    `base_url` is where the site will stand; it is needed for canonical addresses, the site map
+    `base_url` is where the site will be served; it is needed for canonical addresses, the site map
     and a 404 page below a prefix, and for nothing else.
 
     Raises:
@@ -109,7 +109,7 @@ class _Export:
         self._write_for_readers_of_all()
         self._copy_files()
         self._write(MARKER, "Written by citewell docs build; the next run replaces this folder.\n")
-        # Else GitHub Pages would leave out what it takes for its own files.
+        # Otherwise GitHub Pages would leave out files that it takes for its own.
         self._write(".nojekyll", "")
         return ExportReport(pages=len(pages), files=self._files, broken_links=tuple(self._broken))
 

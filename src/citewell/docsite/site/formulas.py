@@ -1,4 +1,4 @@
-"""LaTeX formulas as MathML; one that cannot be read stays as its source."""
+"""LaTeX formulas as MathML; one that cannot be parsed stays as its source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 _MAX_CHARACTERS = 5_000
-# What the converter raises on formulas that are off; it has no error of its own above them.
+# What the converter raises for invalid formulas; its errors share no base class.
 _UNREADABLE: tuple[type[Exception], ...] = (
     *(error for error in vars(exceptions).values() if isinstance(error, type)),
     ArithmeticError,
@@ -56,7 +56,7 @@ def _converted(latex: str, *, is_block: bool) -> Element | None:
     except _UNREADABLE:
         return None
     for element in math.iter():
-        # The converter writes entities as plain text and means them to be read as such.
+        # The converter writes entities as plain text.
         element.text = unescape(element.text) if element.text else None
         element.tail = None
         if element.text and element.text.startswith("\\") and len(element.text) > 1:

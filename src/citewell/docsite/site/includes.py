@@ -1,4 +1,4 @@
-"""Files that a page takes in, as MkDocs (`--8<--`, `{! !}`, `{* *}`) and VitePress write it.
+"""Files that a page includes, as MkDocs (`--8<--`, `{! !}`, `{* *}`) and VitePress write it.
 
 Only files inside the docs folder are taken in; what cannot be is reported like a broken link.
 """
@@ -16,7 +16,7 @@ from citewell.docsite.files import MAX_PAGE_BYTES, decode_doc, is_text, read_doc
 if TYPE_CHECKING:
     from pathlib import Path
 
-# An included page may include another; a circle ends here.
+# An included page can include another; a cycle ends here.
 MAX_DEPTH = 5
 _MAX_LINE = 500
 # Opening a file takes as long as rendering so many characters.
@@ -36,7 +36,7 @@ _CODE_FORMS = (
 
 @frozen
 class Include:
-    """A file that a line asks for."""
+    """A file that a line includes."""
 
     name: str
     """As it is written, the lines left out."""
@@ -49,7 +49,7 @@ class Include:
 
 
 def parse_include(line: str) -> Include | None:
-    """Return what a line asks for; None for a line that includes nothing."""
+    """Return the include of a line; None for a line that includes nothing."""
     text = line.strip()
     if not text or len(text) > _MAX_LINE:
         return None
@@ -66,19 +66,19 @@ def parse_include(line: str) -> Include | None:
 
 @dataclass(slots=True, kw_only=True)
 class IncludeBudget:
-    """What a page may still take in: files that take in others multiply."""
+    """How much a page can still include: nested includes multiply."""
 
     characters: int = MAX_PAGE_BYTES
 
     def spend(self, text: str) -> bool:
-        """Return whether there is room for a text, and take it."""
+        """Return whether there is room for a text, and reserve it."""
         self.characters -= max(len(text), _LEAST_COST)
         return self.characters >= 0
 
 
 @frozen
 class IncludedFiles:
-    """The files that pages of one folder may take in."""
+    """The files that pages of one folder can include."""
 
     root: Path
 

@@ -1,6 +1,6 @@
 """Addresses between the pages of a site: relative, so that a site works under any prefix.
 
-A page stands in the folder of its file (`guide/install.md` at `guide/install.html`), so what lies
+A page is in the folder of its file (`guide/install.md` at `guide/install.html`), so what lies
 beside it needs no change, and the same HTML works on a server, on a static host and from a disk.
 """
 
@@ -46,7 +46,7 @@ class PageAddresses:
     root: str | None = None
     """The address of the root for a page that is shown at any depth; None writes relative ones."""
     broken: list[str] = field(default_factory=list)
-    """Links of the page that lead to no page, in order, as they were written."""
+    """Broken links of the page, in order, as written."""
     anchored: list[AnchorLink] = field(default_factory=list)
     """Links of the page to places on pages, whether those exist or not."""
 

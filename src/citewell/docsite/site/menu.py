@@ -62,7 +62,7 @@ def _entry(
     trail: Sequence[NavItem],
     is_long: bool,
 ) -> MenuEntry:
-    is_near = any(item is each for each in trail)
+    is_near = any(item is ancestor for ancestor in trail)
     if is_long and not is_near and item.children:
         href = _href(_first_page(item), addresses)
         return MenuEntry(title=item.title, href=href, is_folded=True)

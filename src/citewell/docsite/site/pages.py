@@ -71,11 +71,11 @@ class SearchResult:
 
 @frozen
 class WrittenPage:
-    """A page's HTML, and what is to be said of its links."""
+    """A page's HTML, and its links to report."""
 
     html: str
     broken_links: tuple[str, ...]
-    """Those that lead to no page, as they were written."""
+    """Broken ones, as written."""
     anchor_links: tuple[AnchorLink, ...]
     has_diagrams: bool
 
@@ -111,7 +111,9 @@ class PageWriter:
         rendered = render_markdown(
             page.body,
             addresses,
-            anchors={each.line_start - skipped_lines: each.anchor for each in page.sections},
+            anchors={
+                section.line_start - skipped_lines: section.anchor for section in page.sections
+            },
             allow_html=self._allow_html,
             includes=self._includes,
         )
@@ -149,9 +151,11 @@ class PageWriter:
         return self._write("contents.html", addresses, title=self._folder.title, entries=entries)
 
     def search(self, query: str = "") -> str:
-        """Return the page that lists what was found; without a query only its form."""
+        """Return the page of search results; without a query only the form."""
         addresses = self._addresses("")
-        hits = self._folder.search(query, limit=_MAX_RESULTS).hits if query.strip() else ()
+        # As the box ranks while a reader types, who then presses Enter.
+        found = self._folder.search(query, limit=_MAX_RESULTS, as_you_type=True)
+        hits = found.hits if query.strip() else ()
         results = [
             SearchResult(
                 title=hit.title,
@@ -164,7 +168,7 @@ class PageWriter:
         return self._write("search.html", addresses, title="Search", query=query, results=results)
 
     def not_found(self, url_path: str, *, root: str | None = None) -> str:
-        """Return the page for an address that leads nowhere, with near ones.
+        """Return the page for an unknown address, with similar ones.
 
         `root` is the address of the site where the page may be shown at any depth.
         """

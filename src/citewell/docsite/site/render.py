@@ -1,4 +1,4 @@
-"""Markdown as HTML: the parser with its plugins, and the page that comes out."""
+"""Render Markdown as HTML: the parser with its plugins, and the resulting page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*+#([\w.:-]++)[^{}]*+\}[ \t]*+$")
 _TASK_BOX = '<input class="task-list-item-checkbox"'
 _TEXT_ALIGN = re.compile(r"text-align:(left|center|right)")
-# Bounded, so that a page of opening brackets and quotes cannot keep us busy.
+# Bounded, because a page of opening brackets and quotes would take too long.
 _HTML_TAG = re.compile(r"<[a-zA-Z](?:[^<>\"']|\"[^\"]{0,4000}\"|'[^']{0,4000}'){0,1000}>")
 _HTML_ADDRESS = re.compile(
     r"(?<=[\s\"'/])(href|src|poster)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
@@ -74,14 +74,14 @@ class RenderedMarkdown:
 
 @dataclass(slots=True, kw_only=True)
 class _Page:
-    """What is gathered while one page is rendered."""
+    """The state of rendering one page."""
 
     addresses: PageAddresses
     anchors: Mapping[int, str]
     allow_html: bool
     includes: IncludedFiles | None = None
     depth: int = 0
-    """How many pages have taken in one another down to this one."""
+    """The depth of includes."""
     budget: IncludeBudget = field(default_factory=IncludeBudget)
     has_diagrams: bool = False
     slugs: SlugCounter = field(default_factory=SlugCounter)
@@ -92,7 +92,7 @@ class _Page:
     kept: list[str] = field(default_factory=list)
 
     def keep(self, html: str) -> str:
-        """Set HTML of our own aside, past the sanitiser, and return what stands for it."""
+        """Keep our own HTML out of the sanitiser; return its placeholder."""
         self.kept.append(html)
         return f"\ufdd0{self.mark}.{len(self.kept) - 1}\ufdd1"
 
@@ -134,7 +134,7 @@ def _parser() -> MarkdownIt:
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.use(attrs_plugin, allowed=("id", "width", "height", "title"))
     parser.use(callout_plugin).use(scrolling_tables_plugin)
-    parser.core.ruler.push("structure", _read_structure)
+    parser.core.ruler.push("structure", _resolve_structure)
     parser.core.ruler.push("addresses", _resolve_addresses)
     parser.core.ruler.push("aligned_cells", _align_cells)
     parser.core.ruler.push("task_boxes", _keep_task_boxes)
@@ -146,8 +146,8 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-def _read_structure(state: StateCore) -> None:
-    """Name the headings and take in files, in the order of the page."""
+def _resolve_structure(state: StateCore) -> None:
+    """Give headings their ids and include files, in the order of the page."""
     for at, token in enumerate(state.tokens):
         if token.type == "heading_open":
             _name_heading(state, at)
@@ -156,7 +156,7 @@ def _read_structure(state: StateCore) -> None:
 
 
 def _take_in_file(state: StateCore, at: int) -> None:
-    """Put a file in the place of a paragraph or comment that asks for one."""
+    """Replace a paragraph or comment with the file that it includes."""
     page: _Page = state.env["page"]
     token = state.tokens[at]
     is_paragraph = token.type == "inline" and state.tokens[at - 1].type == "paragraph_open"
@@ -165,7 +165,7 @@ def _take_in_file(state: StateCore, at: int) -> None:
     if include is None:
         return
     if is_paragraph:
-        # A program cannot stand in a paragraph.
+        # A paragraph cannot contain a program.
         state.tokens[at - 1].hidden = state.tokens[at + 1].hidden = True
     token.content = page.keep(_included_html(include, page))
     token.type = "html_block"
@@ -208,7 +208,7 @@ def _included_text(include: Include, page: _Page) -> str | None:
 
 
 def _with_included_lines(code: str, page: _Page) -> str:
-    """Return code with the files that its lines ask for in their places."""
+    """Return code with the files that its lines include."""
     lines = code.splitlines(keepends=True)
     for at, line in enumerate(lines):
         include = parse_include(line) if page.includes is not None else None
@@ -258,14 +258,14 @@ def _plain_text(tokens: Sequence[Token]) -> str:
 def _resolve_addresses(state: StateCore) -> None:
     addresses: PageAddresses = state.env["page"].addresses
     for token in state.tokens:
-        for each in (token, *(token.children or ())):
-            if each.type == "link_open":
-                _resolve(each, "href", addresses)
-            elif each.type == "image":
-                _resolve(each, "src", addresses)
-                each.attrSet("loading", "lazy")
-            elif each.type in ("html_block", "html_inline"):
-                each.content = _resolve_in_html(each.content, addresses)
+        for part in (token, *(token.children or ())):
+            if part.type == "link_open":
+                _resolve(part, "href", addresses)
+            elif part.type == "image":
+                _resolve(part, "src", addresses)
+                part.attrSet("loading", "lazy")
+            elif part.type in ("html_block", "html_inline"):
+                part.content = _resolve_in_html(part.content, addresses)
 
 
 def _resolve(token: Token, name: str, addresses: PageAddresses) -> None:
@@ -300,10 +300,10 @@ def _keep_task_boxes(state: StateCore) -> None:
     # The plugin writes HTML, and the sanitiser lets no input through.
     page: _Page = state.env["page"]
     for token in state.tokens:
-        for each in token.children or ():
-            if each.type == "html_inline" and each.content.startswith(_TASK_BOX):
-                checked = " checked" if "checked=" in each.content else ""
-                each.content = page.keep(f'{_TASK_BOX} type="checkbox"{checked} disabled>')
+        for child in token.children or ():
+            if child.type == "html_inline" and child.content.startswith(_TASK_BOX):
+                checked = " checked" if "checked=" in child.content else ""
+                child.content = page.keep(f'{_TASK_BOX} type="checkbox"{checked} disabled>')
 
 
 def _render_fence(

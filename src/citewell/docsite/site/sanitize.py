@@ -1,4 +1,4 @@
-"""HTML from Markdown, cut down to what cannot do harm."""
+"""Sanitise HTML from Markdown."""
 
 from __future__ import annotations
 

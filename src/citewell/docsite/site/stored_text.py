@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from markdown_it.rules_core import StateCore
     from markdown_it.utils import EnvType, OptionsDict
 
-# Punctuation, so that emphasis beside them is parsed as without them. They are all but unused.
+# Punctuation, so that adjacent emphasis is parsed as without them; rare in text.
 _START, _END = "\u2e20", "\u2e21"
 _MARKERS = re.compile(f"([{_START}{_END}])")
 # Same length for same length: offsets must stay true.
@@ -60,7 +60,7 @@ class MarkedSpan:
 
 @frozen
 class StoredText:
-    """A text to render, and what is known of it; offsets count from its beginning."""
+    """A text to render, with its metadata; offsets count from its beginning."""
 
     text: str
     marks: tuple[MarkedSpan, ...] = ()
@@ -72,11 +72,11 @@ class StoredText:
     question_words: frozenset[str] = frozenset()
     """Search words that are set bold inside marks."""
     left_out_heading: str = ""
-    """The heading that the page around it shows already."""
+    """The heading that the surrounding page already shows."""
     heading_shift: int = 1
     """How many levels lower headings are shown."""
     stored_pages: Mapping[str, str] = field(default_factory=dict)
-    """Where pages are read here, by their URLs on the web."""
+    """Addresses in this reader, by the URLs of pages."""
     escapes: bool = False
     """Whether a backslash escapes: in text that somebody wrote as Markdown, not in other pages."""
 
@@ -126,7 +126,7 @@ class _Rendering:
     def _with_markers(self, content: str, number: int) -> str:
         if number >= len(self.lines):
             return content
-        # Cells of a row stand in one line: each is searched for after the one before.
+        # The cells of a row are on one line: each is searched for after the previous one.
         column = self.lines[number].find(content, self._searched_to.get(number, 0))
         self._searched_to[number] = max(column, 0) + len(content)
         begin = self.starts[number] + max(column, 0)

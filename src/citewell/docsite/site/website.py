@@ -53,7 +53,7 @@ class Website:
         self._lock = threading.Lock()
 
     def get(self, url_path: str) -> Resource | None:
-        """Return what stands at a decoded URL path; None when there is nothing."""
+        """Return the file at a decoded URL path; None when there is none."""
         if url_path.startswith(f"/{ASSETS}/"):
             name = url_path.removeprefix(f"/{ASSETS}/")
             return theme_files().get(name) or diagram_files().get(name)

@@ -1,4 +1,4 @@
-"""Copying the pages and websites of one store into another, and checking that all arrived."""
+"""Copy the pages and websites of one store into another, and check that all arrived."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def copy_library(
 ) -> Copied:
     """Copy every page with its vectors of `model`, and every website; both keep their ids.
 
-    What the target has already, the same, is passed over: a copy that was cut short is finished by
+    What the target already has unchanged is skipped: a copy that was cut short is finished by
     running it again. At the end every page is read back and compared.
 
     Raises:

@@ -29,16 +29,16 @@ VERSION = 4
 MANIFEST = "manifest.json"
 WEBSITES = "websites.jsonl"
 PAGES_A_PART = 100
-# A file that claims more is no library; unpacking it would fill the memory. A part takes a hundred
+# A file that claims more is not a library; unpacking it would fill the memory. A part takes 100
 # bytes of the manifest; a record is at most a page with its chunks and vectors.
 _MAX_MANIFEST_BYTES = 20_000_000
 _MAX_RECORD_BYTES = 64_000_000
 _MAX_RECORD_VALUES = 10_000_000
-# Text with vectors is packed to a fifth; a file that unpacks into this much more is made to.
+# Text with vectors compresses to a fifth; a file with this much higher a ratio is an attack.
 _MAX_RATIO = 200
 _RATIO_COUNTS_ABOVE_BYTES = 50_000_000
 _READ_BYTES = 1_000_000
-# Whatever zip, zlib and json make of bytes that nobody wrote with them.
+# What zip, zlib and json raise for arbitrary bytes.
 DAMAGE = (
     ArithmeticError,
     AttributeError,
@@ -98,7 +98,7 @@ def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
     """Return the manifest.
 
     Raises:
-        ArchiveRefused: it is no library, or of a newer version.
+        ArchiveRefused: it is not a library, or of a newer version.
     """
     try:
         if zipped.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
@@ -120,9 +120,9 @@ def read_manifest(zipped: zipfile.ZipFile) -> Manifest:
 
 
 def check_parts(zipped: zipfile.ZipFile, manifest: Manifest) -> None:
-    """Read every part once, and compare it with the manifest and with what records look like.
+    """Check every part against the manifest and the form of its records.
 
-    It is done before anything is written.
+    Called before anything is written.
 
     Raises:
         ArchiveRefused: a part is missing or damaged.
@@ -160,7 +160,7 @@ def read_part(zipped: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
 def _checked_line(line: bytes) -> bytes:
     if len(line) > _MAX_RECORD_BYTES:
         raise ValueError("a record is too long")
-    # Each becomes an object of Python, which takes far more memory than its characters.
+    # Each becomes a Python object, which takes far more memory than its characters.
     if sum(map(line.count, (b"{", b"[", b'"'))) > _MAX_RECORD_VALUES:
         raise ValueError("a record has too many values")
     return line

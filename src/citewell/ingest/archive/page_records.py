@@ -1,4 +1,4 @@
-"""Pages and websites as the plain records of an archive, to and fro."""
+"""Convert pages and websites to the plain records of an archive, and back."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def page_to_record(
     vectors: Mapping[int, Vector],
     model: str | None,
 ) -> dict[str, Any]:
-    """Return a page with all that hangs on it."""
+    """Return a page with everything that belongs to it."""
     info = page.info
     return {
         "url": info.url,
@@ -91,18 +91,18 @@ def page_to_record(
 
 
 def page_from_record(record: dict[str, Any], *, project: str) -> PageDraft:
-    """Return the page to put; what it names is found again in its text."""
+    """Return the page to store; its entities are extracted from its text again."""
     text = record["text"]
-    # A file of version 1 has none of these.
+    # A file of version 1 lacks these.
     since_2 = {name: record[name] for name in _SINCE_2 if name in record}
     extracted = ExtractedPage(
         title=record["title"],
         text=text,
         kind=record["kind"],
         language=record["language"],
-        sections=tuple(Section(**each) for each in record["sections"]),
-        links=tuple(Link(**each) for each in record["links"]),
-        images=tuple(Image(**each) for each in record["images"]),
+        sections=tuple(Section(**section) for section in record["sections"]),
+        links=tuple(Link(**link) for link in record["links"]),
+        images=tuple(Image(**image) for image in record["images"]),
         published_at=record["published_at"],
         modified_at=record["modified_at"],
         screen=pack_screen(record.get("screen", "")),
@@ -156,7 +156,7 @@ def vectors_from_record(record: dict[str, Any]) -> dict[int, Vector]:
 
 
 def website_to_record(website: Website, members: Sequence[Member]) -> dict[str, Any]:
-    """Return an entry with its pages, known by their URLs."""
+    """Return an entry with the URLs of its pages."""
     return {
         "url": website.url,
         "kind": website.kind,

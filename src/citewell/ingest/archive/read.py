@@ -1,4 +1,4 @@
-"""Taking the library of an archive into a store; a second time changes nothing."""
+"""Import the library of an archive into a store; a second import changes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Imported:
 
     pages_written: int = 0
     pages_unchanged: int = 0
-    """They were there already, the same."""
+    """They were already there, unchanged."""
     pages_newer: int = 0
     """The store has one that was fetched later, or fetched at all, which stays."""
     chunks: int = 0
@@ -57,7 +57,7 @@ async def import_archive(
 ) -> Imported:
     """Import the archive at `path` into `project`.
 
-    The responses kept beside its pages are kept here too, as far as `response_max_bytes` allow.
+    The responses of its pages are kept too, up to `response_max_bytes`.
 
     The whole file is checked before anything is written. An import that was cut short is finished
     by running it again: what is there already is passed over.
@@ -88,7 +88,7 @@ async def import_archive(
 
 def _open_zip(path: Path) -> zipfile.ZipFile:
     try:
-        # A device or a pipe may have no end.
+        # A device or a pipe can be endless.
         if not stat.S_ISREG(path.stat().st_mode):
             raise ArchiveRefused(f"{path.name} is not a file.")
         return zipfile.ZipFile(path)
@@ -122,9 +122,9 @@ async def import_page(
     project: str,
     source_id: int | None = None,
 ) -> None:
-    """Write one page with its vectors, unless the store has it the same or newer; count it.
+    """Write one page with its vectors, unless the store has the same or a newer one; count it.
 
-    A new page gets `source_id`, where that is free.
+    A new page gets `source_id` if that is free.
 
     Raises:
         ArchiveRefused: the record makes no sense.
@@ -142,7 +142,7 @@ async def import_page(
         response = await to_thread.run_sync(response_from_record, record)
         put = await store.put_page(replace(draft, source_id=source_id, response=response))
     except SuppliedTextRefused:
-        # A page that was fetched is better evidence than text that somebody supplied.
+        # A fetched page is better evidence than supplied text.
         imported.pages_newer += 1
         return
     if vectors and record["model"]:
@@ -180,9 +180,9 @@ async def import_website(
     project: str,
     source_id: int | None = None,
 ) -> None:
-    """Add one entry and make its pages, which are there already, its members; count it.
+    """Add one entry, with its pages (already imported) as members; count it.
 
-    A new entry whose URL is no page gets `source_id`, where that is free.
+    A new entry whose URL is not a page gets `source_id` if that is free.
     """
     now = datetime.now(UTC)
     draft = replace(website_from_record(record, project=project), source_id=source_id)

@@ -1,4 +1,4 @@
-"""What a record of an archive must look like before anything is made of it.
+"""Validate the records of an archive before anything is made from them.
 
 A file can say anything, and the rest of the program relies on what it stores: that offsets lie in
 the text, that a section stands after the one it belongs to, that a name is text.
@@ -25,7 +25,7 @@ _ADDRESS = rf"^((https?|file)://|({'|'.join(get_args(Ecosystem))}):)"
 
 
 def _storable(text: str) -> str:
-    # PostgreSQL has no text with NUL, and no page holds any. Half a character cannot be encoded.
+    # PostgreSQL text cannot hold NUL, and no page does. A lone surrogate cannot be encoded.
     if b"\0" in text.encode():
         raise ValueError("text cannot hold NUL")
     return text
@@ -57,7 +57,7 @@ Moment = Annotated[str, AfterValidator(_with_zone)]
 
 
 class _Record(BaseModel):
-    # Files of other versions have other fields as well.
+    # Files of other versions have further fields.
     model_config = ConfigDict(strict=True, extra="ignore")
 
 

@@ -1,4 +1,4 @@
-"""The responses kept beside pages as records of an archive, to and fro."""
+"""Convert the responses of pages to records of an archive, and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from citewell.core.storage import PageResponse
 
-# Of one page, compressed; a larger one is left out of the archive.
+# Compressed; the archive leaves out larger ones.
 _MAX_PACKED_BYTES = 20_000_000
 _MAX_BODY_BYTES = 100_000_000
 

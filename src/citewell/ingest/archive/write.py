@@ -1,4 +1,4 @@
-"""Writing a project's library into one file."""
+"""Write a project's library into one file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def write_archive(
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        # Only its owner may read it; whoever shares it decides so.
+        # Readable by its owner only; sharing it is a decision.
         handle = os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600)
         with (
             os.fdopen(handle, "w+b") as file,
@@ -121,7 +121,7 @@ async def page_record(info: PageInfo, store: Store, model: str | None) -> dict[s
         ids = [chunk.chunk_id for chunk in chunks]
         embedded_texts = await store.embedded_texts(ids)
         vectors = await store.get_vectors(ids, model=model) if model is not None else {}
-        # Another process may have replaced the page between these reads; then it is read again.
+        # Another process can have replaced the page between these reads; then read it again.
         is_complete = len(chunks) == page.info.chunks and embedded_texts.keys() >= set(ids)
         if is_complete and all(chunk.page_hash == page.info.text_hash for chunk in chunks):
             return page_to_record(

@@ -100,12 +100,12 @@ class _Reader:
         while self._place < len(self._lines):
             line = self._lines[self._place].rstrip()
             self._place += 1
-            is_read = self._read_underlined(line) or self._read_block(line)
-            if not (is_read or self._read_setting(line)):
-                self._read_text(line)
+            is_read = self._parse_underlined(line) or self._parse_block(line)
+            if not (is_read or self._parse_setting(line)):
+                self._parse_text(line)
         return self._output
 
-    def _read_underlined(self, line: str) -> bool:
+    def _parse_underlined(self, line: str) -> bool:
         """Read a heading with a line of signs below it; return whether there is one."""
         below = self._lines[self._place].rstrip() if self._place < len(self._lines) else ""
         before = self._lines[self._place - 2].strip() if self._place > 1 else ""
@@ -118,7 +118,7 @@ class _Reader:
         self._style = ""
         return True
 
-    def _read_block(self, line: str) -> bool:
+    def _parse_block(self, line: str) -> bool:
         """Read a block between delimiters or a table; return whether there is one."""
         if line in ("|===", ",===", "!==="):
             if self._is_comment():
@@ -212,7 +212,7 @@ class _Reader:
         times = _TIMES.match(found.group(1))
         return min(int(times.group(1)) if times else len(parts), _MAX_COLUMNS)
 
-    def _read_setting(self, line: str) -> bool:
+    def _parse_setting(self, line: str) -> bool:
         """Read a line that says something about others; return whether it is one."""
         if line.startswith("//"):
             return True
@@ -240,7 +240,7 @@ class _Reader:
             return True
         return False
 
-    def _read_text(self, line: str) -> None:
+    def _parse_text(self, line: str) -> None:
         if line and self._is_comment():
             self._skip_comment("")
             return

@@ -26,9 +26,9 @@ _MARK = re.compile(f"{MARK_START}([sli])(\\d+){MARK_END}")
 _NO_WORDS = re.compile(f"(?:\\s|{MARK_START}[sli]\\d+{MARK_END})*+")
 _LINE_OF_MARKS = re.compile(f"^[ \\t]*((?:{MARK_START}\\w+{MARK_END})+)[ \\t]*\\n+", re.MULTILINE)
 _CONTEXT_CHARACTERS = 160
-# The page with the most links that we know, of the Rust documentation, has 24,000. Links and images
-# beyond this many stand in the text alone: 200,000 of them would take hundreds of megabytes, and
-# other writers wait while the store lists them.
+# The page with the most links that we know, of the Rust documentation, has 24,000. Beyond this many
+# of both, links and images stand in the text alone: 200,000 of them would take hundreds of
+# megabytes, and other writers wait while the store lists them.
 MAX_RECORDS = 25_000
 # Later headings open no section, for the same reason.
 MAX_SECTIONS = 10_000
@@ -64,17 +64,20 @@ class CanonicalWriter:
 
     def mark_link(self, url: str, text: str, kind: LinkKind = "content") -> str:
         """Return the mark of a link to `url`, which has no fragment; "" after too many."""
-        if len(self._links) >= MAX_RECORDS:
+        if self._has_too_many_records():
             return ""
         self._links.append((url, plain_text(text), kind))
         return f"{MARK_START}l{len(self._links) - 1}{MARK_END}"
 
     def mark_image(self, url: str, *, alt: str, caption: str) -> str:
         """Return the mark of an image; "" after too many."""
-        if len(self._images) >= MAX_RECORDS:
+        if self._has_too_many_records():
             return ""
         self._images.append((url, plain_text(alt), plain_text(caption)))
         return f"{MARK_START}i{len(self._images) - 1}{MARK_END}"
+
+    def _has_too_many_records(self) -> bool:
+        return len(self._links) + len(self._images) >= MAX_RECORDS
 
     def finish(self, marked: str) -> CanonicalText:
         """Return the text without marks, and what the marks stood for."""

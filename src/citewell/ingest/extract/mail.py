@@ -45,10 +45,10 @@ def mail_messages(text: str) -> list[Message]:
     ]
     ends = [*(match.start() for match in found[1:]), len(text)]
     parts = zip(found, ends, strict=True)
-    return [_read(text[match.end() : end].lstrip("\r\n")) for match, end in parts]
+    return [_parse_message(text[match.end() : end].lstrip("\r\n")) for match, end in parts]
 
 
-def _read(source: str) -> Message:
+def _parse_message(source: str) -> Message:
     message = message_from_string(source, policy=policy.default)
     about = [f"{name}: {_header(message, name)}" for name in _SHOWN_HEADERS if name in message]
     body = _body(message, "plain", source)

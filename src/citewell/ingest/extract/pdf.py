@@ -24,7 +24,7 @@ from citewell.ingest.extract.pdf_layout.blocks import (
 from citewell.ingest.extract.pdf_layout.drawn_underscores import join_at_underscores
 from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
 from citewell.ingest.extract.pdf_layout.visibility import drop_replacement_texts
-from citewell.ingest.extract.pdf_layout.words import characters_beyond, read_words
+from citewell.ingest.extract.pdf_layout.words import characters_beyond, extract_words
 
 if TYPE_CHECKING:
     from citewell.core.records import FetchedPage
@@ -121,7 +121,7 @@ def _page_lines(page: pypdfium2.PdfPage, number: int, left_out: list[str]) -> li
     try:
         if more := characters_beyond(text_page):
             left_out.append(f"[cut here: page {number} goes on for {more:,} characters]")
-        words = join_at_underscores(read_words(page, text_page), page)
+        words = join_at_underscores(extract_words(page, text_page), page)
         return lines_in_order(words, page=number)
     finally:
         text_page.close()

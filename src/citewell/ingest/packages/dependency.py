@@ -1,4 +1,4 @@
-"""What a project depends on, as its folder says."""
+"""The dependencies that a project folder declares."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Dependency:
     ecosystem: Ecosystem
     name: str
     version: str | None
-    """None when neither a lock file nor an installation says."""
+    """None when neither a lock file nor an installation has it."""
     found_in: str
-    """The file or folder that says so, relative to the project."""
+    """The file or folder that declares it, relative to the project."""
     location: Path | None = None
     """Where it is installed; None when only a lock file names it."""
     documentation_urls: tuple[str, ...] = ()
-    """Where a lock file says that its documentation is."""
+    """The documentation URL in a lock file."""
 
     @property
     def is_sound(self) -> bool:
-        """Whether what its file says can be stored and shown: short, without control characters."""
+        """Whether its name and version can be stored and shown: short, no control characters."""
         words = (self.name, self.version or "", *self.documentation_urls)
         return all(len(word) <= _MAX_CHARACTERS and word.isprintable() for word in words)
 
@@ -46,7 +46,7 @@ class Dependency:
 
     @property
     def address(self) -> str:
-        """What the addresses of its pages begin with."""
+        """The prefix of the URLs of its pages."""
         return f"{self.ecosystem}:{self.name}@{self.version}/"
 
 
@@ -59,5 +59,5 @@ class Project:
 
 
 def normalise_python_name(name: str) -> str:
-    """Return the name by which PyPI knows a distribution (PEP 503)."""
+    """Return the normalised name of a distribution (PEP 503)."""
     return _SEPARATORS.sub("-", name).lower()

@@ -28,12 +28,12 @@ class InstalledDistribution(metadata.Distribution):
     def __init__(self, site_packages: Path, folder_name: str) -> None:
         self.site_packages = site_packages
         self.problems: list[str] = []
-        """What could not be read so far."""
+        """What could not be read."""
         self._folder_name = folder_name
 
     @property
     def normalised_name(self) -> str | None:
-        """The name by which PyPI knows it; None when its files are broken."""
+        """Its normalised name; None when its files are broken."""
         try:
             return normalise_python_name(self.name)
         except (KeyError, TypeError, AttributeError, ValueError, OSError):
@@ -42,7 +42,7 @@ class InstalledDistribution(metadata.Distribution):
     @override
     def read_text(self, filename: str) -> str | None:
         """Return the text of a metadata file; None when it has none that may be read."""
-        # An empty name stands for an .egg-info that is a file itself.
+        # An empty name means an .egg-info that is itself a file.
         path = f"{self._folder_name}/{filename}" if filename else self._folder_name
         is_folder = not filename and Path(self.site_packages, path).is_dir()
         return (
@@ -70,14 +70,14 @@ class InstalledDistribution(metadata.Distribution):
 
     @override
     def locate_file(self, path: str | os.PathLike[str]) -> Path:
-        """Return where a file of it lies, by its path in RECORD."""
+        """Return the path of one of its files, given as in RECORD."""
         return self.site_packages / path
 
 
 def find_distributions(
     site_packages: Path, *, name: str | None = None
 ) -> Iterator[InstalledDistribution]:
-    """Yield what is installed in a folder; with `name`, only what may be called that."""
+    """Yield the distributions of a folder; with `name`, only those that can have that name."""
     try:
         entries = sorted(site_packages.iterdir())
     except OSError:

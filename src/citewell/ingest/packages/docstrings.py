@@ -1,4 +1,4 @@
-"""Docstrings as Markdown: their words stay, their markup becomes Markdown's."""
+"""Convert docstrings to Markdown: the words stay, the markup becomes Markdown's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything a project folder depends on, and the pages that its packages bring along."""
+"""Find what a project folder depends on, and the pages that its packages contain."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WATCHED = (
     *("Cargo.lock", "go.mod", "Gemfile.lock", "composer.lock", "gradle.lockfile"),
     *("pom.xml", "Pipfile.lock"),
 )
-"""Patterns of what changes when a project uses something else."""
+"""Patterns of the files that change with a project's dependencies."""
 _MANIFESTS = ("pyproject.toml", "package.json", "Cargo.lock", "go.mod", "composer.lock", "pom.xml")
 _MOST_NAMED = 5
 
@@ -47,11 +47,11 @@ def find_project(
         *find_npm_dependencies(folder, problems),
         *find_locked_dependencies(folder, problems),
     ]
-    sound = tuple(each for each in dependencies if each.is_sound)
+    sound = tuple(dependency for dependency in dependencies if dependency.is_sound)
     problems += [
-        f"{each.found_in} holds a name, version or address that no package has"
-        for each in dependencies
-        if not each.is_sound
+        f"{dependency.found_in} holds a name, version or address that no package has"
+        for dependency in dependencies
+        if not dependency.is_sound
     ]
     if not dependencies and (inner := _inner_projects(folder)):
         problems.append(f"run `citewell sync` in each project of this folder: {', '.join(inner)}")
@@ -59,7 +59,7 @@ def find_project(
 
 
 def _inner_projects(folder: Path) -> list[str]:
-    """Return the folders of a monorepo that hold projects, as far as a message can name them."""
+    """Return the project folders of a monorepo, as many as fit into a message."""
     found = {
         path.parent.relative_to(folder).as_posix()
         for inner in ("*", "packages/*", "apps/*")
@@ -84,7 +84,7 @@ def front_page(dependency: Dependency) -> PackagePage | None:
     dist = find_distribution(dependency)
     if dist is None:
         return None
-    # RECORD holds the hash of every installed file; an editable one lists none of its own.
+    # RECORD holds the hash of every installed file; that of an editable install lists no sources.
     record = dist.read_text("RECORD") or ""
     return PackagePage(
         address=address,

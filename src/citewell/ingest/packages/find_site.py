@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A site that answers this version has no page of the others either: it answers everything.
+# A site that has a page for this version answers every URL, so its versions prove nothing.
 _NO_VERSION = "0.0.0.404"
 _UNREACHABLE = (AddressRefused, FetchTimeout, HostUnreachable, RobotsDisallowed)
 
@@ -52,7 +52,7 @@ class PackageSite:
 async def find_site(
     fetcher: Fetcher, dependency: Dependency, *, hosts: Mapping[Ecosystem, str] = HOSTED
 ) -> PackageSite | None:
-    """Return the documentation site of a package: of its version, else of another; None without.
+    """Return the documentation site of a package, preferably of its version; None without one.
 
     Every address is fetched before it is returned.
 
@@ -92,7 +92,7 @@ async def _find_version(fetcher: Fetcher, url: str, version: str) -> PackageSite
 
 
 async def _open(fetcher: Fetcher, url: str, version: str) -> PackageSite | None:
-    """Return the site at an address with the version that it says; None when nothing is there.
+    """Return the site at a URL with the version that it states; None when nothing is there.
 
     Raises:
         FetchError: it cannot be reached, or must not be fetched.
@@ -109,7 +109,9 @@ async def _open(fetcher: Fetcher, url: str, version: str) -> PackageSite | None:
         inventory = await _fetch_inventory(fetcher, page.final_url)
         said = inventory.version if inventory is not None else ""
         in_address = release_of_page(page.final_url).release.version
-        known = next((each for each in (in_address, said) if is_version_range(each)), LATEST)
+        known = next(
+            (version for version in (in_address, said) if is_version_range(version)), LATEST
+        )
     return PackageSite(url=page.final_url, version=known, is_exact=is_same_version(known, version))
 
 
@@ -118,13 +120,13 @@ async def _fetch_inventory(fetcher: Fetcher, url: str) -> Inventory | None:
         body = await fetcher.fetch_file(urljoin(url, INVENTORY_NAME))
         plain = await fetcher.sandbox.run(parse_inventory, body)
     except CitewellError:
-        # Whatever else a site answers, it has no such file.
+        # For any other status, the site has no such file.
         return None
     return None if plain is None else name_inventory(plain)
 
 
 async def _answers_all(fetcher: Fetcher, url: str) -> bool:
-    """Return whether a site also answers for a version that nothing has."""
+    """Return whether a site also answers for a version that cannot exist."""
     address = version_urls(url, _NO_VERSION)[0]
     try:
         page = await fetcher.fetch(address)

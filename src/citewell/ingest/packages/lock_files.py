@@ -1,4 +1,4 @@
-"""The direct dependencies of Rust, Go, Ruby, PHP and Java projects, as their files lock them."""
+"""The direct dependencies of Rust, Go, Ruby, PHP and Java projects, from their lock files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIRECT_GEM = re.compile(r"^  ([A-Za-z0-9_.-]+)!?(?: \([^)]*\))?")
 
 
 def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Dependency]:
-    """Yield what a project uses itself, as locked; the packages are not looked for."""
+    """Yield the locked direct dependencies of a project; installed packages are not looked for."""
     parsers: dict[str, tuple[Ecosystem, Callable[[str, Path], Iterator[LockedPackage]]]] = {
         "Cargo.lock": ("cargo", _parse_cargo),
         "go.mod": ("go", _parse_go_mod),
@@ -56,7 +56,7 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
 
 
 def _parse_cargo(text: str, folder: Path) -> Iterator[LockedPackage]:
-    packages = [each for each in items(parse_toml(text).get("package")) if "name" in each]
+    packages = [package for package in items(parse_toml(text).get("package")) if "name" in package]
     # Packages of the workspace itself have no source; they name others as `rand` or `rand 0.8.5`.
     direct = {
         " ".join(str(name).split()[:2])
@@ -122,7 +122,7 @@ def _parse_gradle(text: str, folder: Path) -> Iterator[LockedPackage]:
         coordinates = line.split("=")[0].split(":")
         if not line.startswith("#") and len(coordinates) == 3:
             locked.append(LockedPackage(name=":".join(coordinates[:2]), version=coordinates[2]))
-    # The lock file holds what is used by others too; a script that names things its own way hides
-    # what is direct, and then all are.
-    direct = [each for each in locked if each.name in named]
+    # The lock file also lists transitive dependencies; a build script with its own notation hides
+    # which are direct, and then all are taken.
+    direct = [package for package in locked if package.name in named]
     yield from direct or locked

@@ -7,7 +7,7 @@ from citewell.core.frozen import frozen
 
 @frozen
 class LockedPackage:
-    """A direct dependency; its version is empty where the file does not say."""
+    """A direct dependency; its version is empty where the file has none."""
 
     name: str
     version: str

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 _PROPERTY = re.compile(r"\$\{([^{}\s]{1,200})\}")
 _NAMESPACE = re.compile(r"\{[^{}]*\}")
-# A property may name others; one that names itself is left as it is.
+# A property can refer to others; one that refers to itself is left as it is.
 _MOST_STEPS = 5
-# Values that name one another many times would fill the memory.
+# Values that refer to one another many times would fill the memory.
 _MOST_CHARACTERS = 500
 
 
 def parse_pom(text: str, folder: Path) -> Iterator[LockedPackage]:
-    """Yield the dependencies with their versions, from properties and managed ones too.
+    """Yield the dependencies with their versions, including properties and managed ones.
 
-    What a parent on another machine decides is left open.
+    Versions set by a remote parent stay unknown.
 
     Raises:
         ValueError: the file declares a document type, which could make it endless.
@@ -42,7 +42,9 @@ def parse_pom(text: str, folder: Path) -> Iterator[LockedPackage]:
 
 
 def _properties(root: Element) -> dict[str, str]:
-    values = {each.tag: (each.text or "").strip() for each in root.iterfind("properties/*")}
+    values = {
+        element.tag: (element.text or "").strip() for element in root.iterfind("properties/*")
+    }
     for name in ("groupId", "version"):
         own = root.findtext(name) or root.findtext(f"parent/{name}") or ""
         values[f"project.{name}"] = own.strip()

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 _SKIPPED_FOLDERS = frozenset({"node_modules", "test", "tests", "__tests__", "src", ".git"})
 _MOST_FILES = 2_000
-# Of a package with more, what was not looked at is left out.
+# Files beyond this many are left out.
 _MOST_ENTRIES = 50_000
 _MOST_DECLARATION_LINES = 20
 _DECLARES = (
@@ -29,7 +29,7 @@ _DECLARES = (
 
 
 def npm_description(dependency: Dependency) -> str:
-    """Return the README of a package, or nothing but its name when it has none."""
+    """Return the README of a package, or only its name when it has none."""
     assert dependency.location is not None, "only an installed package has pages"
     title = f"# {dependency.name}\n"
     readmes = sorted(dependency.location.glob("[Rr][Ee][Aa][Dd][Mm][Ee]*"))

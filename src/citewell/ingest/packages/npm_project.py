@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _GROUPS = ("dependencies", "devDependencies", "optionalDependencies")
-# Anything else, such as `../..`, would be looked for outside of node_modules.
+# Anything else, such as `../..`, would lead out of node_modules.
 _NAME = re.compile(r"(?:@[^/\\\s]{1,214}/)?[^./\\\s@][^/\\\s]{0,213}")
 # `"@scope/name@npm:^1.0", name@^1.1:` opens an entry of yarn.lock, in either of its formats.
 _YARN_NAME = re.compile(r'^"?(@?[^@"\s]{1,214})@')

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# Generated modules of more are tables, not documentation.
+# Larger modules are generated tables, not documentation.
 MAX_SOURCE_BYTES = 2_000_000
 # Changes whenever pages of the same files are rendered differently.
 RENDERER_VERSION = 5
@@ -27,7 +27,7 @@ class PackagePage:
 
     address: str
     stamp: str
-    """Changes with the files that the page is made of."""
+    """Changes with the files that the page is made from."""
     render: Callable[[], str | None]
     """Returns Markdown; None when there is nothing to document."""
 
@@ -55,7 +55,7 @@ class PackagePage:
 
 
 def file_stamp(path: Path) -> str:
-    """Return what changes when a file does."""
+    """Return a stamp that changes when a file does."""
     try:
         status = path.stat()
     except (OSError, ValueError):
@@ -67,7 +67,7 @@ def read_bounded(path: Path, *, package: Path) -> str:
     """Return the text of a file.
 
     Raises:
-        ExtractionError: it cannot be read, is larger than documentation is, or does not lie in the
+        ExtractionError: it cannot be read, is too large for documentation, or is outside the
             folder of the package.
     """
     try:

@@ -1,4 +1,4 @@
-"""Reading the files that say what a project uses: bounded, and never failing as a whole."""
+"""Read the files that declare dependencies; bounded, and one bad file does not stop the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_FILE_BYTES = 50_000_000
-# tomllib takes time with the square of a key's parts: a key of 160 kB takes a minute.
+# tomllib is quadratic in the parts of a key: a key of 160 kB takes a minute.
 _LONG_KEY = re.compile(r"(?<![\w-])(?:(?:[\w-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+\.[ \t]*+){60}")
 
 
@@ -57,8 +57,8 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return the tables of a TOML document.
 
     Raises:
-        ValueError: it is no TOML, or a key has too many parts.
-        RecursionError: too many tables or arrays stand inside one another.
+        ValueError: it is not TOML, or a key has too many parts.
+        RecursionError: tables or arrays are nested too deeply.
     """
     if _LONG_KEY.search(text):
         raise ValueError("a key has too many parts")
@@ -66,7 +66,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def table(document: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return a table within tables; an empty one when something else stands there."""
+    """Return a nested table; an empty one when the value is something else."""
     for name in names:
         value = document.get(name)
         document = value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""The documentation inside a Python distribution, read statically: nothing of it is imported."""
+"""The documentation inside a Python distribution, read statically: no code is imported."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Module:
     name: str
     path: Path
     folder: Path
-    """What its file must be inside of."""
+    """The folder that its file must be in."""
     shown_path: str
     """Relative to where the distribution is installed."""
     is_private: bool
@@ -162,7 +162,7 @@ def _re_exports(paths: dict[str, Path], package_folder: Path) -> dict[str, dict[
 
 
 def _visit(name: str, path: Path, package_folder: Path) -> griffe.Module:
-    """Return a module as its source says it.
+    """Return a module parsed from its source.
 
     Raises:
         ExtractionError: it cannot be read or parsed.

@@ -26,7 +26,7 @@ _PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==\s*([^\s;
 _PYPROJECT = "pyproject.toml"
 _ENVIRONMENTS = (".venv", "venv", "env")
 _LOCKS = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
-# A project of more is not read to its end: nobody chose that many by hand.
+# Further ones are not read: nobody chose that many by hand.
 _MOST_REQUIREMENT_FILES = 20
 
 
@@ -47,7 +47,7 @@ def find_python_dependencies(
     locked = dict(_locked(folder, problems))
     declared = _declared(folder, problems)
     if not declared:
-        # The active environment of a folder that says nothing may be that of another project.
+        # If the folder declares nothing, the active environment can belong to another project.
         declared = dict.fromkeys(installed, "installed") if own else {}
     for name, source in sorted(declared.items()):
         dist = installed.get(name)
@@ -61,7 +61,7 @@ def find_python_dependencies(
 
 
 def _declared(folder: Path, problems: list[str]) -> dict[str, str]:
-    """Return the normalised names that the project asks for, each with the file that does."""
+    """Return the normalised names that the project requires, each with the file that names it."""
     names: dict[str, str] = {}
     names |= dict.fromkeys(_pyproject_names(folder, problems), _PYPROJECT)
     pipfile = load_toml(folder, "Pipfile", problems)

@@ -1,4 +1,4 @@
-"""Where the documentation of a package is on the web, by its metadata and the habits of hosts."""
+"""Guess the documentation URLs of a package from its metadata and the conventions of hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTED: Mapping[Ecosystem, str] = {
 
 _MOST_URLS = 3
 _LABELS = ("documentation", "docs", "doc", "reference", "manual", "homepage", "home")
-# What they show of a package is its source, an index entry or an issue list.
+# These hosts show a package's source, index entry or issues, not its documentation.
 _CODE_HOSTS = re.compile(
     r"^(?:.+\.)?(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|sourceforge\.net|sr\.ht"
     r"|gitee\.com|npmjs\.com|pypi\.org|packagist\.org|crates\.io|rubygems\.org)"
@@ -38,7 +38,7 @@ _VERSION_SEGMENT = re.compile(
 def documentation_urls(
     dependency: Dependency, hosts: Mapping[Ecosystem, str] = HOSTED
 ) -> list[str]:
-    """Return where the documentation of a package may begin, the likeliest first."""
+    """Return the likely start pages of a package's documentation, likeliest first."""
     if dependency.ecosystem == "pypi":
         urls = _python_urls(dependency)
     elif dependency.ecosystem == "npm":
@@ -78,9 +78,9 @@ def version_urls(url: str, version: str) -> list[str]:
 
 
 def version_in_url(url: str, version: str) -> str | None:
-    """Return `version` as precisely as an address names it; None when it does not."""
+    """Return `version` as precisely as a URL names it; None when it does not."""
     segments = {segment.rpartition("@")[2] for segment in urlsplit(url).path.split("/")}
-    spelt = next((each for each in _spellings(version) if each in segments), None)
+    spelt = next((spelling for spelling in _spellings(version) if spelling in segments), None)
     return None if spelt is None else spelt.removeprefix("v").removesuffix(".x")
 
 
@@ -120,7 +120,7 @@ def _npm_urls(dependency: Dependency) -> list[str]:
 
 def _strings(value: object) -> list[str]:
     values = value if isinstance(value, list) else [value]
-    return [each for each in values if isinstance(each, str)]
+    return [value for value in values if isinstance(value, str)]
 
 
 def _may_document(url: str) -> bool:

@@ -1,6 +1,6 @@
 """The file of a receipt: a ZIP in which every byte is determined by the files in it.
 
-So a byte that was changed anywhere, be it in a time stamp, is found by packing the files again.
+Packing the files again reveals any changed byte, even in a time stamp.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def unpack_files(data: bytes) -> dict[str, bytes]:
     """Return the files of a ZIP that `pack_files` made.
 
     Raises:
-        ArchiveRefused: it is cut, damaged, too large, or was not packed so.
+        ArchiveRefused: it is cut, damaged, too large, or was packed differently.
     """
     if len(data) > MAX_RECEIPT_BYTES:
         raise refused(f"it has more than {MAX_RECEIPT_BYTES:,} bytes")
@@ -55,7 +55,7 @@ def unpack_files(data: bytes) -> dict[str, bytes]:
 
 
 def refused(reason: str) -> ArchiveRefused:
-    """Return the error for a receipt that cannot be believed."""
+    """Return the error for a receipt that cannot be trusted."""
     return ArchiveRefused(
         f"This receipt cannot be read: {reason}.",
         suggestion="Ask whoever made it for the file again, or make a new one.",

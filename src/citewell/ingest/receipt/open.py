@@ -1,4 +1,4 @@
-"""Opening a receipt: container, signature and hashes, before anything in it is believed.
+"""Open a receipt: check container, signature and hashes before anything in it is trusted.
 
 All of it is done on hostile bytes, in a process that can be killed; so plain data goes back.
 """
@@ -13,7 +13,7 @@ from citewell.core.frozen import frozen
 from citewell.core.ids import content_hash
 from citewell.ingest.receipt.container import refused, unpack_files
 from citewell.ingest.receipt.signing import fingerprint_of, is_signed
-from citewell.ingest.receipt.web_archive import ArchivedResponse, read_responses
+from citewell.ingest.receipt.web_archive import ArchivedResponse, parse_responses
 from citewell.ingest.receipt.write import (
     DIGEST_PATH,
     FORMAT,
@@ -39,7 +39,7 @@ class Step:
 
 @frozen
 class ReceiptPage:
-    """A page of a receipt: what was received, and what was made of it."""
+    """A page of a receipt: the response, and the text extracted from it."""
 
     url: str
     title: str
@@ -52,7 +52,7 @@ class ReceiptPage:
 
 @frozen
 class ReceiptCitation:
-    """A quote that a receipt is to prove, and the place of its page among the pages."""
+    """A quote that a receipt proves, and the index of its page."""
 
     citation_id: str
     page: int
@@ -63,7 +63,7 @@ class ReceiptCitation:
 
 @frozen
 class OpenedReceipt:
-    """What a receipt says, as far as it is whole."""
+    """The contents of a receipt, as far as they are intact."""
 
     fingerprint: str
     created: str
@@ -77,7 +77,7 @@ def open_receipt(data: bytes) -> OpenedReceipt:
     """Return a receipt with the outcome of each check that needs no extractor.
 
     Raises:
-        ArchiveRefused: it is cut, huge, of a newer version, or no receipt at all.
+        ArchiveRefused: it is cut, huge, of a newer version, or not a receipt.
     """
     files = unpack_files(data)
     if RECEIPT_PATH not in files:
@@ -172,7 +172,7 @@ def _check_hashes(files: dict[str, bytes]) -> Step:
 
 
 def _parse_pages(receipt: dict[str, Any], files: dict[str, bytes]) -> tuple[ReceiptPage, ...]:
-    responses = read_responses(files[WARC_PATH])
+    responses = parse_responses(files[WARC_PATH])
     return tuple(
         ReceiptPage(
             url=str(entry["url"]),

@@ -1,4 +1,4 @@
-"""The key that a library signs its receipts with, and the names that keys go by."""
+"""The key that a library signs its receipts with, and fingerprints of keys."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 _PURPOSE = b"citewell receipt signing key 1"
-# What is signed begins with this, so that no other use of the key can be taken for a receipt.
+# A prefix of signed content: no other use of the key can pass for a receipt.
 _CONTEXT = b"citewell receipt 1\n"
 _KEY_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryKey:
-    """The Ed25519 key of a library, made of the secret that its database keeps."""
+    """The Ed25519 key of a library, derived from the secret in its database."""
 
     _private: Ed25519PrivateKey
 
@@ -38,7 +38,7 @@ class LibraryKey:
 
     @property
     def fingerprint(self) -> str:
-        """The name that the key goes by."""
+        """The fingerprint of the key."""
         return fingerprint_of(self.public)
 
     def sign(self, content: bytes) -> str:
@@ -47,7 +47,7 @@ class LibraryKey:
 
 
 def fingerprint_of(public: str) -> str:
-    """Return the name of a public key, as ssh writes those of its own.
+    """Return the fingerprint of a public key, in the format of ssh.
 
     Raises:
         ValueError: it is not the base 64 of a key.

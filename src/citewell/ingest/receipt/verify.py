@@ -1,4 +1,4 @@
-"""Verifying a receipt: everything that `open_receipt` checks, then extraction and slice again."""
+"""Verify a receipt: the checks of `open_receipt`, then extraction and slices again."""
 
 from __future__ import annotations
 
@@ -32,9 +32,14 @@ class Verification:
     steps: tuple[Step, ...]
 
     @property
+    def has_failed(self) -> bool:
+        """Whether a step failed."""
+        return any(step.outcome == "failed" for step in self.steps)
+
+    @property
     def is_proved(self) -> bool:
-        """Whether no step failed."""
-        return all(step.outcome != "failed" for step in self.steps)
+        """Whether every step passed; with a key that is not known, none is."""
+        return all(step.outcome == "passed" for step in self.steps)
 
 
 async def verify_receipt(
@@ -45,7 +50,7 @@ async def verify_receipt(
     `known_keys` are the fingerprints of libraries that are trusted.
 
     Raises:
-        ArchiveRefused: it is cut, huge, of a newer version, or no receipt at all.
+        ArchiveRefused: it is cut, huge, of a newer version, or not a receipt.
     """
     try:
         receipt = from_plain_data(await sandbox.run(open_as_plain_data, data))
@@ -69,7 +74,7 @@ def _check_key(receipt: OpenedReceipt, known: Collection[str], *, must_be_known:
 
 
 async def _extract_again(page: ReceiptPage, sandbox: Sandbox) -> Step:
-    """Make the canonical text of the archived response, and compare it with the receipt's."""
+    """Extract the canonical text of the archived response and compare it with the receipt's."""
     response = page.response
     try:
         opened = OpenedBody(

@@ -1,4 +1,4 @@
-"""Responses as WARC records with their index, and back."""
+"""Convert responses to WARC records with their index, and back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEPT_HEADERS = frozenset(
     "age cache-control content-disposition content-language content-location content-type date "
     "etag expires last-modified link server vary x-robots-tag citewell-rendered".split()
 )
-# The body is kept decoded: what said how it was sent is kept under another name.
+# The body is kept decoded, so its encoding headers are kept under other names.
 _ABOUT_TRANSFER = frozenset({"content-encoding", "transfer-encoding"})
 _MOVED = "X-Archive-Orig-"
 
@@ -38,7 +38,7 @@ class ArchivedResponse:
 
     url: str
     fetched_at: str
-    """As WARC writes moments: 2026-02-22T14:30:00Z."""
+    """In the format of WARC: 2026-02-22T14:30:00Z."""
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
@@ -56,7 +56,7 @@ def public_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str],
 
 
 def warc_time(moment: datetime) -> str:
-    """Return a moment in UTC as WARC writes it."""
+    """Return a time in the format of WARC, in UTC."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -71,7 +71,7 @@ def write_responses(responses: Sequence[ArchivedResponse]) -> tuple[bytes, bytes
             response.url,
             "response",
             payload=io.BytesIO(response.body),
-            # Without it the library copies the body through a file that it does not close.
+            # Otherwise the library copies the body through a file that it does not close.
             length=len(response.body),
             http_headers=StatusAndHeaders(
                 _status_line(response.status), list(response.headers), protocol="HTTP/1.1"
@@ -93,7 +93,7 @@ def write_responses(responses: Sequence[ArchivedResponse]) -> tuple[bytes, bytes
     return buffer.getvalue(), "".join(sorted(lines)).encode()
 
 
-def read_responses(data: bytes) -> list[ArchivedResponse]:
+def parse_responses(data: bytes) -> list[ArchivedResponse]:
     """Return the responses of a WARC file.
 
     Raises:
@@ -129,7 +129,7 @@ def _status_line(status: int) -> str:
 
 
 def _sort_key(url: str) -> str:
-    """Return the URL as indexes of web archives sort it: the host backwards, then the path."""
+    """Return the sort key of a URL in web archive indexes: the reversed host, then the path."""
     parts = urlsplit(url)
     host = (parts.hostname or "").removeprefix("www.")
     if not host.replace(".", "").isdigit():

@@ -1,4 +1,4 @@
-"""Writing a receipt: all that proves a quote, in one signed WACZ file.
+"""Write a receipt: everything that proves a quote, in one signed WACZ file.
 
 The file follows WACZ 1.1.1, so that ReplayWeb.page and other tools of web archives open it:
 `archive/` has the responses, `indexes/` and `pages/` lead into them, `datapackage.json` has the
@@ -59,7 +59,7 @@ def refuse_private(page: Page, response: PageResponse | None) -> PageResponse:
     """Return the response of a page that can be proved.
 
     Raises:
-        InvalidArgument: it is no page of the web, or its address holds a password or a token.
+        InvalidArgument: it is not a page of the web, or its address holds a password or a token.
         NotFound: its response is not kept.
     """
     info = page.info
@@ -120,12 +120,12 @@ def write_receipt(pages: Sequence[CitedPage], key: LibraryKey, *, now: datetime)
 
 
 def to_json(value: Mapping[str, Any]) -> bytes:
-    """Return JSON as every receipt writes it, byte by byte."""
+    """Return canonical JSON: the same bytes for the same value."""
     return (json.dumps(value, indent=2, ensure_ascii=True) + "\n").encode()
 
 
 def hash_of(content: bytes) -> str:
-    """Return the hash of a file, as WACZ writes it."""
+    """Return the hash of a file in the format of WACZ."""
     return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 

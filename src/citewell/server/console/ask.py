@@ -59,11 +59,17 @@ class AskPages:
         self._draining = draining
 
     async def show(self, request: Request, call: Call) -> Response:
-        """Show the box; with a question in the address, what is indexed is searched."""
+        """Show the box; with a question in the address, what is indexed is searched.
+
+        A browser gets the box alone and asks from there, so that it shows something meanwhile.
+        """
         query = request.query_params
         asked = _asked(query.get("q", ""), query.getlist("url"))
         if not asked.question:
             return await self._show(request, call, asked, None)
+        if _is_read_by_people(request):
+            # The frame comes first; its script then asks, and shows how far the search is.
+            return await self._show(request, call, asked, None, begins=True)
         try:
             view = await ask.show_again(asked, call, self._app)
         except (BudgetExceeded, Overloaded, RateLimited) as error:
@@ -81,7 +87,7 @@ class AskPages:
         if not asked.question:
             raise InvalidArgument("Write a question first.")
         if "text/event-stream" in request.headers.get("accept", ""):
-            return self._stream(asked, call)
+            return self._stream(asked, call, again="again" in form)
         if not asked.urls:
             return RedirectResponse(f"/?{urlencode({'q': asked.question})}", status_code=303)
         return await self._show(request, call, asked, await ask.ask(asked, call, self._app))
@@ -94,6 +100,7 @@ class AskPages:
         view: AskView | None,
         *,
         error: CitewellError | None = None,
+        begins: bool = False,
     ) -> Response:
         stats = await ask.count_corpus(call)
         values = {
@@ -103,17 +110,21 @@ class AskPages:
             "html_of": html_of,
             "may": permissions_of(call.caller),
             "error": error,
+            "begins": begins,
+            "at_once": urlencode([("q", asked.question), *_named(asked), ("now", "1")]),
         }
         status = 200 if error is None else status_of(error)
         return self._screen.show(request, "ask.html", values, status=status)
 
-    def _stream(self, asked: Asked, call: Call) -> Response:
+    def _stream(self, asked: Asked, call: Call, *, again: bool) -> Response:
+        run = ask.show_again if again else ask.ask
+
         async def work(send_event: SendEvent) -> None:
             async def report(progress: Progress) -> None:
                 await send_event("progress", asdict(progress))
 
             try:
-                view = await ask.ask(asked, replace(call, on_progress=report), self._app)
+                view = await run(asked, replace(call, on_progress=report), self._app)
             except CitewellError as error:
                 await send_event(
                     "failed", {"message": error.message, "suggestion": error.suggestion}
@@ -123,6 +134,16 @@ class AskPages:
             await send_event("found", {"html": self._screen.render("ask_found.html", values)})
 
         return EventStream(work, self._draining)
+
+
+def _is_read_by_people(request: Request) -> bool:
+    """Return whether a browser asks that has not said that it runs no scripts."""
+    is_browser = "text/html" in request.headers.get("accept", "") or "hx-request" in request.headers
+    return is_browser and "now" not in request.query_params
+
+
+def _named(asked: Asked) -> list[tuple[str, str]]:
+    return [("url", url) for url in asked.urls]
 
 
 def _asked(question: str, urls: Iterable[str]) -> Asked:

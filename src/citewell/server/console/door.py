@@ -34,7 +34,7 @@ from citewell.tools.webapp.reader import READER_NEEDS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from starlette.datastructures import FormData
+    from starlette.datastructures import FormData, Headers
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -140,7 +140,7 @@ class Door:
         site = request.headers.get("sec-fetch-site", "same-origin")
         if not from_here or site not in ("same-origin", "none"):
             raise ScopeViolation("This request comes from the page of another site.")
-        if _content_type(request) in _FORM_TYPES:
+        if is_form(request.headers):
             given = str((await read_form(request)).get(FORM_TOKEN, ""))
             if not hmac.compare_digest(given.encode(), form_token(request).encode()):
                 raise ScopeViolation("The form is out of date; reload the page and send it again.")
@@ -195,7 +195,7 @@ async def read_json(request: Request) -> dict[str, object]:
     Raises:
         InvalidArgument: it holds something else.
     """
-    if _content_type(request) != "application/json":
+    if _content_type(request.headers) != "application/json":
         raise InvalidArgument("the body must be application/json")
     try:
         body = await request.json()
@@ -225,5 +225,10 @@ def complete_url(text: str) -> str:
     return f"http://{text}" if _OWN_MACHINE.match(text) else f"https://{text}"
 
 
-def _content_type(request: Request) -> str:
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+def is_form(headers: Headers) -> bool:
+    """Return whether a request is one that a form of any page can send."""
+    return _content_type(headers) in _FORM_TYPES
+
+
+def _content_type(headers: Headers) -> str:
+    return headers.get("content-type", "").partition(";")[0].strip().lower()

@@ -250,6 +250,7 @@ async def _export(request: Request, call: Call) -> Response:
 
 
 async def _import(request: Request, call: Call) -> Response:
+    library.check_import(call)
     with tempfile.TemporaryDirectory() as folder:
         # Errors name the file by the name that it has on the person's machine.
         path = Path(folder, _file_name(request.query_params.get("name", "")))

@@ -12,7 +12,6 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from citewell import __version__
-from citewell.core.line_breaks import with_break_points
 from citewell.server.console.ages import age_of
 from citewell.server.console.texts import Texts
 from citewell.tools.webapp.plain_lines import plain_lines
@@ -35,6 +34,12 @@ _SCRIPTS = ("key", "pages", "live", "reader", "ask", "library", "desk")
 # The signs of a difference; words with the opening sign in them keep theirs.
 _REMOVED = re.compile(r"\[-([^\[]{1,4000}?)-\]")
 _ADDED = re.compile(r"\{\+([^{]{1,4000}?)\+\}")
+# Shorter ones fit in a line of any screen. A name is one although words of the question are marked
+# in it. Code blocks and other tags, which are matched first, stay as they are.
+_LONG_NAME = re.compile(
+    r"(?P<whole><pre\b(?:(?!</pre>)[\s\S])*+|<(?!/?b>)[^<>]*+>)|(?:[^\s<>]|</?b>){24,}+"
+)
+_BETWEEN_PARTS = re.compile(r"(?:(?<=[^\W_])|(?<=>))[./:_]++(?=(?:</?b>){0,4}+\w)")
 _FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 
@@ -54,6 +59,7 @@ class Pages:
             for file in resources.files("citewell.server.console").joinpath("static").iterdir()
             if file.name.rpartition(".")[2] in _MEDIA_TYPES
         }
+        self._files["console.css"] = _without_filling(self._files["console.css"])
         self._files["app.js"] = b"".join(self._files[f"{name}.js"] for name in _SCRIPTS)
         texts = Texts()
         self._templates.filters["digest"] = _digest
@@ -104,6 +110,12 @@ class Pages:
         return f"{STATIC}/{name}?v={_digest(self._files[name])}"
 
 
+def _without_filling(css: bytes) -> bytes:
+    """Return a style sheet without comments, indentation and empty lines: an eighth of it."""
+    kept = b"".join(part.rpartition(b"*/")[2] for part in css.split(b"/*"))
+    return b"\n".join(line.strip() for line in kept.splitlines() if line.strip())
+
+
 def _digest(content: str | bytes) -> str:
     """Return what changes whenever the content does."""
     content = content.encode() if isinstance(content, str) else content
@@ -128,8 +140,8 @@ def _sentence(message: str) -> str:
 
 
 def _breakable(text: str) -> Markup:
-    """Return a text whose names are broken into lines at their dots and underscores."""
-    return Markup(with_break_points(str(escape(text)), "<wbr>"))
+    """Return a text whose long names are broken into lines at their dots and underscores."""
+    return Markup(_LONG_NAME.sub(_with_break_points, str(escape(text))))
 
 
 def _said_of(reason: str, url: str, texts: Texts) -> str:
@@ -147,8 +159,15 @@ def mark_difference(text: str) -> Markup:
 
 
 def html_of(html: str) -> Markup:
-    """Return HTML that `render_stored_texts` made, which lets none of foreign texts through."""
-    return Markup(html)
+    """Return HTML that `render_stored_texts` made, which lets none of foreign texts through.
+
+    Long names in it are broken into lines at their dots and underscores, but not in code blocks.
+    """
+    return Markup(_LONG_NAME.sub(_with_break_points, html))
+
+
+def _with_break_points(match: re.Match[str]) -> str:
+    return match[0] if match["whole"] else _BETWEEN_PARTS.sub(r"\g<0><wbr>", match[0])
 
 
 def guard_headers(*, connect_to: str | None = None) -> dict[str, str]:

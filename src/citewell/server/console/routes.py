@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -13,6 +12,7 @@ from starlette.routing import Route
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.frozen import frozen
 from citewell.server.console.ask import ask_routes
+from citewell.server.console.body_limit import BodyLimit
 from citewell.server.console.citations import citation_routes
 from citewell.server.console.desk import desk_routes
 from citewell.server.console.door import Door, refuse_json
@@ -86,7 +86,7 @@ def build_console(app: OpensParts, *, settings: Settings, draining: Draining) ->
 def _bounded(route: Route) -> Route:
     """Return the route with a limit on what it is sent."""
     limit = MAX_IMPORT_BYTES if route.path == IMPORT else _MAX_BODY_BYTES
-    bound = [Middleware(RequestBodyLimitMiddleware, max_body_size=limit)]
+    bound = [Middleware(BodyLimit, max_bytes=limit, max_form_bytes=_MAX_BODY_BYTES)]
     return Route(route.path, route.endpoint, methods=list(route.methods or ()), middleware=bound)
 
 

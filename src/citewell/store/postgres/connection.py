@@ -1,4 +1,4 @@
-"""The connections to one PostgreSQL database, each piece of work in a transaction of its own."""
+"""The connections to one PostgreSQL database; each piece of work is one transaction."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ async def _put_page_row(connection: Session, draft: PageDraft, *, text_hash: str
 
 
 async def _put_parts(connection: Session, draft: PageDraft, *, put: _PutRow) -> None:
-    """Replace what hangs on the page and has no identity of its own."""
+    """Replace the parts of a page that have no identity across versions."""
     if not put.created:
         await connection.execute(SQL["remove_parts"], {"source_id": put.source_id})
     many = len(draft.chunks) > MANY_CHUNKS

@@ -33,7 +33,7 @@ def bring_up_to_date(
 ) -> str:
     """Create or migrate the library in `schema`; return the search path.
 
-    A library that was made before there was a schema of its own is moved there. All is done in
+    A library from before there was a separate schema is moved there. All is done in
     one transaction: if anything fails, nothing has changed.
 
     Raises:

@@ -24,7 +24,9 @@ def put_mentions(connection: sqlite3.Connection, draft: PageDraft, *, source_id:
         SQL["put_entity"],
         [
             {"project": draft.project, "key": key, "name": mention.name, "kind": mention.kind}
-            for key, mention in {(key, each.kind): (key, each) for key, each in keyed}.values()
+            for key, mention in {
+                (key, mention.kind): (key, mention) for key, mention in keyed
+            }.values()
         ],
     )
     keys = json.dumps(sorted({key for key, _ in keyed}))
@@ -37,11 +39,11 @@ def put_mentions(connection: sqlite3.Connection, draft: PageDraft, *, source_id:
     connection.executemany(
         SQL["put_mention"],
         [
-            (source_id, each.section, entity_ids[key], each.count, int(each.defines))
-            for key, each in keyed
+            (source_id, mention.section, entity_ids[key], mention.count, int(mention.defines))
+            for key, mention in keyed
         ],
     )
-    gone = before - {(each.section, entity_ids[key]) for key, each in keyed}
+    gone = before - {(mention.section, entity_ids[key]) for key, mention in keyed}
     connection.executemany(
         SQL["remove_mention"], [(source_id, section, entity_id) for section, entity_id in gone]
     )

@@ -31,11 +31,11 @@ from citewell.store.sqlite.page_parts import (
 from citewell.store.sqlite.session import SQL
 from citewell.store.sqlite.unlisted import (
     CHUNKS_AT_ONCE,
-    PAUSE_SECONDS,
     ROWS_AT_ONCE,
     remove_leftovers,
     reserve_id,
     touch,
+    write_and_pause,
 )
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ async def _put_unless_changed(database: Database, page: PreparedPage) -> PutResu
     ids = await database.write(_reserve_ids)
     try:
         for write_slice in _slices(plan, ids):
-            if not await database.write_unlisted(partial(_in_time, ids=ids, work=write_slice)):
+            work = partial(_in_time, ids=ids, work=write_slice)
+            if not await write_and_pause(database, work):
                 return None
-            await anyio.sleep(PAUSE_SECONDS)
-        return await database.write_unlisted(partial(_list_page, page=page, plan=plan, ids=ids))
+        return await write_and_pause(database, partial(_list_page, page=page, plan=plan, ids=ids))
     finally:
         await _clean_up(database, ids)
 

@@ -14,7 +14,12 @@ import anyio
 from citewell.store.sqlite import put
 from citewell.store.sqlite.page_parts import PARTS
 from citewell.store.sqlite.session import SQL
-from citewell.store.sqlite.unlisted import ROWS_AT_ONCE, remove_leftovers, reserve_id
+from citewell.store.sqlite.unlisted import (
+    ROWS_AT_ONCE,
+    remove_leftovers,
+    reserve_id,
+    write_and_pause,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -51,7 +56,7 @@ async def remove_in_slices(
     """
     with anyio.CancelScope(shield=True):
         remove = partial(_remove_page, source_id=source_id, of_website=of_website)
-        is_removed = await database.write_unlisted(remove)
+        is_removed = await write_and_pause(database, remove)
         if is_removed:
             await remove_leftovers(database)
     return is_removed

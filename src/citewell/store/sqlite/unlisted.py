@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 
@@ -18,16 +18,22 @@ from citewell.store.sqlite.session import SQL
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Callable
 
     from citewell.store.sqlite.connection import Database
 
 logger = logging.getLogger(__name__)
 
+Result = TypeVar("Result")
+
 # Some 40 ms of CPU each.
 CHUNKS_AT_ONCE = 1_000
 ROWS_AT_ONCE = 5_000
-# SQLite looks for the lock that another process holds every 1 to 25 ms, later less often.
-PAUSE_SECONDS = 0.02
+# SQLite looks for the lock that another process holds after 1, 3, 8, 18, 33, 53, 78, 103, 128, 178,
+# 228 and 328 ms: the longer it has waited, the longer the pause in which it looks again.
+_SHORTEST_PAUSE_SECONDS = 0.025
+_LONGEST_PAUSE_SECONDS = 0.1
+_PAUSE_SHARE = 0.5
 # A writer that wrote no slice for so long is taken for dead; if it was not, it starts again.
 _LEASE_SECONDS = 60
 _LEFT = "rows of an unfinished page are left in the database: %s"
@@ -46,6 +52,17 @@ def touch(connection: sqlite3.Connection, source_id: int, *, now: float) -> bool
     return connection.execute(SQL["touch_unlisted"], values).rowcount > 0
 
 
+async def write_and_pause(
+    database: Database, work: Callable[[sqlite3.Connection], Result]
+) -> Result:
+    """Run `work` in a transaction, then leave other processes time to write."""
+    begun = time.monotonic()
+    result = await database.write_unlisted(work)
+    pause = _PAUSE_SHARE * (time.monotonic() - begun)
+    await anyio.sleep(min(max(pause, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS))
+    return result
+
+
 async def remove_some_leftovers(database: Database) -> None:
     """Remove one slice of what a writer that was cut off left, so that a caller waits little."""
     try:
@@ -56,11 +73,10 @@ async def remove_some_leftovers(database: Database) -> None:
 
 
 async def remove_leftovers(database: Database) -> None:
-    """Remove the rows of writers that were cut off, as far as the database can be written."""
+    """Remove the rows of interrupted writers, if the database can be written."""
     try:
         while await database.read(_find_leftover) is not None:
-            await database.write_unlisted(_remove_some)
-            await anyio.sleep(PAUSE_SECONDS)
+            await write_and_pause(database, _remove_some)
     except StoreError as error:
         logger.warning(_LEFT, error)
 

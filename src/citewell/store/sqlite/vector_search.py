@@ -66,7 +66,7 @@ class VectorSearch:
     def is_ready(self, model: str, read: Read) -> bool:
         """Return whether a search need not wait for codes; else they are loaded in the background.
 
-        `read` runs work on a connection of its own, in the thread that calls it.
+        `read` runs work on a separate connection, in the calling thread.
         """
         if self._loading is not None and self._loading.is_alive():
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
+from anyio import to_thread
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
@@ -100,18 +101,12 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     page = await _open_version(arguments, call)
     quotes = [arguments.quote] if isinstance(arguments.quote, str) else arguments.quote
     start = cited.start if cited and isinstance(arguments.quote, str) else None
-    results = [verify_quote(quote, page.text, start=start) for quote in quotes]
-    verdicts = [_shape(result) for result in results]
-    verdicts = [
-        _shape_shown(result, is_cited=start is not None)
-        if result.verdict in ("changed", "gone") and is_on_screen(quote, page.screen)
-        else verdict
-        for quote, result, verdict in zip(quotes, results, verdicts, strict=True)
-    ]
+    # One at a time, so that a call that is cancelled ends soon.
+    verdicts = [await to_thread.run_sync(_judge, quote, page, start) for quote in quotes]
     if any(verdict.verdict in ("changed", "gone") for verdict in verdicts):
         whole_text = await call.parts.ingester.read_whole_text(page.info)
         verdicts = [
-            _look_outside(quote, whole_text, verdict, is_cited=start is not None)
+            await to_thread.run_sync(_look_outside, quote, whole_text, verdict, start is not None)
             for quote, verdict in zip(quotes, verdicts, strict=True)
         ]
     worst = max(verdicts, key=lambda verdict: VERDICTS.index(verdict.verdict))
@@ -180,8 +175,15 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
     )
 
 
+def _judge(quote: str, page: _Version, start: int | None) -> QuoteVerdict:
+    result = verify_quote(quote, page.text, start=start)
+    if result.verdict in ("changed", "gone") and is_on_screen(quote, page.screen):
+        return _shape_shown(result, is_cited=start is not None)
+    return _shape(result)
+
+
 def _look_outside(
-    quote: str, whole_text: str | None, inside: QuoteVerdict, *, is_cited: bool
+    quote: str, whole_text: str | None, inside: QuoteVerdict, is_cited: bool
 ) -> QuoteVerdict:
     """Return the verdict on the whole text if it is better than that `inside` the main text."""
     if inside.verdict in ("exact", "moved"):

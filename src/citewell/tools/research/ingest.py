@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 10_000
 
+_KEPT = "The copy of {:%Y-%m-%d} is kept; remove the page if it is gone for good."
+
 
 class IngestInput(ToolInput):
     """Arguments of `ingest`."""
@@ -160,6 +162,14 @@ def _shape(outcome: IngestOutcome) -> IngestedShape:
             error=error.message if error else None,
             suggestion=error.suggestion if error else None,
         )
+    if error is not None:
+        return IngestedShape(
+            url=outcome.url,
+            status="failed",
+            source_id=page.source_id,
+            error=error.message,
+            suggestion=_KEPT.format(page.fetched_at),
+        )
     return IngestedShape(
         url=outcome.url,
         status="indexed" if outcome.changed else "unchanged",
@@ -168,7 +178,6 @@ def _shape(outcome: IngestOutcome) -> IngestedShape:
         chunks=page.chunks,
         tokens=page.tokens,
         incomplete=page.incomplete or None,
-        error=error.message if error else None,
     )
 
 

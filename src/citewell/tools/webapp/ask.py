@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from citewell.core.boundary import path_label, unbracketed
+from citewell.core.certainty import is_sure
 from citewell.core.frozen import frozen
 from citewell.core.text import one_line
 from citewell.core.words import content_words
@@ -14,6 +16,7 @@ from citewell.tools.limits import limited_registry
 from citewell.tools.research import answer, search, status
 from citewell.tools.research.arguments import MAX_QUERY_CHARACTERS as MAX_QUERY_CHARACTERS
 from citewell.tools.webapp.citations import as_bibtex, as_csl, as_markdown, quote_url
+from citewell.tools.webapp.plain_lines import plain_lines
 from citewell.tools.webapp.quote_context import excerpt_of
 from citewell.tools.webapp.reader import visible_pages
 
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
     from citewell.core.storage import CorpusStats
     from citewell.tools.tool import Call, Tool, ToolOutput
 
-_EVEN = 0.5
+# How the messages begin, and are divided, that tell what was found so far.
+_EVIDENCE_SO_FAR = "Evidence so far — "
+_NEXT_EVIDENCE = " | "
 ASK_NEEDS: tuple[PartName, ...] = ("store", "fetcher", "access")
 
 
@@ -76,9 +81,8 @@ class AskView:
 
     @property
     def is_sure(self) -> bool:
-        """Whether a quote more likely answers than not; what has no probability counts as one."""
-        chances = [card.confidence for card in self.cards]
-        return None in chances or max((c for c in chances if c is not None), default=0.0) >= _EVEN
+        """Whether a quote more likely answers than not."""
+        return is_sure(card.confidence for card in self.cards)
 
     @property
     def failures(self) -> Sequence[FailedUrl]:
@@ -130,7 +134,7 @@ async def _run(
         arguments,
         app=app,
         caller=call.caller,
-        on_progress=_without_brackets(call.on_progress),
+        on_progress=_for_people(call.on_progress),
         meter=call.parts.access.meter,
     )
     if returned.error is not None:
@@ -138,11 +142,23 @@ async def _run(
     return await _view(asked, results[0], call, brief=returned.text)
 
 
-def _without_brackets(on_progress: OnProgress) -> OnProgress:
+def _for_people(on_progress: OnProgress) -> OnProgress:
     async def report(progress: Progress) -> None:
-        await on_progress(replace(progress, message=unbracketed(progress.message)))
+        message = unbracketed(progress.message)
+        if message.startswith(_EVIDENCE_SO_FAR):
+            found = message.removeprefix(_EVIDENCE_SO_FAR).split(_NEXT_EVIDENCE)
+            message = _EVIDENCE_SO_FAR + _NEXT_EVIDENCE.join(map(_as_read, found))
+        await on_progress(replace(progress, message=message))
 
     return report
+
+
+def _as_read(evidence: str) -> str:
+    """Return a piece of evidence, `TITLE, URL (0.94): TEXT`, without its score and Markdown."""
+    source, separator, text = evidence.partition("): ")
+    if not separator:
+        return evidence
+    return f"{source.rpartition(', ')[0]}: {plain_lines(text)}"
 
 
 async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief: str) -> AskView:
@@ -180,16 +196,26 @@ async def _view(asked: Asked, result: OrchestrationResult, call: Call, *, brief:
 
 
 def _card(quote: Quote, html: str) -> QuoteCard:
+    below_title = quote.heading_path[quote.heading_path[:1] == (quote.title,) :]
     return QuoteCard(
         id=quote.citation_id,
         source_id=quote.source_id,
         title=one_line(quote.title) or quote.url,
         url=quote_url(quote) if quote.url.startswith(("http://", "https://")) else "",
-        section=path_label(quote.heading_path[quote.heading_path[:1] == (quote.title,) :]),
+        section=path_label(_shortest(below_title)),
         html=html,
         confidence=quote.confidence,
         quote=quote,
     )
+
+
+def _shortest(path: Sequence[str]) -> Sequence[str]:
+    """Return a path without the headings that the next one repeats: `Queue › Queue.put`."""
+    return [
+        heading
+        for heading, following in zip_longest(path, path[1:], fillvalue="")
+        if not following.startswith(f"{heading}.")
+    ]
 
 
 def _tree(result: OrchestrationResult) -> list[FollowedPage]:

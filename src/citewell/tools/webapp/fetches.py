@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
 from citewell.core.difference import find_changes
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
+from citewell.core.sequence_match import find_opcodes
 from citewell.core.text import one_line
 from citewell.tools.webapp.plain_lines import plain_lines
 from citewell.tools.webapp.reader import get_visible_page
@@ -77,20 +77,22 @@ async def compare_fetches(
     if len(chosen) < 2:
         chosen = [fetches[min(1, len(fetches) - 1)], fetches[0]]
     older, newer = chosen
-    changes = await in_thread(_changes, texts[older], texts[newer])
+    changes, omitted = await in_thread(_changes, texts[older], texts[newer])
     return FetchComparison(
         info=page.info,
         fetches=fetches,
         older=older if older < newer else None,
         newer=newer,
-        changes=changes[:_MOST_CHANGES],
-        omitted=max(0, len(changes) - _MOST_CHANGES),
+        changes=changes,
+        omitted=omitted,
     )
 
 
-def _changes(old: str, new: str) -> list[TextChange]:
+def _changes(old: str, new: str) -> tuple[list[TextChange], int]:
+    """Return the first changes, and the number of all others."""
+    found = find_changes(old, (0, len(old)), new, (0, len(new)))
     changes: list[TextChange] = []
-    for change in find_changes(old, (0, len(old)), new, (0, len(new))):
+    for change in found[:_MOST_CHANGES]:
         was, says = _shown(old, change.old), _shown(new, change.new)
         plain_was, plain_says = plain_lines(was), plain_lines(says)
         # A link that leads elsewhere is a change of marks alone.
@@ -98,7 +100,7 @@ def _changes(old: str, new: str) -> list[TextChange]:
         before, after = _with_marks(*((plain_was, plain_says) if is_seen else (was, says)))
         heading = _heading_of(new, change.new) or _heading_of(old, change.old)
         changes.append(TextChange(heading=heading, before=before, after=after))
-    return changes
+    return changes, len(found) - len(changes)
 
 
 def _with_marks(before: str, after: str) -> tuple[list[TextPart], list[TextPart]]:
@@ -107,7 +109,7 @@ def _with_marks(before: str, after: str) -> tuple[list[TextPart], list[TextPart]
     if not old or not new or len(old) * len(new) > _MOST_PAIRS_OF_WORDS:
         return _unmarked(before), _unmarked(after)
     parts: tuple[list[TextPart], list[TextPart]] = ([], [])
-    for kind, *places in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, *places in find_opcodes(old, new):
         for words, found, (first, last) in zip(
             (old, new), parts, (places[:2], places[2:]), strict=True
         ):

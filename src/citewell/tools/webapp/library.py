@@ -361,11 +361,21 @@ async def export_library(path: Path, call: Call) -> None:
     )
 
 
+def check_import(call: Call) -> None:
+    """Check that the caller can import, before anyone sends a file.
+
+    Raises:
+        ScopeViolation: the caller cannot.
+    """
+    delete.TOOL.refuse_others(call.caller)
+
+
 async def import_library(path: Path, call: Call) -> Imported:
     """Read a file that an export wrote into the caller's project.
 
     Raises:
         ArchiveRefused: it is damaged, or of a newer version.
+        ScopeViolation: the caller cannot import.
     """
-    delete.TOOL.refuse_others(call.caller)
+    check_import(call)
     return await import_archive(path, store=call.parts.store, project=call.caller.project)

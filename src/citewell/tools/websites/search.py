@@ -105,7 +105,7 @@ async def library_filter(
 
 
 class _PageFields:
-    """The typed fields of the candidates' pages, as far as a query concerns them."""
+    """The typed fields of the candidates' pages that concern a query."""
 
     def __init__(self, query: str) -> None:
         self._by_page: dict[int, tuple[ContentField, ...]] = {}

@@ -48,8 +48,9 @@ _SWITCHES = (
     "--disable-quic",
     # Names are the proxy's to resolve; a name looked up here would be an address unchecked.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    # What a shared worker sends passes by the routes of the page that started it.
-    "--disable-blink-features=SharedWorker",
+    # What a shared worker sends passes by the routes of the page that started it, and so does what
+    # a page leaves to be sent later.
+    "--disable-blink-features=SharedWorker,FetchLaterAPI",
     "--deny-permission-prompts",
     "--disable-gpu",
     "--mute-audio",
@@ -117,7 +118,11 @@ class Chromium:
             load = PageLoad(
                 tab, url, proxy=proxy, rules=rules, max_bytes=max_bytes, wait_for=wait_for
             )
-            return await load.run(seconds=seconds)
+            try:
+                return await load.run(seconds=seconds)
+            finally:
+                # What a page sends while it is closed passes by its routes, a POST as well.
+                proxy.stop()
 
     @asynccontextmanager
     async def _open_tab(self, *, proxy_port: int) -> AsyncIterator[Page]:

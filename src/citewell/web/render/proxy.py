@@ -29,6 +29,9 @@ _CONNECT_SECONDS = 10.0
 # Browsers send names in ASCII; whatever else is sent comes from elsewhere.
 _HOST = re.compile(r"[\w.:-]{1,255}", re.ASCII)
 _READ_BYTES = 65_536
+# As a request begins in plain HTTP: reading requests have no body, so each comes by itself. TLS
+# begins its records with other bytes.
+_OTHER_METHOD = re.compile(rb"(?!GET |HEAD )[A-Z]{3,20} ")
 
 # RFC 1928.
 _VERSION = 5
@@ -119,6 +122,10 @@ class PageProxy:
         start: bytes | None = b""
         try:
             async for data in client:
+                # Routes of the browser refuse other methods, but not while a page is being left.
+                if _OTHER_METHOD.match(data):
+                    logger.info("a rendered page may only read")
+                    break
                 if start is not None:
                     start += data
                     is_web_socket = opens_web_socket(start)

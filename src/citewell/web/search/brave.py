@@ -33,7 +33,7 @@ class BraveSearch:
             {"q": short, "count": min(limit, _MOST)}, headers=self._headers
         )
         # An answer without any result has no "web" at all.
-        web = self._endpoint.read_json(answer).get("web") or {}
+        web = self._endpoint.parse_json(answer).get("web") or {}
         if not isinstance(web, dict):
             raise self._endpoint.unexpected()
         return self._endpoint.results(web.get("results"), keys=("url", "title", "description"))

@@ -101,10 +101,10 @@ class EngineEndpoint:
             )
         return answer
 
-    def read_json(self, answer: ApiAnswer) -> dict[str, Any]:
+    def parse_json(self, answer: ApiAnswer) -> dict[str, Any]:
         """Return the JSON object that was answered."""
         try:
-            body = answer.read_json()
+            body = answer.parse_json()
         except ValueError as error:
             raise self.unexpected() from error
         if not isinstance(body, dict):

@@ -31,5 +31,5 @@ class GoogleSearch:
             {"key": self._api_key, "cx": self._cx, "q": query, "num": min(limit, _MOST)}
         )
         # An answer without any result has no "items" at all.
-        found = self._endpoint.read_json(answer).get("items")
+        found = self._endpoint.parse_json(answer).get("items")
         return self._endpoint.results(found, keys=("link", "title", "snippet"))

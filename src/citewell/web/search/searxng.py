@@ -31,5 +31,5 @@ class SearxngSearch:
             if error.details.get("status") == 403:
                 error.suggestion = "Add json to search.formats in the settings of SearXNG."
             raise
-        found = self._endpoint.read_json(answer).get("results")
+        found = self._endpoint.parse_json(answer).get("results")
         return self._endpoint.results(found, keys=("url", "title", "content"))[:limit]

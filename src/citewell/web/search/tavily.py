@@ -32,5 +32,5 @@ class TavilySearch:
         answer = await self._endpoint.post(
             json={"query": query, "max_results": min(limit, _MOST)}, headers=self._headers
         )
-        found = self._endpoint.read_json(answer).get("results")
+        found = self._endpoint.parse_json(answer).get("results")
         return self._endpoint.results(found, keys=("url", "title", "content"))

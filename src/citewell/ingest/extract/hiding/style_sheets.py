@@ -117,11 +117,11 @@ class _SheetReader:
             if node.type == "qualified-rule":
                 selectors = parse_selectors(node.prelude, around)
                 if selectors:
-                    self._read_block(node, around=selectors, layer=layer, depth=depth)
+                    self._parse_block(node, around=selectors, layer=layer, depth=depth)
             elif node.type == "at-rule":
-                self._read_at_rule(node, around=around, layer=layer, depth=depth)
+                self._parse_at_rule(node, around=around, layer=layer, depth=depth)
 
-    def _read_block(
+    def _parse_block(
         self, node: Node, *, around: tuple[Selector, ...], layer: str, depth: int
     ) -> None:
         content = tinycss2.parse_blocks_contents(
@@ -136,7 +136,7 @@ class _SheetReader:
             self.rules.append(rule)
         self.read(content, around=around, layer=layer, depth=depth + 1)
 
-    def _read_at_rule(
+    def _parse_at_rule(
         self, node: Node, *, around: tuple[Selector, ...], layer: str, depth: int
     ) -> None:
         prelude = as_css(node.prelude).strip()
@@ -157,4 +157,4 @@ class _SheetReader:
             case _:
                 return
         if node.content is not None and node.lower_at_keyword != "starting-style":
-            self._read_block(node, around=around, layer=layer, depth=depth + 1)
+            self._parse_block(node, around=around, layer=layer, depth=depth + 1)

@@ -42,7 +42,7 @@ _NUMBERS = re.compile(
 _NOT_CODE = re.compile(
     r"(?<= )(?:copy(?:btn|-btn|-button|-code)?|clipboard\S*|btn\S*|toolbar-item|code-header|boring"
     r"|codehilite-copy|headerlink|sr-only|filename-copy|zeroclipboard\S*|ttc|pragmadots"
-    r"|dropdown-menu)(?= )"
+    r"|dropdown-menu|viewcode-back)(?= )"
 )
 _LINE_TAGS = frozenset({"div", "p", "li", "tr"})
 _FOLD = "\n    "

@@ -10,6 +10,8 @@ from citewell.ingest.extract.html.inline import is_permalink
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
 
+_LIST_TAGS = ("li", "ul")
+
 
 class HeadingAnchors:
     """Finds anchors; goes through the children of an element once, however many are headings."""
@@ -47,7 +49,10 @@ class HeadingAnchors:
         return is_section and self._first[parent] is heading
 
     def _anchor_before(self, heading: Element) -> str | None:
-        """Return the name of an empty element right before a heading, or of its section."""
+        """Return the name of an empty element right before a heading, or of its section.
+
+        Javadoc makes a list of each member, named before the list.
+        """
         if heading.parent is None:
             return None
         before = self._siblings(heading.parent).get(heading)
@@ -60,6 +65,8 @@ class HeadingAnchors:
                 return named
         if heading.parent.tag in ("section", "hgroup", "header") and before is None:
             return heading.parent.attribute("id") or None
+        if heading.parent.tag in _LIST_TAGS and before is None:
+            return self._anchor_before(heading.parent)
         return None
 
     def _siblings(self, parent: Element) -> dict[Element, Element | None]:

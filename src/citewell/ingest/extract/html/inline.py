@@ -158,6 +158,10 @@ class InlineRenderer:
             # A style sheet sets the colon between a name and its type.
             pieces.append(" : ")
             self._emit(element.children, pieces)
+        elif element.names and element.has_class("mlabel", "sep"):
+            # A style sheet sets "abstract" apart from a title, and an arrow between its parts.
+            pieces.append(" ")
+            self._emit(element.children, pieces)
         elif element.tag in BLOCK_TAGS:
             pieces.append(" ")
             self._emit(element.children, pieces)

@@ -16,6 +16,7 @@ from citewell.ingest.extract.html.furniture import (
     is_colophon_text,
     is_furniture,
     is_known_chrome,
+    names_generator,
 )
 from citewell.ingest.extract.html.measures import Measure, measure
 from citewell.ingest.extract.html.navigation_bar import is_in_sentence
@@ -280,7 +281,8 @@ def _repeated_target(link: Element, targets: dict[str, Element]) -> Element | No
         # An empty anchor stands before or in what it names.
         named = target.parent
     start = letters_of(named.text_start(2 * len(link.text()) + _LABEL_CHARACTERS))
-    return target if words in start else None
+    # The entries of a wiki are numbered, its headings are not.
+    return target if words in start or words.lstrip("0123456789") in start else None
 
 
 def _is_titled_contents(element: Element) -> bool:
@@ -347,7 +349,9 @@ def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[
         for place in range(len(holder.children) - 1, -1, -1):
             node = holder.children[place]
             size = len(node.strip()) if isinstance(node, str) else measures[node].characters
-            if size <= spare and _is_colophon(node, measures):
+            # What is left of a page beside the name of a generator can be ever so little.
+            is_spare = size <= spare or names_generator(node)
+            if is_spare and _is_colophon(node, measures):
                 start = place
                 spare -= size
             elif not _is_short(node, measures):

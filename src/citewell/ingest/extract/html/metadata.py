@@ -11,7 +11,7 @@ from citewell.ingest.extract.characters import clean_plain_text, collapse_spaces
 from citewell.ingest.extract.html.microdata import read_microdata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from selectolax.lexbor import LexborHTMLParser
 
@@ -20,17 +20,6 @@ _MAX_JSON_LD_OBJECTS = 50
 _MAX_TITLE_CHARACTERS = 300
 _MAX_DESCRIPTION_CHARACTERS = 1_000
 _MAX_AUTHOR_CHARACTERS = 100
-_DASHES = "|–—·•»:-"
-_TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
-_LEAST_TITLE_CHARACTERS = 3
-_UNTITLED = ("<no title>", "Untitled")
-_NO_TITLE = re.compile(
-    r"\W*(?:name|synopsis|(?:table of )?contents|index|summary|abstract|note)\W*", re.IGNORECASE
-)
-# Without such a word, what follows a dash may be the page and what precedes it the site.
-_SITE = re.compile(
-    r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
-)
 _SITE_IN_BRACKETS = re.compile(r" \[[^\[\]]*\]$")
 _DATE = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
@@ -103,134 +92,6 @@ def _description(meta: dict[str, str]) -> str:
         if meta.get(name):
             return meta[name][:_MAX_DESCRIPTION_CHARACTERS]
     return ""
-
-
-def choose_title(
-    metadata: Metadata,
-    headings: list[str],
-    *,
-    subheadings: Sequence[str] = (),
-    is_article: bool = False,
-) -> str:
-    """Return the page's own name: the heading that its title repeats, or that title.
-
-    `headings` are those of the first level in the main content, `subheadings` those of the second.
-    A heading that only repeats the end or the middle of the title names the site; so does one that
-    only repeats its start where a later heading is the end.
-    """
-    title = metadata.title
-    if title.startswith(_UNTITLED):
-        return next(iter(headings), "")[:_MAX_TITLE_CHARACTERS]
-    if not title:
-        return next(iter(headings or metadata.headings), "")[:_MAX_TITLE_CHARACTERS]
-    parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
-    whole = _plain(title)
-    candidates = [h for h in (*headings, *metadata.headings) if len(h) >= _LEAST_TITLE_CHARACTERS]
-    ranked = [
-        (_plain(heading) != whole and _plain(heading) in parts[1:], place)
-        for place, heading in enumerate(candidates)
-        if _names(_plain(heading), parts, whole)
-    ]
-    if ranked:
-        names_site, place = min(ranked)
-        if not names_site:
-            own = candidates[ranked[0][1]]
-            if own in headings and candidates[place] not in headings:
-                # The title begins with the site's name, which stands over every page's content.
-                return own
-            # Outside the main content the end of a title is the site's name.
-            further = (*headings[place + 1 :], *subheadings)
-            return _own_heading(candidates[place], further, parts) or candidates[place]
-    is_vague = len(title.split()) == 1 and "." not in title
-    if is_vague and len(headings) == 1 and not ranked and not is_article:
-        return headings[0]
-    return _without_site_name(title, metadata.site_name, is_article=is_article)
-
-
-def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:
-    """Return the later heading that ends a title which begins with the name of the site."""
-    if len(parts) < 2 or not "".join(parts[:-1]).startswith(_plain(heading)):
-        return None
-    return next((each for each in further if _plain(each) == parts[-1]), None)
-
-
-def repeats_title(words: str, title: str) -> bool:
-    """Return whether a line of a page is what its title begins with or consists of."""
-    parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
-    return _names(_plain(words), parts, _plain(title))
-
-
-def shares_words(line: str, title: str) -> bool:
-    """Return whether most words of a line are in a title."""
-    words = re.findall(r"\w+", line.lower())
-    known = set(re.findall(r"\w+", title.lower()))
-    return 2 * sum(word in known for word in words) > len(words)
-
-
-def is_title_of_site(title: str, headings: Sequence[str], url: str) -> bool:
-    """Return whether a title has no word of the page's address, nor of its headings.
-
-    A first heading with a word of the address names the page even if it repeats the site's name.
-    """
-    heading = next(iter(headings), "")
-    if title[:1].isdecimal():
-        # The number of a chapter.
-        return False
-    name = _long_words(_name_in_address(url))
-    words, of_title = _long_words(heading), _long_words(title)
-    if not name or not words or _NO_TITLE.fullmatch(heading) or name & of_title:
-        return False
-    if words & name:
-        return not shares_words(heading, title)
-    return not any(of_title & _long_words(each) for each in headings)
-
-
-def heading_of_address(headings: Sequence[str], url: str) -> str:
-    """Return the heading that has the last word of the page's address, or ""."""
-    words = re.findall(r"[^\W\d_]{3,}", _name_in_address(url).lower())
-    if not words:
-        return ""
-    return next((each for each in headings if words[-1] in re.findall(r"\w+", each.lower())), "")
-
-
-def _name_in_address(url: str) -> str:
-    """Return the last part of a path, without the ending of a file."""
-    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
-    return path.rstrip("/").rpartition("/")[2]
-
-
-def _long_words(text: str) -> set[str]:
-    return set(re.findall(r"[^\W\d_]{4,}", text.lower()))
-
-
-def _names(heading: str, parts: list[str], whole: str) -> bool:
-    """Return whether a title repeats the heading, not only a word of it."""
-    if not heading or heading not in whole:
-        return False
-    return heading in parts or whole.startswith(heading) or 2 * len(heading) >= len(whole)
-
-
-def _plain(words: str) -> str:
-    return "".join(re.findall(r"\w+", words.lower()))
-
-
-def _without_site_name(title: str, site_name: str, *, is_article: bool) -> str:
-    if site_name:
-        name = re.escape(site_name)
-        pattern = rf"[{_DASHES}]\s*+{name}$|^{name}\s*+[{_DASHES}]\s*+"
-        stripped = re.sub(pattern, "", title).rstrip()
-        if stripped and stripped != title:
-            return stripped
-    parts = _TITLE_SEPARATOR.split(title)
-    if len(parts) == 1:
-        return title
-    # The site's name is the short part at the end; a short part at the start may be the subject.
-    kept = title[: title.rfind(parts[-1])].rstrip(f" {_DASHES}")
-    if _SITE.search(parts[0]) and not _SITE.search(parts[-1]):
-        # The site's name comes first.
-        return title
-    is_site = is_article or title[len(kept) :].strip()[0] in "|»" or _SITE.search(parts[-1])
-    return kept if is_site and len(parts[-1].split()) <= 5 and len(kept) >= 4 else title
 
 
 def _headings(parsed: LexborHTMLParser) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _PLACES = frozenset(
     "índice indice начало содержание оглавление указатель выше "
     "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
     "hem innehåll glossary and links navigation go message messages sorted by thread date subject "
-    "author".split()
+    "author this body reply maybe topic parent".split()
 )
 _RELATIONS = frozenset("prev previous next up start home top contents index toc first last".split())
 _WORD = re.compile(r"[^\W_]+|[<>←→↑«»‹›⇐⇒]+")
@@ -58,7 +58,7 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
         return related >= 2 and related == len(links)
     # An arrow or a bracket beside a link says little; inside a link it leads on.
     labels = sum(word in _DIRECTION and word.isalpha() for word in unlinked)
-    spoken = [_words(link.text()) for link in links]
+    spoken = [_words(link.text() or _shown(link)) for link in links]
     plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
     if len(links) >= _MIN_HOME_LINKS and ["home"] in spoken:
@@ -84,6 +84,12 @@ def _is_beside_another_cell(element: Element) -> bool:
     return row is not None and any(
         other is not cell and other.text().strip() for other in row.elements()
     )
+
+
+def _shown(link: Element) -> str:
+    """Return what the picture in a link shows: an arrow is called "Next"."""
+    picture = link.find("img")
+    return picture.attribute("alt") if picture is not None else ""
 
 
 def _relates(link: Element) -> bool:

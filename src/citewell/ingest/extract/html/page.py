@@ -12,37 +12,24 @@ from citewell.core.screen import pack_screen
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.blocks import BlockRenderer
-from citewell.ingest.extract.html.element import HEADING_TAGS, Element
+from citewell.ingest.extract.html.element import BLOCK_TAGS, HEADING_TAGS, Element
 from citewell.ingest.extract.html.left_out_links import left_out_links
 from citewell.ingest.extract.html.mail_page import spread_messages
 from citewell.ingest.extract.html.main_content import find_main_content
-from citewell.ingest.extract.html.metadata import (
-    choose_title,
-    heading_of_address,
-    is_title_of_site,
-    read_metadata,
-    repeats_title,
-    shares_words,
-)
+from citewell.ingest.extract.html.metadata import read_metadata
 from citewell.ingest.extract.html.screen import read_screen
+from citewell.ingest.extract.html.title import choose_title, repeats_title
 from citewell.ingest.extract.html.tree import parse_document
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from citewell.core.records import FetchedPage, Section
+    from citewell.core.records import FetchedPage
     from citewell.ingest.extract.html.metadata import Metadata
 
 
 _OPENING_ELEMENTS = 60
-_OPENING_SECTIONS = 4
-_MAX_NAME_LINE = 300
-# "tep_register_comm, tep_override_comm - Manage pid to process name mappings": up to three names.
-_MANUAL_NAMES = re.compile(
-    r"([\w.:+~-]{3,60}(?:, ?[\w.:+~-]{3,60}){0,2})(?:, ?[\w.:+~-]{3,60})*+\s+[-–—]\s"
-)
+_MAX_TITLE_CHARACTERS = 300
 _TITLE_TAGS = frozenset({"div", "p", "center"})
 _OPENING_BLOCKS = 8
 _CLOSING_BLOCKS = 6
@@ -84,16 +71,17 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     if not canonical.text.strip():
         raise EmptyPage(f"{fetched.final_url} holds no readable text")
     further = left_out_links(document, content, canonical, links)
-    title = _title_of(
+    title = choose_title(
         metadata,
-        canonical.sections,
-        named or _manual_name(canonical.text, canonical.sections, metadata.title),
+        canonical,
         fetched.final_url,
+        named=named,
         is_article=content.is_article,
         is_site_title=is_site_title,
     )
     return ExtractedPage(
-        title=title or name_of(fetched.final_url),
+        title=title[:_MAX_TITLE_CHARACTERS] or name_of(fetched.final_url),
+        window_title=metadata.title,
         text=canonical.text,
         kind="html",
         language=detect_language(canonical.text),
@@ -110,49 +98,6 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     )
 
 
-def _title_of(
-    metadata: Metadata,
-    sections: Sequence[Section],
-    named: str,
-    url: str,
-    *,
-    is_article: bool,
-    is_site_title: bool,
-) -> str:
-    """Return the page's own name, followed by the window's title where that is the whole site's.
-
-    `named` is the line that the page calls its title, or "".
-    """
-    headings = [section.heading for section in sections if section.level == 1]
-    subheadings = [section.heading for section in sections if section.level == 2]
-    all_headings = [section.heading for section in sections if section.heading]
-    first = next(iter(all_headings), "")
-    own = named
-    if not named and not is_article:
-        if is_site_title or is_title_of_site(metadata.title, all_headings, url):
-            own = first
-        elif first == metadata.title or (
-            len(headings) > 1 and repeats_title(headings[0], metadata.title)
-        ):
-            # Over further headings, the title may be that of the site on every page.
-            own = heading_of_address(all_headings, url)
-    if own and metadata.title and not shares_words(own, metadata.title):
-        return f"{own} – {metadata.title}"
-    chosen = choose_title(metadata, headings, subheadings=subheadings, is_article=is_article)
-    return named or chosen or first
-
-
-def _manual_name(text: str, sections: Sequence[Section], title: str) -> str:
-    """Return what a manual page says it is about, where its title is that of a whole library."""
-    name = next((each for each in sections[:_OPENING_SECTIONS] if each.heading == "NAME"), None)
-    if name is None:
-        return ""
-    body = visible_text(text[name.start : name.end]).partition("NAME")[2].lstrip()
-    names = _MANUAL_NAMES.match(body[:_MAX_NAME_LINE])
-    first = names.group(1).partition(",")[0].lower() if names is not None else ""
-    return names.group(1) if names is not None and first not in title.lower() else ""
-
-
 def _is_site_title(metadata: Metadata, root: Element) -> bool:
     """Return whether the heading that the title repeats was taken out, with a menu."""
     return root.find("h1") is None and any(
@@ -165,10 +110,13 @@ def _make_title_a_heading(root: Element, title: str) -> str:
 
     So is one whose class says that it is the title, whose words are returned; "" for none.
     """
-    is_first = True
+    has_title = any(e.tag == "h1" and repeats_title(e.text(), title) for e in root.walk())
+    is_first = not has_title
     for _, element in zip(range(_OPENING_ELEMENTS), root.walk(), strict=False):
         is_first = is_first and element.tag not in HEADING_TAGS
-        if element.tag not in _TITLE_TAGS or element.has_block:
+        # A block below may have been taken out meanwhile.
+        has_block = element.has_block and element.find(*BLOCK_TAGS) is not None
+        if element.tag not in _TITLE_TAGS or has_block:
             continue
         words = collapse_spaces(element.text_start(_LONG_BLOCK_CHARACTERS))
         if not 3 <= len(words) <= _LONG_BLOCK_CHARACTERS:
@@ -176,8 +124,18 @@ def _make_title_a_heading(root: Element, title: str) -> str:
         is_named = _is_named_title(element, root)
         if is_named or (is_first and title and repeats_title(words, title)):
             element.tag = "h1"
-            return words if is_named else ""
+            return _without_labels(element) if is_named else ""
     return ""
+
+
+def _without_labels(title: Element) -> str:
+    """Return the words of a title without what Doxygen sets beside them, as "abstract"."""
+    words = [c if isinstance(c, str) else c.text() for c in title.children if not _is_label(c)]
+    return collapse_spaces("".join(words)).strip()
+
+
+def _is_label(node: Element | str) -> bool:
+    return not isinstance(node, str) and node.has_class("mlabels")
 
 
 def _is_named_title(element: Element, root: Element) -> bool:

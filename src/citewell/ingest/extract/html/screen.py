@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from citewell.core.screen import BLOCK, UNSURE
+from citewell.core.screen import BLOCK, NUMBER, UNSURE
 from citewell.ingest.extract.html.element import BLOCK_TAGS
 
 if TYPE_CHECKING:
     from citewell.ingest.extract.html.element import Element
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
+# A browser drops a line break, and the spaces around it, beside a place where words may be broken.
+_BREAK_AFTER = re.compile(r"[ \t\r\f]*+\n[ \t\n\r\f]*+")
 _BLOCKS = BLOCK_TAGS | {"legend", "rt"}
 # Scripts typeset formulas; the sheets of themes hide these links, or let them float.
 _UNSURE_TAGS = frozenset({"math", "script"})
@@ -26,6 +28,7 @@ _PROGRAM_CLASSES = (
     "module-signature",
 )  # fmt: skip
 _BLOCK_CLASSES = ("parameters", "exceptions", "type-parameters-long")
+_PROSE_CLASSES = ("type-parameters",)
 _UNSURE_LETTERS = 8
 # What style sheets hide until it is clicked or pointed at: pragmas of Nim, tooltips, menus.
 _HIDDEN_CLASSES = ("pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu")
@@ -34,8 +37,9 @@ _HIDDEN_CLASSES = ("pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", 
 def read_screen(body: Element) -> str:
     """Return the words of a page, menus included, with `BLOCK` between its blocks.
 
-    Line breaks of programs and of <br> are line feeds. `UNSURE` stands for what a browser may or
-    may not show: its style sheets and scripts are not at hand.
+    Line breaks of programs and of <br> are line feeds. `NUMBER` stands before the number of a line.
+    `UNSURE` stands for what a browser may or may not show: its style sheets and scripts are not at
+    hand.
     """
     writer = _ScreenWriter()
     _write(body, writer, is_program=False)
@@ -49,18 +53,26 @@ class _ScreenWriter:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self._after_space = True
+        self._may_break = False
 
     def add(self, text: str) -> None:
+        if self._may_break and (spaces := _BREAK_AFTER.match(text)):
+            text = text[spaces.end() :]
         collapsed = _SPACES.sub(" ", text)
         if self._after_space and collapsed.startswith(" "):
             collapsed = collapsed[1:]
         if collapsed:
             self.pieces.append(collapsed)
             self._after_space = collapsed.endswith(" ")
+            self._may_break = False
+
+    def allow_break(self) -> None:
+        """Note a <wbr>."""
+        self._may_break = True
 
     def add_program(self, text: str) -> None:
         self.pieces.append(text)
-        self._after_space = False
+        self._after_space = self._may_break = False
 
     def add_break(self) -> None:
         if self._after_space and self.pieces:
@@ -70,6 +82,7 @@ class _ScreenWriter:
     def add_mark(self, mark: str) -> None:
         self.pieces.append(mark)
         self._after_space = mark != UNSURE
+        self._may_break = False
 
 
 def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None:
@@ -79,6 +92,10 @@ def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None
             add(child)
         elif child.tag == "br":
             writer.add_break()
+        elif child.tag == "wbr":
+            writer.allow_break()
+        elif is_program and _is_line_number(child):
+            writer.add_program(NUMBER + child.text_start(_UNSURE_LETTERS).lstrip())
         elif _is_unsure(child):
             writer.add_mark(UNSURE)
         elif child.names and child.has_class(*_HIDDEN_CLASSES):
@@ -87,13 +104,23 @@ def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None
             is_block = child.tag in _BLOCKS or (is_program and child.has_class(*_BLOCK_CLASSES))
             if is_block:
                 writer.add_mark(BLOCK)
-            _write(child, writer, is_program=is_program or _is_program(child))
+            keeps_spaces = is_program and not child.has_class(*_PROSE_CLASSES)
+            _write(child, writer, is_program=keeps_spaces or _is_program(child))
             if is_block:
                 writer.add_mark(BLOCK)
 
 
 def _is_program(element: Element) -> bool:
     return element.tag == "pre" or (element.tag == "div" and element.has_class(*_PROGRAM_CLASSES))
+
+
+def _is_line_number(element: Element) -> bool:
+    """Return whether this is the number that Doxygen sets before a line, often without a space."""
+    return (
+        element.tag == "span"
+        and element.has_class("lineno")
+        and element.text_start(_UNSURE_LETTERS).strip().isdecimal()
+    )
 
 
 def _is_unsure(element: Element) -> bool:

@@ -30,11 +30,11 @@ class AdmonitionReader:
     def rewrite(self, lines: list[str]) -> list[str]:
         """Return the lines with each call-out starting with its label."""
         for line in lines:
-            self._read(line)
+            self._parse(line)
         self._flush()
         return self._output
 
-    def _read(self, source: str) -> None:
+    def _parse(self, source: str) -> None:
         line = self._dedented(source)
         if self._fence:
             words = line.strip(" \t>")

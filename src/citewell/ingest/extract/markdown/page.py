@@ -90,10 +90,10 @@ class _MarkdownReader:
         self._inline = MarkdownInline(self._writer, self._links, definitions)
         at = 0
         while at < len(lines):
-            at = self._read_block(lines, at)
+            at = self._parse_block(lines, at)
         return "\n".join(self._output)
 
-    def _read_block(self, lines: list[str], at: int) -> int:
+    def _parse_block(self, lines: list[str], at: int) -> int:
         """Write what starts at a line; return where the next thing starts."""
         line = lines[at]
         fence = _FENCE.match(line)
@@ -109,7 +109,7 @@ class _MarkdownReader:
             self._write_heading(1 if "=" in lines[at + 1] else 2, line.strip())
             return at + 2
         if _HTML_BLOCK.match(line):
-            return self._read_html(lines, at)
+            return self._parse_html(lines, at)
         if not _is_mdx_line(line):
             self._output.append(self._inline.rewrite(line))
         return at + 1
@@ -140,7 +140,7 @@ class _MarkdownReader:
             self._output.append("")
         self._output.append(f"{mark}{'#' * level} {text}")
 
-    def _read_html(self, lines: list[str], at: int) -> int:
+    def _parse_html(self, lines: list[str], at: int) -> int:
         """Render HTML up to the blank line, or the closing tag, that ends it."""
         end = at + 1
         while end < len(lines) and lines[end].strip():

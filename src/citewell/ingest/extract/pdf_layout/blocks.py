@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from citewell.core.frozen import frozen
@@ -22,6 +23,8 @@ _HEADING_RATIO = 1.12
 _MAX_HEADING_CHARACTERS = 160
 _MAX_LEVEL = 4
 _PARAGRAPH_GAP = 0.75
+# Among so many lines before and after, some show where a column begins.
+_NEAR_LINES = 80
 _DIGITS = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 
@@ -60,7 +63,7 @@ def blocks_of(lines: Sequence[Line], outline: Mapping[tuple[int, str], int]) -> 
         elif line.is_mono:
             while end < len(lines) and lines[end].is_mono and lines[end].page == line.page:
                 end += 1
-            text = _code(lines[place:end])
+            text = _code(lines[place:end], lines[max(place - _NEAR_LINES, 0) : end + _NEAR_LINES])
             blocks.append(Block(kind="code", text=text, page=line.page))
         elif (end := table_end(lines, place)) > place:
             blocks.append(Block(kind="table", text=table_text(lines[place:end]), page=line.page))
@@ -99,6 +102,7 @@ def without_furniture(pages: Sequence[list[Line]]) -> list[Line]:
             or (line.page == 1 and line.size >= _HEADING_RATIO * body)
             or not (
                 edges[_edge_key(line)] >= often
+                or (_offset(line) is not None and edges[_edge_key(line)] == len(pages) > 1)
                 or (_is_number(line) and len(pages) > 1)
                 or (line.size < _HEADING_RATIO * body and _is_running_head(line, offsets, often))
             )
@@ -175,19 +179,45 @@ def _goes_on_as_heading(line: Line, following: Line, body: float) -> bool:
     )
 
 
-def _code(lines: Sequence[Line]) -> str:
+def _code(lines: Sequence[Line], around: Sequence[Line]) -> str:
     """Return lines of code with the indentation that their places show."""
-    start = min(line.left for line in lines)
     widths = [(word.right - word.left) / len(word.text) for line in lines for word in line.words]
     width = sorted(widths)[len(widths) // 2] or 1.0
     text: list[str] = []
-    for line in lines:
-        row = ""
-        for word in line.words:
-            column = round((word.left - start) / width)
-            row = f"{row}{' ' * max(column - len(row), 1 if row else 0)}{word.text}"
-        text.append(row)
+    start = first_edge = 0.0
+    columns = _columns(lines)
+    for column in columns:
+        left = min(line.left for line in column)
+        edge = _column_edge(column[0], left, around) if len(columns) > 1 else left
+        if not text:
+            start, first_edge = left, edge
+        for line in column:
+            row = ""
+            for word in line.words:
+                place = round((word.left - start - (edge - first_edge)) / width)
+                row = f"{row}{' ' * max(place - len(row), 1 if row else 0)}{word.text}"
+            text.append(row)
     return "\n".join(text)
+
+
+def _columns(lines: Sequence[Line]) -> list[list[Line]]:
+    """Return lines of a page by the columns that they run on in."""
+    columns = [[lines[0]]]
+    for before, line in pairwise(lines):
+        if before.bottom - line.top < -before.size:
+            columns.append([])
+        columns[-1].append(line)
+    return columns
+
+
+def _column_edge(first: Line, left: float, around: Sequence[Line]) -> float:
+    """Return where the text of the column begins in which code stands; `left` if none does."""
+    edges = Counter(
+        round(line.left)
+        for line in around
+        if line.page == first.page and not line.is_mono and line.left - 1 <= left < line.right
+    )
+    return edges.most_common(1)[0][0] if edges else left
 
 
 def _paragraph_end(

@@ -68,7 +68,7 @@ def seen_characters(
 
     The text objects of the page are switched off on the way; it can no longer be rendered whole.
     """
-    runs, boxes = _read_runs(text_page, min(text_page.count_chars(), limit))
+    runs, boxes = _find_runs(text_page, min(text_page.count_chars(), limit))
     seen = np.zeros(len(boxes) - 1, dtype=np.bool_)
     if not len(runs):
         return seen
@@ -122,7 +122,7 @@ def _with_parts(handle: object, top: object, depth: int) -> Iterator[_Object]:
             yield from _with_parts(raw.FPDFFormObj_GetObject(handle, place), top, depth + 1)
 
 
-def _read_runs(
+def _find_runs(
     text_page: pypdfium2.PdfTextPage, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return where words of one text object begin and end, and the box of each character.

@@ -48,7 +48,7 @@ def characters_beyond(text_page: pypdfium2.PdfTextPage) -> int:
     return max(count - _MAX_CHARACTERS, 0)
 
 
-def read_words(page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> list[Word]:
+def extract_words(page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage) -> list[Word]:
     """Return the words of a page that a reader sees, in the order in which the file draws them."""
     reader = _WordReader(text_page)
     for place, is_seen in enumerate(seen_characters(page, text_page, limit=_MAX_CHARACTERS)):

@@ -48,7 +48,8 @@
     found.innerHTML = html;
     htmx.process(found);
     document.dispatchEvent(new CustomEvent("citewell:shown"));
-    document.getElementById("found-heading").focus({ preventScroll: true });
+    const isElsewhere = document.activeElement.matches("a, input, select, button:not([type=submit])");
+    if (!isElsewhere) document.getElementById("found-heading").focus({ preventScroll: true });
   };
 
   const begin = (form) => {
@@ -76,11 +77,13 @@
     history.pushState(null, "", `/?${query}`);
   };
 
-  const ask = async (form) => {
+  // `again`: for an address that names a question; what it cited before is not counted twice.
+  const ask = async (form, { again = false } = {}) => {
     asking?.abort();
     const mine = new AbortController();
     asking = mine;
     const fields = new FormData(form);
+    if (again) fields.set("again", "1");
     begin(form);
     try {
       const answer = await fetch(form.action, {
@@ -95,7 +98,7 @@
         else if (name === "failed") citewell.say(`${data.message} ${data.suggestion}`, true);
         else if (name === "found") showFound(data);
       }
-      remember(fields);
+      if (!again) remember(fields);
     } catch (error) {
       if (asking === mine) citewell.say(mine.signal.aborted ? text("stopped") : error.message, !mine.signal.aborted);
     } finally {
@@ -107,6 +110,22 @@
     if (!event.target.matches("[data-ask]")) return;
     event.preventDefault();
     ask(event.target);
+  });
+
+  const askFromAddress = () => {
+    const form = document.querySelector("[data-begins]");
+    if (!form) return;
+    form.removeAttribute("data-begins");
+    ask(form, { again: true });
+  };
+  document.addEventListener("DOMContentLoaded", askFromAddress);
+  document.addEventListener("htmx:afterSettle", askFromAddress);
+
+  // A question has several lines only where its box is narrow.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.target.id !== "question") return;
+    event.preventDefault();
+    event.target.form.requestSubmit();
   });
 
   document.addEventListener("click", (event) => {

@@ -1,0 +1,231 @@
+"""The title of a page: the window's, the heading that it repeats, or the page's own name before it.
+
+What the author wrote into the window's title is never lost unless it holds the title chosen. Where
+a page alone says too little, the pages beside it decide (`ingest.site_titles`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from citewell.ingest.extract.canonical import plain_text, visible_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from citewell.ingest.extract.canonical import CanonicalText
+    from citewell.ingest.extract.html.metadata import Metadata
+
+_DASHES = "|–—·•»:-"
+_TITLE_SEPARATOR = re.compile(rf"(?<!\s)\s++(?:[{_DASHES}]\s++|[|»]\s*+)|[|»]\s*+")
+_LEAST_TITLE_CHARACTERS = 3
+_UNTITLED = ("<no title>", "Untitled")
+_FIRST_LINE_CHARACTERS = 80
+_NO_TITLE = re.compile(
+    r"\W*(?:name|synopsis|(?:table of )?contents|index|summary|abstract|note)\W*", re.IGNORECASE
+)
+# Without such a word, what follows a dash may be the page and what precedes it the site.
+_SITE = re.compile(
+    r"\b(?:docs?|documentation|manual|reference|guide|handbook|wiki)\b", re.IGNORECASE
+)
+_OPENING_SECTIONS = 4
+_MAX_NAME_LINE = 300
+# "tep_register_comm, tep_override_comm - Manage pid to process name mappings": up to three names.
+_MANUAL_NAMES = re.compile(
+    r"([\w.:+~-]{3,60}(?:, ?[\w.:+~-]{3,60}){0,2})(?:, ?[\w.:+~-]{3,60})*+\s+[-–—]\s"
+)
+# Doxygen's lists by kind and letter have no heading, and one title.
+_DOXYGEN_LIST = re.compile(r"(?:globals|functions|namespacemembers)_([\w~]{1,40})")
+
+
+def choose_title(
+    metadata: Metadata,
+    canonical: CanonicalText,
+    url: str,
+    *,
+    named: str,
+    is_article: bool,
+    is_site_title: bool,
+) -> str:
+    """Return the page's own name, followed by the window's title where that does not hold it.
+
+    `named` is the line that the page calls its title, or "".
+    """
+    title = metadata.title if re.search(r"[^\W\d_]", metadata.title) else ""
+    part = _part_of_list(canonical, url)
+    if part and title:
+        return f"{part} – {title}"
+    own = named or _manual_name(canonical, title)
+    if own:
+        is_held = bool(_plain(own)) and _plain(own) in _plain(title)
+        return own if is_held or not title else f"{own} – {title}"
+    all_headings = [section.heading for section in canonical.sections if section.heading]
+    headings = [section.heading for section in canonical.sections if section.level == 1]
+    first = next(iter(all_headings), "")
+    if not is_article:
+        if is_site_title or _is_title_of_site(title, all_headings, url):
+            own = first
+        elif first == title or (len(headings) > 1 and repeats_title(headings[0], title)):
+            # Over further headings, the title may be that of the site on every page.
+            own = _heading_of_address(all_headings, url)
+    if own and title and not _shares_words(own, title):
+        return f"{own} – {title}"
+    repeated = _repeated_heading(title, metadata, headings, is_article=is_article)
+    return repeated or first or _first_line(canonical.text)
+
+
+def _first_line(text: str) -> str:
+    """Return the line that a page without title and heading begins with, if it is a short one."""
+    line = plain_text(text[: 2 * _FIRST_LINE_CHARACTERS].partition("\n")[0])
+    is_line = line[:1].isalnum() and len(line) <= _FIRST_LINE_CHARACTERS
+    return line if is_line and line[-1] not in ".!?…:,;" else ""
+
+
+def repeats_title(words: str, title: str) -> bool:
+    """Return whether a line of a page is what its title begins with or consists of."""
+    parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
+    return _names(_plain(words), parts, _plain(title))
+
+
+def _manual_name(canonical: CanonicalText, title: str) -> str:
+    """Return what a manual page says it is about, where its title is that of a whole library."""
+    opening = canonical.sections[:_OPENING_SECTIONS]
+    name = next((section for section in opening if section.heading == "NAME"), None)
+    if name is None:
+        return ""
+    body = visible_text(canonical.text[name.start : name.end]).partition("NAME")[2].lstrip()
+    names = _MANUAL_NAMES.match(body[:_MAX_NAME_LINE])
+    first = names.group(1).partition(",")[0].lower() if names is not None else ""
+    return names.group(1) if names is not None and first not in title.lower() else ""
+
+
+def _part_of_list(canonical: CanonicalText, url: str) -> str:
+    """Return which part of a list a page of Doxygen is, by its address: "func d", "enum"."""
+    part = _DOXYGEN_LIST.fullmatch(_name_in_address(url))
+    if part is None or any(section.level in (1, 2) for section in canonical.sections):
+        return ""
+    return part.group(1).replace("_", " ")
+
+
+def _repeated_heading(
+    title: str, metadata: Metadata, headings: list[str], *, is_article: bool
+) -> str:
+    """Return the heading that the window's title repeats, or that title.
+
+    A heading that only repeats the end or the middle of the title names the site; so does one that
+    only repeats its start where a later heading is the end.
+    """
+    if title.startswith(_UNTITLED):
+        return next(iter(headings), "")
+    if not title:
+        return next(iter(headings or metadata.headings), "")
+    parts = [_plain(part) for part in _TITLE_SEPARATOR.split(title)]
+    whole = _plain(title)
+    candidates = [h for h in (*headings, *metadata.headings) if len(h) >= _LEAST_TITLE_CHARACTERS]
+    ranked = [
+        (_plain(heading) != whole and _plain(heading) in parts[1:], place)
+        for place, heading in enumerate(candidates)
+        if _names(_plain(heading), parts, whole)
+    ]
+    if ranked:
+        names_site, place = min(ranked)
+        if not names_site:
+            if _plain(candidates[place]) == whole and _signs(title) > _signs(candidates[place]):
+                # A style sheet sets the signs between the parts of a name.
+                return title
+            own = candidates[ranked[0][1]]
+            if own in headings and candidates[place] not in headings:
+                # The title begins with the site's name, which stands over every page's content.
+                return own
+            # Outside the main content the end of a title is the site's name.
+            further = headings[place + 1 :]
+            return _own_heading(candidates[place], further, parts) or candidates[place]
+    is_vague = len(title.split()) == 1 and "." not in title
+    if is_vague and len(headings) == 1 and not ranked and not is_article:
+        return headings[0]
+    return _without_site_name(title, metadata.site_name, is_article=is_article)
+
+
+def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:
+    """Return the later heading that ends a title which begins with the name of the site."""
+    if len(parts) < 2 or not "".join(parts[:-1]).startswith(_plain(heading)):
+        return None
+    return next((each for each in further if _plain(each) == parts[-1]), None)
+
+
+def _shares_words(line: str, title: str) -> bool:
+    """Return whether most words of a line are in a title."""
+    words = re.findall(r"\w+", line.lower())
+    known = set(re.findall(r"\w+", title.lower()))
+    return 2 * sum(word in known for word in words) > len(words)
+
+
+def _is_title_of_site(title: str, headings: Sequence[str], url: str) -> bool:
+    """Return whether a title has no word of the page's address, nor of its headings.
+
+    A first heading with a word of the address names the page even if it repeats the site's name.
+    """
+    heading = next(iter(headings), "")
+    if title[:1].isdecimal():
+        # The number of a chapter.
+        return False
+    name = _long_words(_name_in_address(url))
+    words, of_title = _long_words(heading), _long_words(title)
+    if not name or not words or _NO_TITLE.fullmatch(heading) or name & of_title:
+        return False
+    if words & name:
+        return not _shares_words(heading, title)
+    return not any(of_title & _long_words(each) for each in headings)
+
+
+def _heading_of_address(headings: Sequence[str], url: str) -> str:
+    """Return the heading that has the last word of the page's address, or ""."""
+    words = re.findall(r"[^\W\d_]{3,}", _name_in_address(url).lower())
+    if not words:
+        return ""
+    return next((each for each in headings if words[-1] in re.findall(r"\w+", each.lower())), "")
+
+
+def _name_in_address(url: str) -> str:
+    """Return the last part of a path, without the ending of a file."""
+    path = re.sub(r"(?:/(?:index|default))?\.\w{2,5}$", "", url.partition("?")[0].partition("#")[0])
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def _long_words(text: str) -> set[str]:
+    return set(re.findall(r"[^\W\d_]{4,}", text.lower()))
+
+
+def _names(heading: str, parts: list[str], whole: str) -> bool:
+    """Return whether a title repeats the heading, not only a word of it."""
+    if not heading or heading not in whole:
+        return False
+    return heading in parts or whole.startswith(heading) or 2 * len(heading) >= len(whole)
+
+
+def _plain(words: str) -> str:
+    return "".join(re.findall(r"\w+", words.lower()))
+
+
+def _signs(words: str) -> int:
+    return len(re.sub(r"[\w\s]", "", words))
+
+
+def _without_site_name(title: str, site_name: str, *, is_article: bool) -> str:
+    if site_name:
+        name = re.escape(site_name)
+        pattern = rf"[{_DASHES}]\s*+{name}$|^{name}\s*+[{_DASHES}]\s*+"
+        stripped = re.sub(pattern, "", title).rstrip()
+        if stripped and stripped != title:
+            return stripped
+    parts = _TITLE_SEPARATOR.split(title)
+    if len(parts) == 1:
+        return title
+    # The site's name is the short part at the end; a short part at the start may be the subject.
+    kept = title[: title.rfind(parts[-1])].rstrip(f" {_DASHES}")
+    if _SITE.search(parts[0]) and not _SITE.search(parts[-1]):
+        # The site's name comes first.
+        return title
+    is_site = is_article or title[len(kept) :].strip()[0] in "|»" or _SITE.search(parts[-1])
+    return kept if is_site and len(parts[-1].split()) <= 5 and len(kept) >= 4 else title

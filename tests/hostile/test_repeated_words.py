@@ -1,0 +1,90 @@
+"""Texts that repeat their words or paragraphs are compared in bounded time."""
+
+from __future__ import annotations
+
+import time
+
+import anyio
+import pytest
+from tests.hostile.little_cpu import little_cpu
+from tests.site import running_site
+from tests.tools.library import open_library
+
+from citewell.answer.verify import verify_quote
+from citewell.core.difference import find_changes, mark_difference
+from citewell.core.sequence_match import find_opcodes
+
+
+def test_a_quote_of_few_words_is_looked_for_in_a_page_of_the_same() -> None:
+    with little_cpu():
+        result = verify_quote("heron fish " * 150 + "owl", "heron " * 20_000)
+
+    assert result.verdict in ("changed", "gone")
+
+
+def test_a_long_quote_is_not_looked_for_at_every_sentence() -> None:
+    page = "".join(f"The heron eats fish {number}. " for number in range(20_000))
+    quote = "".join(f"The heron eats fish {number}. " for number in range(9_003, 9_203))
+
+    with little_cpu():
+        result = verify_quote(quote.replace("9100", "none"), page)
+
+    assert result.verdict == "changed"
+    assert result.found is not None
+    assert result.found.startswith("The heron eats fish 9003.")
+    assert result.difference is not None
+    assert "[-none-]{+9100+}" in result.difference
+
+
+def test_paragraphs_and_words_that_repeat_are_compared() -> None:
+    old, new = ["heron", "fish"] * 700, ["fish", "heron", "owl"] * 460
+
+    with little_cpu():
+        changes = find_changes(
+            text := "\n\n".join(old), (0, len(text)), other := "\n\n".join(new), (0, len(other))
+        )
+        marked = mark_difference(" ".join(old), " ".join(new))
+
+    assert changes
+    assert "{+" in marked
+
+
+def test_what_both_begin_and_end_with_is_equal_however_long() -> None:
+    same = ["heron"] * 50_000
+
+    steps = find_opcodes([*same, "fish", *same], [*same, "owl", "crow", *same])
+
+    assert steps == [
+        ("equal", 0, 50_000, 0, 50_000),
+        ("replace", 50_000, 50_001, 50_000, 50_002),
+        ("equal", 50_001, 100_001, 50_002, 100_002),
+    ]
+
+
+@pytest.mark.anyio
+async def test_quotes_are_looked_for_beside_the_event_loop() -> None:
+    page = "".join(f"<p>The heron eats fish {number}.</p>" for number in range(6_000))
+    longest = 0.0
+
+    async def beat(scope: anyio.CancelScope) -> None:
+        nonlocal longest
+        with scope:
+            while True:
+                before = time.thread_time()
+                await anyio.sleep(0.001)
+                longest = max(longest, time.thread_time() - before)
+
+    with running_site({"/herons": f"<html><title>H</title><main>{page}"}) as site:
+        url = site.url("/herons")
+        async with open_library(web_allowed_private_hosts=(site.host,)) as library:
+            await library.parts.ingester.ingest(url, project="default")
+            # What is loaded at the first call is not counted.
+            await library.result("kb.verify_quote", quote="fish 1.", url=url)
+            async with anyio.create_task_group() as tasks:
+                beating = anyio.CancelScope()
+                tasks.start_soon(beat, beating)
+                await library.result("kb.verify_quote", quote="The owl " * 600, url=url)
+                beating.cancel()
+
+    # In CPU time of the loop's own thread, so that other work on the machine does not count.
+    assert longest < 0.1
