@@ -52,6 +52,8 @@ _HEAD_RATE = 6e-4
 _WARM_UP = 60
 _LEAST_RATE = 0.02
 _REPORTED = 25
+_KEPT = 0.998
+"""What the mean of the weights keeps at each step; the mean is what is measured and written."""
 _READ = 7
 
 
@@ -133,7 +135,7 @@ def train(
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01, betas=(0.9, 0.98))
     steps = max(1, int(len(lists) * epochs / _BATCH))
     chance = random.Random(1)
-    waiting: list[ReadList] = []
+    means = {name: tensor.detach().clone() for name, tensor in weights.items()}
     began, losses = time.monotonic(), list[float]()
     for step in range(1, steps + 1):
         done = max(step / steps, (time.monotonic() - began) / (60 * minutes))
@@ -141,9 +143,7 @@ def train(
             break
         for group, rate in zip(optimizer.param_groups, (_HEAD_RATE, _RATE), strict=True):
             group["lr"] = rate * min(1.0, step / _WARM_UP) * max(_LEAST_RATE, 1 - done)
-        if len(waiting) < _BATCH:
-            waiting += chance.sample(lists, len(lists))
-        batch = [waiting.pop() for _ in range(min(_BATCH, len(waiting)))]
+        batch = chance.sample(lists, min(_BATCH, len(lists)))
         examples = [
             make_example(granite, each.question, choose_passages(each, chance), one_window=True)
             for each in batch
@@ -154,10 +154,16 @@ def train(
         loss.backward()
         torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)
         optimizer.step()
+        kept = min(_KEPT, step / (step + _WARM_UP))
+        for name, tensor in weights.items():
+            means[name].lerp_(tensor.detach(), 1 - kept)
         losses.append(loss.item())
         if step % _REPORTED == 0:
             recent = np.mean(losses[-_REPORTED:])
             print(f"{step} of {steps}: loss {recent:.3f}", flush=True)
+    with torch.no_grad():
+        for name, tensor in weights.items():
+            tensor.copy_(means[name])
 
 
 def measure(granite: Granite, weights: Weights, lists: Sequence[ReadList]) -> str:

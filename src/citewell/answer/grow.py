@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.answer.spans import split_units
+from citewell.core.text import after_quote_marks
 from citewell.core.tokens import count_tokens
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def grow(
 
 def is_change_note(text: str, unit: Unit) -> bool:
     """Return whether a unit says since when something is as it is."""
-    return bool(_CHANGE_NOTE.match(text, unit.start))
+    return bool(_CHANGE_NOTE.match(text, after_quote_marks(text, unit.start)))
 
 
 def _complete(units: Sequence[Unit], last: int, *, least: int, fits: Callable[[int], bool]) -> int:
@@ -141,13 +142,13 @@ def join(
 def _head_of_table(units: Sequence[Unit], row: int, text: str) -> int:
     """Return the unit that the table of a row begins with: its header, or its first row."""
     first = row
-    while first > 0 and text.startswith("|", units[first - 1].start):
+    while first > 0 and _is_row(units, first - 1, text):
         first -= 1
     return first
 
 
 def _is_row(units: Sequence[Unit], at: int, text: str) -> bool:
-    return at < len(units) and text.startswith("|", units[at].start)
+    return at < len(units) and text.startswith("|", after_quote_marks(text, units[at].start))
 
 
 @lru_cache(maxsize=4096)
@@ -164,7 +165,9 @@ def _needs_before(units: Sequence[Unit], at: int, text: str) -> bool:
         return True
     if unit.kind == "code":
         return before.kind == "sentence"
-    return not unit.starts_paragraph and bool(_REFERS_BACK.match(text, unit.start))
+    return not unit.starts_paragraph and bool(
+        _REFERS_BACK.match(text, after_quote_marks(text, unit.start))
+    )
 
 
 def _breaks(units: Sequence[Unit], at: int) -> bool:

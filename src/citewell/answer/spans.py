@@ -17,7 +17,7 @@ from citewell.core.answer_types import agreement
 from citewell.core.definitions import asked_terms, defines
 from citewell.core.frozen import frozen
 from citewell.core.odds import log_odds
-from citewell.core.text import chunk_sentences
+from citewell.core.text import after_quote_marks, chunk_sentences
 from citewell.core.words import text_words, words
 
 if TYPE_CHECKING:
@@ -230,7 +230,8 @@ def split_units(text: str) -> tuple[Unit, ...]:
         own = tuple(text_words(text[start:end]))
         if starts_paragraph and units and units[-1].kind != "name":
             term = frozenset()
-        if not text.startswith("|", start):
+        is_of_table = text.startswith("|", after_quote_marks(text, start))
+        if not is_of_table:
             header = frozenset()
         units.append(
             Unit(
@@ -245,14 +246,16 @@ def split_units(text: str) -> tuple[Unit, ...]:
         )
         if kind == "name":
             term = frozenset(own)
-        elif kind == "heading" and text.startswith("|", start):
+        elif kind == "heading" and is_of_table:
             header = header | frozenset(own)
         elif kind == "heading":
             heading = frozenset(own)
     return tuple(units)
 
 
-def _kind_of(text: str, following: str) -> UnitKind:
+def _kind_of(quoted: str, following: str) -> UnitKind:
+    text = quoted[after_quote_marks(quoted, 0) :]
+    following = following[after_quote_marks(following, 0) :]
     if text.startswith("#") or _TABLE_RULE.match(text) or _TABLE_RULE.match(following):
         return "heading"
     if text.startswith(_FENCES):
@@ -267,7 +270,7 @@ def _kind_of(text: str, following: str) -> UnitKind:
         beside, links = _LINK.subn(" ", text)
         if links and len(words(beside)) <= _WORDS_TO_POINT:
             return "pointer"
-    if text[-1] in ":：":
+    if text.endswith((":", "：")):
         return "lead_in"
     return "item" if _ITEM.match(text) else "sentence"
 

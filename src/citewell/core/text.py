@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 Span = tuple[int, int]
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"^[ >]*(`{3,}|~{3,})")
 _FENCE_CHARACTERS = ("`", "~")
 # What begins a span that is never split: a fence, a table row, a heading.
 _WHOLE = ("```", "~~~", "|", "#")
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+")
 # A run of marks is tried once, from its first mark on: a page of dots would be tried from each.
 _SENTENCE_END = re.compile(r"[.?!](?<![.?!].)[.?!]*+[\"'”’)\]*_`]*+(?=\s)|[。！？]++[」』）】”’]*+")
 _NEXT_LETTER = re.compile(r"\S")
@@ -88,7 +88,7 @@ def sentence_spans(text: str) -> list[Span]:
     """
     spans: list[Span] = []
     for start, end in _paragraphs(text):
-        if text.startswith(_WHOLE, start):
+        if text.startswith(_WHOLE, after_quote_marks(text, start)):
             spans.append((start, end))
         else:
             spans.extend(_sentences(text, start, end))
@@ -114,11 +114,12 @@ def _paragraphs(text: str) -> list[Span]:
 
     for line in text.splitlines(keepends=True):
         end = position + len(line)
+        bare = line.lstrip("> \t")
         # Most lines begin with a letter, and are neither of these.
-        first = line.lstrip()[:1]
+        first = bare[:1].strip()
         mark = _FENCE.match(line) if first in _FENCE_CHARACTERS else None
         if fence:
-            if mark and mark.group(1).startswith(fence) and not line.strip(" `~\r\n"):
+            if mark and mark.group(1).startswith(fence) and not line.strip("> `~\r\n"):
                 fence = ""
                 close(end)
         elif mark:
@@ -130,7 +131,7 @@ def _paragraphs(text: str) -> list[Span]:
             close(position)
             start = position
             close(end)
-        elif start < 0 or (not first.isalpha() and _ITEM.match(line)):
+        elif start < 0 or (not first.isalpha() and _ITEM.match(bare)):
             close(position)
             start = position
         position = end
@@ -154,6 +155,13 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
     if trimmed := trim_span(text, begin, end):
         spans.append(trimmed)
     return spans
+
+
+def after_quote_marks(text: str, start: int) -> int:
+    """Return where a line that begins at `start` goes on after the marks of block quotes."""
+    while text.startswith((">", " "), start):
+        start += 1
+    return start
 
 
 def trim_span(text: str, start: int, end: int) -> Span | None:
