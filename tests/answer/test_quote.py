@@ -105,6 +105,21 @@ def test_a_small_table_is_quoted_whole() -> None:
     assert picked("How long are credentials cached by default?", table) == [table]
 
 
+def test_what_announces_a_table_is_quoted_with_its_rows() -> None:
+    text = (
+        "**Table 4.1. Attributes of connection strings**\n\n"
+        "| Name | Meaning |\n|---|---|\n| SERVER | a host |\n| SERVERNAME | an entry |"
+    )
+
+    assert picked("Which attributes can connection strings have?", text) == [text]
+
+
+def test_a_sentence_that_goes_on_in_code_is_quoted_with_it() -> None:
+    text = "A rule can point to a script instead of a shell command, e.g.\n\n```\nscript: x.py\n```"
+
+    assert picked("Can a rule point to an external script?", text) == [text]
+
+
 def test_a_row_far_below_its_header_is_quoted_alone() -> None:
     rows = "".join(f"| level{n} | {n} |\n" for n in range(100))
     table = f"| Level | Value |\n|---|---|\n{rows}| WARNING | 30 |"

@@ -118,8 +118,9 @@ async def test_a_comparison_has_evidence_for_each_side(tmp_path: Path) -> None:
 
     assert result.intent == "comparison"
     assert {quote.url for quote in result.quotes} == {site.url("/heron"), site.url("/egret")}
-    assert 'part: "herons"' in brief
-    assert 'part: "egrets"' in brief
+    assert "Part 1: herons\nPart 2: egrets" in brief
+    assert "part 1, id" in brief
+    assert "part 2, id" in brief
 
 
 async def test_one_url_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:

@@ -30,8 +30,6 @@ _FRAME_TOKENS = 40
 _LEAST_BLOCK_TOKENS = 40
 _CUT = "[cut here]"
 _CUT_BEFORE = "[cut before this]"
-# Of the part of the question that a quote is for, which is repeated with every quote.
-_PART_CHARACTERS = 60
 
 
 def format_brief(
@@ -133,6 +131,8 @@ def _format_evidence(
     notes = [f"Caution: {caution}" for caution in result.cautions]
     if what == "quotes" and any(map(_may_be_short, result.quotes[1 : len(shown)])):
         notes.append("A link [n]#… continues the URL of source [n].")
+    if what == "quotes" and len(result.sub_queries) > 1:
+        notes += [f"Part {n}: {one_line(part)}" for n, part in enumerate(result.sub_queries, 1)]
     lines = ["\n".join(["[EVIDENCE]", *notes]), *shown]
     total += result.omitted
     if len(shown) < total:
@@ -152,8 +152,8 @@ def _format_quote(
     is_first: bool,
 ) -> str:
     marks = [] if quote.confidence is None else [f"confidence: {quote.confidence:.2f}"]
-    if len(result.sub_queries) > 1:
-        marks.append(f'part: "{one_line(quote.sub_query, limit=_PART_CHARACTERS)}"')
+    if result.answered and len(result.sub_queries) > 1 and quote.sub_query in result.sub_queries:
+        marks.append(f"part {result.sub_queries.index(quote.sub_query) + 1}")
     marks.append(f"id {quote.citation_id}")
     if quote.origin == "supplied":
         marks.append(SUPPLIED)

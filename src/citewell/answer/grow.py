@@ -60,18 +60,15 @@ def grow(
     # What a lead-in announces is quoted along even where it has to be cut.
     while units[last].kind in _INCOMPLETE and fits(first, last + 1, math.inf):
         last += 1
+    if units[last].kind in _INCOMPLETE and _is_row(units, last + 1, text):
+        return first, _end_of_rows(units, first, last, text, max_tokens=longest)
     if units[first].kind == "row":
         head = _head_of_table(units, first, text)
         is_near = _tokens_of(units[head : last + 1], text) <= longest
         first = head if is_near else first
         # The rows of a small table are read together: a setting's default beside its module.
-        while (
-            is_near
-            and _is_row(units, last + 1, text)
-            and _tokens_of(units[first : last + 2], text) <= max_tokens
-        ):
-            last += 1
-        return first, last
+        end = _end_of_rows(units, first, last, text, max_tokens=max_tokens) if is_near else last
+        return first, end
     while with_context and _needs_before(units, first, text) and fits(first - 1, last, longest):
         first -= 1
     while True:
@@ -145,6 +142,18 @@ def _head_of_table(units: Sequence[Unit], row: int, text: str) -> int:
     while first > 0 and _is_row(units, first - 1, text):
         first -= 1
     return first
+
+
+def _end_of_rows(
+    units: Sequence[Unit], first: int, last: int, text: str, *, max_tokens: int
+) -> int:
+    """Return the last row after `last` that can be quoted from `first` on; one row always can."""
+    end = last
+    while _is_row(units, end + 1, text) and (
+        units[end].kind != "row" or _tokens_of(units[first : end + 2], text) <= max_tokens
+    ):
+        end += 1
+    return end
 
 
 def _is_row(units: Sequence[Unit], at: int, text: str) -> bool:

@@ -73,6 +73,8 @@ _WORDS_TO_POINT = 3
 _TABLE_RULE = re.compile(r"\|[\s:|-]+$")
 _NAME = re.compile(r"(?:[-*] )?\*\*[^\n]+\*\*(?:\n\*\*[^\n]+\*\*)*$")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s")
+# Before code, these end a sentence that goes on there.
+_GOES_ON = re.compile(r"\b(?:e\.g|i\.e|for (?:example|instance)|as follows|like (?:this|so))[.,]?$")
 _FENCES = ("```", "~~~")
 
 
@@ -270,7 +272,7 @@ def _kind_of(quoted: str, following: str) -> UnitKind:
         beside, links = _LINK.subn(" ", text)
         if links and len(words(beside)) <= _WORDS_TO_POINT:
             return "pointer"
-    if text.endswith((":", "：")):
+    if text.endswith((":", "：")) or (following.startswith(_FENCES) and _GOES_ON.search(text)):
         return "lead_in"
     return "item" if _ITEM.match(text) else "sentence"
 

@@ -84,11 +84,12 @@ def as_read(markdown: str) -> str:
 def sentence_spans(text: str) -> list[Span]:
     """Return where the sentences of Markdown `text` stand, in order, white space trimmed.
 
-    A fenced code block, a table row and a heading are one span each; a list item begins a new one.
+    A fenced code block, a table row, a heading and a line in bold are one span each; a list item
+    begins a new one.
     """
     spans: list[Span] = []
     for start, end in _paragraphs(text):
-        if text.startswith(_WHOLE, after_quote_marks(text, start)):
+        if text.startswith(_WHOLE, after_quote_marks(text, start)) or _is_name(text, start, end):
             spans.append((start, end))
         else:
             spans.extend(_sentences(text, start, end))
@@ -137,6 +138,12 @@ def _paragraphs(text: str) -> list[Span]:
         position = end
     close(len(text))
     return spans
+
+
+def _is_name(text: str, start: int, end: int) -> bool:
+    """Return whether all of a line is in bold: the name of a table, an example or a term."""
+    is_bold = text.startswith("**", start) and text.endswith("**", start, end)
+    return is_bold and text.count("**", start, end) == 2 and "\n" not in text[start:end]
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
