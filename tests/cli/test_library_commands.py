@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.cli.shell import Shell
+from tests.site import Response
 
 from citewell.cli.main import main
 
@@ -105,6 +106,42 @@ def test_a_whole_site_is_ingested(shell: Shell, capsys: pytest.CaptureFixture[st
     assert code == 0
     assert out.startswith("completed: Buoy")
     assert "2 pages" in out
+
+
+def test_pages_of_a_site_that_fail_are_listed_with_advice_and_tried_again_alone(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages, url = shell.site.pages, shell.site.url
+    names = ("index.html", "closed", "busy")
+    pages["/book/sitemap.xml"] = Response(
+        body="".join(
+            [
+                "<urlset>",
+                *(f"<url><loc>{url('/book/' + n)}</loc></url>" for n in names),
+                "</urlset>",
+            ]
+        ).encode(),
+        headers={"Content-Type": "application/xml"},
+    )
+    pages["/book/index.html"] = "<title>The book</title><main><p>A book about reeds.</p></main>"
+    pages["/book/closed"] = Response(status=403, body=b"no")
+    pages["/book/busy"] = Response(status=503, body=b"later")
+
+    code = run(shell, "ingest", "--site", url("/book/"))
+    told = capsys.readouterr().out
+    pages["/book/busy"] = "<title>Busy</title><main><p>It answers again.</p></main>"
+    shell.site.requests.clear()
+    again = run_json(shell, capsys, "sites", "refresh", url("/book/"), "--failed")
+
+    assert code == 1
+    assert "The book — " in told, "a folder is named by its index"
+    assert f"- failed: {url('/book/busy')} answers with status 503\n  try: `citewell sites" in told
+    assert f"- failed: {url('/book/closed')} answers with status 403\n  try: The site" in told
+    [website] = again["websites"]
+    assert [(page["url"], page["kind"]) for page in website["failures"]] == [
+        (url("/book/closed"), "refused")
+    ]
+    assert "/book/index.html" not in shell.site.paths()
 
 
 def test_pages_that_are_ingested_become_entries_of_the_library(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from citewell.core.crawl_failures import read_note
 from citewell.core.errors import CitewellError, NotFound, RobotsDisallowed
 from citewell.core.frozen import frozen
 from citewell.core.progress import OnProgress, no_progress
@@ -12,6 +13,7 @@ from citewell.jobs.website_status import is_stale, website_status
 
 if TYPE_CHECKING:
     from citewell.app.parts import PartName, Parts
+    from citewell.core.crawl_failures import FailureKind
     from citewell.core.jobs import Job
     from citewell.core.library import (
         CrawlOptions,
@@ -35,6 +37,15 @@ class WebsiteView:
     is_stale: bool
     job: Job | None = None
     """None in lists, and where there was no job yet."""
+
+
+@frozen
+class FailedPage:
+    """A page of a site that could not be read, and why."""
+
+    url: str
+    kind: FailureKind
+    reason: str
 
 
 @frozen
@@ -76,6 +87,13 @@ async def view_website(parts: Parts, source_id: int, *, project: str) -> Website
     """
     status = await website_status(parts.store, source_id, project=project)
     return _view(status.website, parts, job=status.job)
+
+
+async def list_failed_pages(parts: Parts, source_id: int, *, limit: int) -> list[FailedPage]:
+    """Return the first pages that the last crawl of a site could not read."""
+    notes = await parts.store.crawls.first_errors(source_id, limit=limit)
+    failures = [(url, read_note(note)) for url, note in notes]
+    return [FailedPage(url=url, kind=told.kind, reason=told.reason) for url, told in failures]
 
 
 async def find_website(parts: Parts, name: str, *, project: str) -> Website:
@@ -178,10 +196,11 @@ async def refresh_website(
     *,
     project: str,
     caller: str,
+    only_failed: bool = False,
     wait_seconds: float | None,
     on_progress: OnProgress = no_progress,
 ) -> Refreshed:
-    """Fetch a website again; only what changed is written and embedded.
+    """Fetch a website again, or what failed of it; only what changed is written and embedded.
 
     Raises:
         NotFound: there is no such website.
@@ -190,7 +209,11 @@ async def refresh_website(
     emit("WebsiteRefreshStart", tool_name=caller, source_id=source_id)
     try:
         return await parts.library.refresh(
-            source_id, project=project, wait_seconds=wait_seconds, on_progress=on_progress
+            source_id,
+            project=project,
+            only_failed=only_failed,
+            wait_seconds=wait_seconds,
+            on_progress=on_progress,
         )
     except CitewellError as error:
         emit("WebsiteRefreshFailed", tool_name=caller, source_id=source_id, error=error.message)

@@ -34,6 +34,7 @@ from citewell.cli.library_shapes import (
     websites_table,
 )
 from citewell.cli.parser import number_between
+from citewell.cli.site_failures import failed_pages_of, failure_lines, failure_shapes
 from citewell.cli.work import Outcome, add_json_option, interrupted, run_work
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
@@ -64,6 +65,7 @@ EXAMPLES = """\
   citewell sites list --status failed
   citewell sites refresh 42
   citewell sites refresh --stale
+  citewell sites refresh 42 --failed
   citewell sites show https://blog.example/post
   citewell sites delete 42"""
 
@@ -151,6 +153,9 @@ def _add_adding_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_refresh_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--stale", action="store_true", help="all that are too old")
+    parser.add_argument(
+        "--failed", action="store_true", help="only the pages of a site that could not be read"
+    )
     _add_background_option(parser)
 
 
@@ -223,6 +228,7 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
 async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) -> Outcome:
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
+    has_failed = False
     for processed in begun:
         website = processed.website
         view = await view_website(parts, website.source_id, project=website.project)
@@ -234,14 +240,20 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
         if state == "failed" and view.job is not None and view.job.error is not None:
             advice = error_of_kind(view.job.error_kind, view.job.error).suggestion
             lines += [f"  try: {advice}"] if advice else []
-    failed = [shape for shape in shapes if shape["status"] == "failed"]
+        pages = await failed_pages_of(parts, view.website)
+        shape["failures"] = failure_shapes(pages)
+        # What was read before is as it was: nothing failed this time.
+        if not processed.is_cached and not background:
+            lines += failure_lines(view.website, pages)
+            has_failed = has_failed or bool(pages)
+        has_failed = has_failed or view.website.status == "failed"
     if background:
         lines.append("A running server or `citewell worker` does the work; see `citewell jobs`.")
     text = "\n".join(lines)
     return Outcome(
         text=text,
         structured={"websites": shapes},
-        has_failed=bool(failed),
+        has_failed=has_failed,
     )
 
 
@@ -318,15 +330,19 @@ async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgr
             website.source_id,
             project=project,
             caller=_CALLER,
+            only_failed=arguments.failed,
             wait_seconds=wait,
             on_progress=on_progress,
         )
-        has_failed = has_failed or done.job.state == "failed"
         report = done.report
+        pages = [] if report is None else await failed_pages_of(parts, done.website)
+        has_failed = has_failed or bool(pages) or done.job.state == "failed"
         shape = website_shape(await view_website(parts, website.source_id, project=project))
-        shapes.append(shape | {"report": report and report_shape(report)})
+        shape |= {"report": report and report_shape(report), "failures": failure_shapes(pages)}
+        shapes.append(shape)
         lines.append(_line(done.website, "queued" if arguments.background else done.website.status))
         lines += [report_text(report)] if report is not None else []
+        lines += failure_lines(done.website, pages)
     text = "\n".join(lines) or "Nothing is stale."
     return Outcome(text=text, structured={"websites": shapes}, has_failed=has_failed)
 

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from citewell.core.crawl_failures import may_pass, note_of
 from citewell.core.errors import (
     CitewellError,
     EmptyPage,
     FetchError,
-    FetchTimeout,
-    HostUnreachable,
-    HttpStatusError,
     NotAUrl,
     NotFound,
     PageNotFound,
@@ -156,15 +154,15 @@ class SiteCrawler:
         try:
             outcome = await self._crawl_page(at)
         except FetchError as error:
-            if _is_trouble_of_the_site(error) and not self._is_last_round:
+            if may_pass(error) and not self._is_last_round:
                 self._unreachable[at.url] = error
                 self._failures_in_a_row += 1
                 return None
-            return CrawlOutcome(url=at.url, state=_state_of(error), error=error.message)
+            return CrawlOutcome(url=at.url, state=_state_of(error), error=note_of(error))
         except (StoreError, NotFound):
             raise
         except CitewellError as error:
-            return CrawlOutcome(url=at.url, state="failed", error=error.message)
+            return CrawlOutcome(url=at.url, state="failed", error=note_of(error))
         if outcome.state == "read":
             self._failures_in_a_row = 0
         return outcome
@@ -283,12 +281,12 @@ class SiteCrawler:
             await self._store.library.leave_page(self._site_id, page.source_id)
             change = PageChange(url=page.url, source_id=page.source_id, kind="removed")
             return CrawlOutcome(url=at.url, state="gone", change=change, chunks_removed=page.chunks)
-        if isinstance(error, FetchError) and _is_trouble_of_the_site(error):
+        if may_pass(error):
             raise error
         change = PageChange(
             url=page.url, source_id=page.source_id, kind="failed", error=error.message
         )
-        return CrawlOutcome(url=at.url, state="failed", error=error.message, change=change)
+        return CrawlOutcome(url=at.url, state="failed", error=note_of(error), change=change)
 
     async def _leave_out(self, refusal: CrawlOutcome, page: PageInfo | None) -> CrawlOutcome:
         """Take a page that was stored before, and is refused now, out of the site."""
@@ -376,15 +374,6 @@ def _state_of(error: FetchError) -> CrawlState:
     if isinstance(error, RobotsDisallowed | UnsupportedContent | EmptyPage):
         return "left_out"
     return "failed"
-
-
-def _is_trouble_of_the_site(error: FetchError) -> bool:
-    if isinstance(error, HttpStatusError):
-        status = error.details.get("status")
-        return isinstance(status, int) and (status >= 500 or status == 429)
-    if isinstance(error, RobotsDisallowed):
-        return error.details.get("may_pass") is True
-    return isinstance(error, FetchTimeout | HostUnreachable)
 
 
 def _last_moment(modified_at: str | None) -> datetime | None:

@@ -195,6 +195,8 @@ def test_pages_of_a_site_that_failed_are_listed_and_tried_again_alone(tab: Tab) 
     expect(failures.get_by_role("listitem")).to_have_count(2, timeout=60_000)
     expect(failures.get_by_role("listitem").first).to_contain_text("/part/two")
     expect(failures.get_by_role("listitem").first).to_contain_text("403")
+    expect(failures.get_by_role("heading", name="The site refused access")).to_be_visible()
+    expect(failures).to_contain_text("closed to programs")
     expect(page.locator(".reader-head .note")).to_contain_text(site.url("/part/two"))
     tab.check_looks()
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from citewell.app import websites
+from citewell.core.crawl_failures import FailureKind
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
 from citewell.core.frozen import frozen
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from citewell.app.parts import PartName
-    from citewell.app.websites import SitePreview, WebsiteListing, WebsiteView
+    from citewell.app.websites import FailedPage, SitePreview, WebsiteListing, WebsiteView
     from citewell.core.jobs import Job
     from citewell.core.library import (
         CrawlOptions,
@@ -91,11 +92,11 @@ class JobGroup:
 
 
 @frozen
-class FailedPage:
-    """A page of a site that could not be read, and why."""
+class FailureGroup:
+    """Pages of a site that could not be read and need the same remedy."""
 
-    url: str
-    reason: str
+    kind: FailureKind
+    pages: Sequence[FailedPage]
 
 
 @frozen
@@ -108,10 +109,15 @@ class WebsitePage:
     jobs: JobGroup | None
     holder: Website | None
     """The site that holds a page which nobody added by itself."""
-    failures: Sequence[FailedPage]
+    failures: Sequence[FailureGroup]
     """The first pages that the last crawl could not read."""
     failed: int
     """How many there are."""
+
+    @property
+    def failures_left_out(self) -> int:
+        """How many of them are not in `failures`."""
+        return self.failed - sum(len(group.pages) for group in self.failures)
 
 
 @frozen
@@ -139,7 +145,7 @@ async def view_website(source_id: int, call: Call, *, after: int = 0) -> Website
     view = await websites.view_website(call.parts, source_id, project=project)
     groups = await list_jobs(call)
     is_site = view.website.kind == "site"
-    errors = await store.crawls.first_errors(source_id, limit=_FAILURES_AT_ONCE)
+    failed = await websites.list_failed_pages(call.parts, source_id, limit=_FAILURES_AT_ONCE)
     counts = await store.crawls.count_urls(source_id)
     return WebsitePage(
         view=view,
@@ -150,7 +156,11 @@ async def view_website(source_id: int, call: Call, *, after: int = 0) -> Website
         else (),
         jobs=next((group for group in groups if group.source_id == source_id), None),
         holder=None if view.website.is_entry else await _holder_of(source_id, call),
-        failures=[FailedPage(url=url, reason=reason) for url, reason in errors],
+        failures=[
+            FailureGroup(kind=kind, pages=pages)
+            for kind in get_args(FailureKind)
+            if (pages := [page for page in failed if page.kind == kind])
+        ],
         failed=counts.get("failed", 0),
     )
 
