@@ -13,6 +13,8 @@ pytestmark = pytest.mark.slow
 
 MAX_BYTES = 150_000
 MAX_SHIFT = 0.01
+# What was found so far gives way to the answer.
+MAX_SHIFT_OF_AN_ANSWER = 0.05
 # What the browser measures as cumulative layout shift.
 WATCH_SHIFTS = (
     "window.shift = 0; new PerformanceObserver((list) => { for (const entry of list.getEntries()) "
@@ -43,6 +45,23 @@ def test_pages_are_light_and_stay_where_they_are(browser: Browser, scene: Scene)
         if name not in ("connected", "quote"):
             assert page.evaluate("window.shift") < MAX_SHIFT, name
         context.close()
+
+
+def test_an_answer_comes_without_moving_the_page(browser: Browser, scene: Scene) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.add_init_script(WATCH_SHIFTS)
+
+    page.goto(f"{scene.url}{addresses(scene)['found']}")
+    card = page.locator(".quote-card").first
+    expect(card).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden()
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))")
+
+    assert page.evaluate("window.shift") < MAX_SHIFT_OF_AN_ANSWER
+    host = scene.site.url("/").partition("://")[2].rstrip("/")
+    expect(card.get_by_role("link", name=f"{host}/handbook")).to_be_visible()
+    context.close()
 
 
 def test_pages_are_for_everyone(tab: Tab) -> None:

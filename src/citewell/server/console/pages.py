@@ -66,6 +66,7 @@ class Pages:
         self._templates.filters["difference"] = mark_difference
         self._templates.filters["size"] = _size
         self._templates.filters["breakable"] = _breakable
+        self._templates.filters["address"] = _address
         self._templates.filters["sentence"] = _sentence
         self._templates.filters["plain"] = plain_lines
         self._templates.filters["said_of"] = lambda reason, url: _said_of(reason, url, texts)
@@ -142,6 +143,11 @@ def _sentence(message: str) -> str:
 def _breakable(text: str) -> Markup:
     """Return a text whose long names are broken into lines at their dots and underscores."""
     return Markup(_LONG_NAME.sub(_with_break_points, str(escape(text))))
+
+
+def _address(url: str) -> str:
+    """Return the host and path of a URL, by which people tell one site from another."""
+    return url.partition("://")[2].partition("#")[0].rstrip("/")
 
 
 def _said_of(reason: str, url: str, texts: Texts) -> str:

@@ -45,6 +45,8 @@
 
   const showFound = ({ html }) => {
     const found = document.getElementById("found");
+    // First, lest what was found jumps up when it goes.
+    document.getElementById("progress").hidden = true;
     found.innerHTML = html;
     htmx.process(found);
     document.dispatchEvent(new CustomEvent("citewell:shown"));
@@ -59,14 +61,12 @@
     part("so-far").hidden = true;
     part("step").textContent = text("asking");
     document.getElementById("progress").hidden = false;
-    form.querySelector("[data-ask-stop]").hidden = false;
     form.setAttribute("aria-busy", "true");
     citewell.say("");
   };
 
   const end = (form) => {
     document.getElementById("progress").hidden = true;
-    form.querySelector("[data-ask-stop]").hidden = true;
     form.removeAttribute("aria-busy");
   };
 
