@@ -94,6 +94,9 @@ def test_a_waiting_job_is_cancelled_and_retried(
     assert "job 1: cancelled" in out
     assert "job 1: waiting" in out
     assert run(shell, "jobs", "cancel", "99") == 1
+    run(shell, "worker", "--until-idle")
+    assert run(shell, "jobs", "retry", "1") == 1
+    assert "job 1: done, so it cannot be tried again" in capsys.readouterr().out
 
 
 def test_a_whole_site_is_ingested(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,6 +145,10 @@ def test_pages_of_a_site_that_fail_are_listed_with_advice_and_tried_again_alone(
         (url("/book/closed"), "refused")
     ]
     assert "/book/index.html" not in shell.site.paths()
+    pages["/book/closed"] = "<title>Open</title><main><p>It is open to all now.</p></main>"
+    assert run(shell, "sites", "refresh", url("/book/"), "--failed") == 0
+    assert run(shell, "sites", "refresh", url("/book/"), "--failed") == 0
+    assert "no page failed" in capsys.readouterr().out
 
 
 def test_pages_that_are_ingested_become_entries_of_the_library(

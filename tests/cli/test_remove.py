@@ -99,6 +99,8 @@ def test_the_person_at_the_terminal_is_asked(
     )
 
     assert "Delete? [y/N]" in shown
+    assert ("Nothing was deleted." in shown) == is_kept
+    assert "error" not in shown
     assert bool(urls(shell, capsys)) == is_kept
 
 

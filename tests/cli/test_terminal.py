@@ -64,6 +64,19 @@ def test_the_file_being_read_is_named_and_its_reading_counts_in_the_time(
     assert in_search < float(shown[1]) <= took
 
 
+def test_tags_are_shown_as_they_are_written_in_text_and_code(shell: Shell) -> None:
+    shell.site.pages["/tags"] = (
+        "<title>Storage</title><main><h1>Storage</h1><p>When the memory is full, &lt;ring&gt; takes "
+        "over and <code>&lt;oldest&gt;</code> goes:</p>"
+        '<pre>memory.when_full("/&lt;newest&gt;")</pre></main>'
+    )
+
+    shown = text_of(ask(shell, path="/tags", columns=120))
+
+    assert "full, <ring> takes over and <oldest> goes" in shown
+    assert 'memory.when_full("/<newest>")' in shown
+
+
 @pytest.mark.parametrize("columns", [45, 80, 140])
 def test_quotes_are_wrapped_to_the_terminal(shell: Shell, columns: int) -> None:
     shell.site.pages["/wide"] = Response(

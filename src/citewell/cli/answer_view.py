@@ -39,7 +39,11 @@ _MOST_LINES = 14
 _MOST_LINKS = 3
 _WORTH_BOLD = 0.4
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-_HTML_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+# Code is matched first, so that the tags in it are left alone.
+_HTML_TAG = re.compile(
+    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?P<ticks>`++)[^`\n]++(?P=ticks))|<(?=[A-Za-z/!?])",
+    re.DOTALL | re.MULTILINE,
+)
 # An address that rich's Markdown would not link, and print beside its text instead.
 _OTHER_LINK = re.compile(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\s]*\)")
 _BOLD = Style(bold=True)
@@ -230,8 +234,8 @@ def _shorten(text: str) -> tuple[str, int]:
 def _as_markdown(text: str) -> Markdown:
     shown = _OTHER_LINK.sub(r"\1", show_controls(text))
     # Rich drops HTML, but a page that writes of <title> means the word.
-    is_code = shown.startswith("```")
-    return Markdown(shown if is_code else _HTML_TAG.sub(r"\\<", shown), code_theme="ansi_dark")
+    shown = _HTML_TAG.sub(lambda found: found["code"] or r"\<", shown)
+    return Markdown(shown, code_theme="ansi_dark")
 
 
 @dataclass(frozen=True, slots=True)

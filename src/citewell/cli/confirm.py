@@ -30,4 +30,4 @@ def refuse_unless_agreed(things: Sequence[str], *, is_agreed: bool) -> None:
     print(join_lines(["To be deleted:", *listed]), file=sys.stderr)
     print("Delete? [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise InvalidArgument("nothing was deleted")
+        raise InvalidArgument("Nothing was deleted.", declined=True)

@@ -29,6 +29,7 @@ from citewell.store.open import database_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from citewell.core.settings import Settings
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
         print(json.dumps({"findings": [asdict(finding) for finding in findings]}, indent=2))
     else:
         database = describe_database(settings.database_url)
-        print_text("\n".join([f"Database: {database}", "", *map(_line, findings)]))
+        print_text("\n".join([f"Database: {database}", "", *_lines(findings)]))
     return EXIT_TOOL_ERROR if any(finding.state == "problem" for finding in findings) else 0
 
 
@@ -78,10 +79,12 @@ async def _look(settings: Settings, url: str | None) -> list[Finding]:
     return [*findings, *_check_clients()]
 
 
-def _line(finding: Finding) -> str:
-    width = max(len("certificates"), len(finding.name))
-    line = f"{_MARKS[finding.state]} {finding.name:<{width}}  {finding.message}"
-    return f"{line}\n  {'':<{width}}  fix: {finding.fix}" if finding.fix else line
+def _lines(findings: Sequence[Finding]) -> Iterator[str]:
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        yield f"{_MARKS[finding.state]} {finding.name:<{width}}  {finding.message}"
+        if finding.fix:
+            yield f"  {'':<{width}}  fix: {finding.fix}"
 
 
 def _check_clients() -> list[Finding]:

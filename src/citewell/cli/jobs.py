@@ -136,9 +136,16 @@ async def _retry(arguments: argparse.Namespace, app: App, on_progress: OnProgres
     return _ended(jobs, wanted="waiting")
 
 
+_DEEDS: dict[JobState, str] = {"cancelled": "cancelled", "waiting": "tried again"}
+
+
 def _ended(jobs: list[Job], *, wanted: JobState) -> Outcome:
     return Outcome(
-        text="\n".join(f"job {job.job_id}: {job.state}" for job in jobs),
+        text="\n".join(
+            f"job {job.job_id}: {job.state}"
+            + ("" if job.state == wanted else f", so it cannot be {_DEEDS[wanted]}")
+            for job in jobs
+        ),
         structured={"jobs": [job_shape(job) for job in jobs]},
         has_failed=any(job.state != wanted for job in jobs),
     )

@@ -324,6 +324,9 @@ async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgr
     lines: list[str] = []
     has_failed = False
     for website in websites:
+        if arguments.failed and not await failed_pages_of(parts, website):
+            lines.append(f"no page failed: {website.url}")
+            continue
         wait = 0 if arguments.background else None
         done = await refresh_website(
             parts,

@@ -67,6 +67,9 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
             for line in (error.message, *error.suggestion.splitlines()):
                 sys.stderr.write(f"{fill_for_terminal(line)}\n")
             return EXIT_INTERRUPTED
+        if error.details.get("declined"):
+            sys.stderr.write(f"{error.message}\n")
+            return EXIT_TOOL_ERROR
         from citewell.cli.shell_errors import error_for_shell
 
         outcome = Outcome(text="", structured={"error": error_for_shell(error)}, has_failed=True)
