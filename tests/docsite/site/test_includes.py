@@ -72,7 +72,7 @@ def test_a_program_is_shown_as_one_with_marked_lines(root: Path) -> None:
 def test_nothing_from_outside_of_the_folder_is_taken_in(root: Path, name: str) -> None:
     rendered, broken = render(f'--8<-- "{name}"\n', root)
 
-    assert f"{name} is not part of this documentation." in rendered.html
+    assert f'<p class="not-included">{name} is not part of this documentation.</p>' in rendered.html
     assert "secret<" not in rendered.html
     assert broken == [name]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from tests.e2e.docs_site.conftest import PREFIX, ROOT, Tab
+from tests.e2e.looks import faults_of
 
 from citewell.core.words import words
 from citewell.docsite.folder import DocsFolder
@@ -24,6 +25,7 @@ def test_results_appear_while_typing_and_are_reached_by_keyboard(tab: Tab) -> No
     expect(options.first).to_contain_text("Rules")
     tab.page.keyboard.press("ArrowDown")
     expect(options.first).to_have_attribute("aria-selected", "true")
+    assert faults_of(tab.page) == []
     tab.page.keyboard.press("Enter")
 
     tab.page.wait_for_url(lambda url: "rules.html" in url)

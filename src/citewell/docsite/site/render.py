@@ -176,7 +176,7 @@ def _included_html(include: Include, page: _Page) -> str:
     text = _included_text(include, page)
     if text is None:
         name = escape(include.name)
-        return f'<span class="not-included">{name} is not part of this documentation.</span>'
+        return f'<p class="not-included">{name} is not part of this documentation.</p>'
     suffix = include.name.rpartition(".")[2].lower()
     if include.is_code or suffix not in ("md", "markdown", "txt"):
         marked = f' hl_lines="{include.marked}"' if include.marked else ""

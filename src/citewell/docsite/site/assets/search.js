@@ -77,10 +77,12 @@
     select(-1);
     list.replaceChildren();
     for (const [at, hit] of hits.entries()) {
+      const link = line(hit, query);
+      link.id = `docs-hit-${at}`;
+      link.setAttribute("role", "option");
       const item = document.createElement("li");
-      item.id = `docs-hit-${at}`;
-      item.setAttribute("role", "option");
-      item.append(line(hit, query));
+      item.setAttribute("role", "presentation");
+      item.append(link);
       list.append(item);
     }
     if (!hits.length) note("No page has these words.");
@@ -109,9 +111,9 @@
 
   function select(at) {
     selected = at;
-    for (const [i, item] of [...list.children].entries()) {
-      item.setAttribute("aria-selected", String(i === at));
-      if (i === at) item.scrollIntoView({ block: "nearest" });
+    for (const [i, option] of list.querySelectorAll("[role=option]").entries()) {
+      option.setAttribute("aria-selected", String(i === at));
+      if (i === at) option.scrollIntoView({ block: "nearest" });
     }
     if (at >= 0) input.setAttribute("aria-activedescendant", `docs-hit-${at}`);
     else input.removeAttribute("aria-activedescendant");
