@@ -35,6 +35,7 @@ def test_directives_move_through_both_columns_and_are_deleted(tab: Tab) -> None:
     page.get_by_role("button", name="Delete all directives").click()
     expect(pending).to_have_count(0)
     expect(consumed).to_have_count(0)
+    expect(page.get_by_text("Delete waiting and delivered…")).to_be_hidden()
     assert tab.served.call("get_user_request", {}, key=tab.served.ann) == {"status": "empty"}
 
 
