@@ -34,7 +34,6 @@ from citewell.cli.library_shapes import (
     websites_table,
 )
 from citewell.cli.parser import number_between
-from citewell.cli.site_failures import failed_pages_of, failure_lines, failure_shapes
 from citewell.cli.work import Outcome, add_json_option, interrupted, run_work
 from citewell.core.error_kinds import error_of_kind
 from citewell.core.errors import InvalidArgument
@@ -226,6 +225,9 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
 
 
 async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) -> Outcome:
+    # Imported late: `sites list` does without.
+    from citewell.cli.site_failures import failed_pages_of, failure_lines, failure_shapes
+
     shapes: list[dict[str, Any]] = []
     lines: list[str] = []
     has_failed = False
@@ -316,6 +318,8 @@ async def _list(arguments: argparse.Namespace, app: App, on_progress: OnProgress
 
 
 async def _refresh(arguments: argparse.Namespace, app: App, on_progress: OnProgress) -> Outcome:
+    from citewell.cli.site_failures import failed_pages_of, failure_lines, failure_shapes
+
     parts, project = await app.open(*CHANGE_NEEDS), app.settings.project
     websites = [await find_website(parts, name, project=project) for name in arguments.targets]
     if arguments.stale:
