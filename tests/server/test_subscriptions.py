@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import anyio
 import httpx2
 import mcp_types as types
 import pytest
 from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
 from tests.drafts import draft
 from tests.server.shelf import HERONS, Shelf
+from tests.server.test_http_access import bearer, make_keys
 from tests.server.tiny import serving
 from typing_extensions import override
 
+from citewell.access.keys import KeyTerms
 from citewell.app.open import App
 from citewell.core.library import WebsiteDraft
 from citewell.core.settings import Settings
+from citewell.server.subscriptions import MAX_STREAMS_OF_CALLER
 from citewell.store.protocol import Store
 
 pytestmark = [
@@ -110,6 +115,30 @@ async def test_a_stream_brings_the_changes_of_a_site() -> None:
     assert honoured == [uri]
     assert isinstance(shown.contents[0], types.TextResourceContents)
     assert "https://birds.example/herons (citewell://page/1" in shown.contents[0].text
+
+
+async def test_a_key_that_listens_to_many_streams_leaves_places_to_others(tmp_path: Path) -> None:
+    shelf = WatchedShelf(database_url=f"sqlite://{tmp_path}/pages.db")
+    tokens = await make_keys(shelf.settings, ann=KeyTerms(), bob=KeyTerms())
+    async with serving(shelf, shelf.settings) as base, AsyncExitStack() as stack:
+        clients = []
+        for name in ("ann", "bob"):
+            http = httpx2.AsyncClient(
+                headers=bearer(tokens[name]), timeout=60, limits=httpx2.Limits(max_connections=None)
+            )
+            await stack.enter_async_context(http)
+            transport = streamable_http_client(f"{base}/mcp", http_client=http)
+            clients.append(await stack.enter_async_context(Client(transport, mode="2026-07-28")))
+        ann, bob = clients
+        for _ in range(MAX_STREAMS_OF_CALLER):
+            await stack.enter_async_context(ann.listen(resource_subscriptions=[PAGE]))
+
+        with pytest.raises(MCPError) as refused:
+            await stack.enter_async_context(ann.listen(resource_subscriptions=[PAGE]))
+        others = await stack.enter_async_context(bob.listen(resource_subscriptions=[PAGE]))
+
+    assert "close some" in refused.value.error.message
+    assert others.honored.resource_subscriptions == [PAGE]
 
 
 @pytest.mark.parametrize("uri", ["citewell://page/3", "citewell://page/99", "https://a.example/"])

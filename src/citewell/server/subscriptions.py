@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from contextlib import ExitStack
+from collections import Counter, OrderedDict
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,13 @@ from citewell.server.calls import RESOURCE_NOT_FOUND
 from citewell.tools.resources import RESOURCE_NEEDS, find_subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
     from citewell.app.content_watch import Notify
+    from citewell.core.records import Caller
     from citewell.server.calls import Calls
 
     RequestContext = ServerRequestContext[Any, Any]
@@ -32,6 +33,8 @@ LISTEN_METHOD = "subscriptions/listen"
 MAX_URIS = 100
 """Of one session or one stream."""
 _MAX_STREAMS = 1_000
+MAX_STREAMS_OF_CALLER = 100
+"""Of one key, or of one address where there are no keys."""
 _MAX_SESSIONS = 10_000
 
 
@@ -40,7 +43,7 @@ class Subscriptions:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._streams = 0
+        self._streams: Counter[str] = Counter()
         self._sessions: OrderedDict[str, dict[str, Callable[[], None]]] = OrderedDict()
 
     async def subscribe(
@@ -81,27 +84,38 @@ class Subscriptions:
 
         Resources that the caller may not see are left out, as the acknowledgement shows.
         """
-        if self._streams >= _MAX_STREAMS:
+        with self._place(self._calls.identify(context)), ExitStack() as stack:
+            bus = InMemorySubscriptionBus()
+            honoured = []
+            for uri in (params.notifications.resource_subscriptions or ())[:MAX_URIS]:
+                notify = partial(bus.publish, ResourceUpdated(uri=uri))
+                try:
+                    stack.callback(await self._follow(context, uri, notify))
+                except NotFound:
+                    continue
+                honoured.append(uri)
+            wanted = params.notifications.model_copy(
+                update={"resource_subscriptions": honoured or None}
+            )
+            listening = params.model_copy(update={"notifications": wanted})
+            return await ListenHandler(bus)(context, listening)
+
+    @contextmanager
+    def _place(self, caller: Caller) -> Iterator[None]:
+        """Count a stream while it is open; no caller can take the places of all others."""
+        who = caller.key_hash or caller.session
+        if self._streams[who] >= MAX_STREAMS_OF_CALLER:
+            message = f"A caller can listen to {MAX_STREAMS_OF_CALLER} streams; close some."
+            raise MCPError(code=types.INVALID_REQUEST, message=message)
+        if self._streams.total() >= _MAX_STREAMS:
             raise MCPError(code=types.INTERNAL_ERROR, message="Too many clients are listening.")
-        self._streams += 1
+        self._streams[who] += 1
         try:
-            with ExitStack() as stack:
-                bus = InMemorySubscriptionBus()
-                honoured = []
-                for uri in (params.notifications.resource_subscriptions or ())[:MAX_URIS]:
-                    notify = partial(bus.publish, ResourceUpdated(uri=uri))
-                    try:
-                        stack.callback(await self._follow(context, uri, notify))
-                    except NotFound:
-                        continue
-                    honoured.append(uri)
-                wanted = params.notifications.model_copy(
-                    update={"resource_subscriptions": honoured or None}
-                )
-                listening = params.model_copy(update={"notifications": wanted})
-                return await ListenHandler(bus)(context, listening)
+            yield
         finally:
-            self._streams -= 1
+            self._streams[who] -= 1
+            if not self._streams[who]:
+                del self._streams[who]
 
     async def _follow(
         self, context: RequestContext, uri: str, notify: Notify
