@@ -34,6 +34,10 @@ _PAGES: dict[str, Callable[[str, int], str]] = {
     "tiny sections": lambda word, i: f"<h2>n{word}{i}</h2>a{i}",
     "links": lambda word, i: f"<p><a href=/{word}{i}>l{i}</a> ",
     "words": lambda word, i: f"<p>{word}w{i} x{i * 7} y{i * 13} z{i * 17} q{i * 3} r{i * 5}.",
+    "everything": lambda word, i: (
+        f"<h2 id={word}{i}>{word}{i}</h2><a href=/{word}{i}>l{i}</a>"
+        f"<img src=/{word}{i}.png alt=b{i}> a{i}"
+    ),
     "symbols": lambda word, i: f"<dl class=py><dt id=m.{word}{i}>m.{word}{i}(a)<dd>Do {i}.</dl>",
 }
 

@@ -103,7 +103,12 @@ def unreachable_rows(path: Path) -> dict[str, int]:
             table: database.execute(
                 f"SELECT count(*) FROM {table} WHERE source_id NOT IN (SELECT source_id FROM page)"
             ).fetchone()[0]
-            for table in ("chunk", "section", "link", "image", "symbol", "mention", "page_body")
+            for table in ("chunk", "section", "symbol", "mention", "page_body")
+        } | {
+            table: database.execute(
+                f"SELECT count(*) FROM {table} WHERE links_id NOT IN (SELECT links_id FROM page)"
+            ).fetchone()[0]
+            for table in ("link", "image")
         }
         counts["unlisted"] = database.execute("SELECT count(*) FROM unlisted").fetchone()[0]
         counts["words"] = database.execute(

@@ -182,7 +182,7 @@ def test_removing_a_large_page_knows_every_table_that_belongs_to_pages(library: 
             if key[2] == "page"
         }
 
-    assert owned == {"chunk", "section", "link", "image", "symbol"} | {
+    assert owned == {"chunk", "section", "symbol"} | {
         table for name in REMOVED_WITH_PAGE for table in re.findall(r"FROM (\w+)", SQL[name])
     } - {"page"}
 

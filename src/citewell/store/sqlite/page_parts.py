@@ -44,6 +44,23 @@ _COLUMNS = {
 }
 PARTS = tuple(_COLUMNS)
 """What has a row each, is replaced with its page and has no identity of its own."""
+LINK_PARTS = ("links", "images")
+"""The parts whose rows have the id `page.links_id` instead of that of the page."""
+
+
+class RowIds(NamedTuple):
+    """The ids that the rows of a page's parts have."""
+
+    source_id: int
+    links_id: int
+
+    def of(self, part: str) -> int:
+        """Return the id that the rows of `part` have."""
+        return self.links_id if part in LINK_PARTS else self.source_id
+
+
+# No page has it.
+NO_ROWS = RowIds(source_id=0, links_id=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,43 +75,44 @@ class PartChanges:
     gone: list[Row]
     """Values of `drop_…`, for rows that the page no longer has."""
 
+    def __len__(self) -> int:
+        """How many rows are written."""
+        return len(self.added) + len(self.changed) + len(self.gone)
+
 
 def compare_parts(
-    connection: sqlite3.Connection, page: PreparedPage, *, source_id: int
+    connection: sqlite3.Connection, page: PreparedPage, *, ids: RowIds
 ) -> list[PartChanges]:
     """Return the changes of the parts that differ from what is stored."""
     cursor = connection.cursor()
     cursor.row_factory = None
-    key = {"source_id": source_id}
     changes = []
     for part in PARTS:
-        stored = cursor.execute(SQL[f"{part}_before"], key)
-        change = _compare(part, stored, page.parts[part], source_id=source_id)
-        if change.added or change.changed or change.gone:
+        stored = cursor.execute(SQL[f"{part}_before"], {"source_id": ids.of(part)})
+        change = _compare(part, stored, page.parts[part], row_id=ids.of(part))
+        if change:
             changes.append(change)
     return changes
 
 
 def put_changes(
-    connection: sqlite3.Connection, changes: Iterable[PartChanges], *, source_id: int
+    connection: sqlite3.Connection, changes: Iterable[PartChanges], *, ids: RowIds
 ) -> None:
     """Write the changes of a page's parts."""
     for change in changes:
-        put_part(connection, change.part, change.added, source_id=source_id)
+        put_part(connection, change.part, change.added, ids=ids)
         connection.executemany(SQL[f"change_{change.part}"], change.changed)
         connection.executemany(SQL[f"drop_{change.part}"], change.gone)
 
 
 def put_part(
-    connection: sqlite3.Connection, part: str, rows: Sequence[Row], *, source_id: int
+    connection: sqlite3.Connection, part: str, rows: Sequence[Row], *, ids: RowIds
 ) -> None:
     """Write rows of a part, each in place of the row that has its key."""
-    connection.executemany(SQL[f"put_{part}"], [(source_id, *row) for row in rows])
+    connection.executemany(SQL[f"put_{part}"], [(ids.of(part), *row) for row in rows])
 
 
-def _compare(
-    part: str, stored: Iterable[Row], rows: Sequence[Row], *, source_id: int
-) -> PartChanges:
+def _compare(part: str, stored: Iterable[Row], rows: Sequence[Row], *, row_id: int) -> PartChanges:
     columns = _COLUMNS[part]
     before = {columns.key_of(row): row for row in stored}
     added, changed = [], []
@@ -104,6 +122,6 @@ def _compare(
         if old is None or columns.indexed_of(old) != columns.indexed_of(row):
             added.append(row)
         elif old != row:
-            changed.append((*columns.others_of(row), source_id, *key))
-    gone = [(source_id, *key) for key in before]
+            changed.append((*columns.others_of(row), row_id, *key))
+    gone = [(row_id, *key) for key in before]
     return PartChanges(part=part, added=added, changed=changed, gone=gone)

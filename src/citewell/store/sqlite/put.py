@@ -11,7 +11,7 @@ from citewell.core.frozen import frozen
 from citewell.core.storage import PutResult
 from citewell.store.releases import KEPT_TEXTS
 from citewell.store.sqlite.mentions import put_mentions
-from citewell.store.sqlite.page_parts import compare_parts, put_changes
+from citewell.store.sqlite.page_parts import RowIds, compare_parts, put_changes
 from citewell.store.sqlite.session import SQL, adapt_values
 
 if TYPE_CHECKING:
@@ -88,9 +88,8 @@ def put_whole_page(connection: sqlite3.Connection, page: PreparedPage) -> PutRes
     """
     before = page_before(connection, page)
     source_id = put_head(connection, page, before)
-    put_changes(
-        connection, compare_parts(connection, page, source_id=source_id), source_id=source_id
-    )
+    ids = row_ids(connection, source_id)
+    put_changes(connection, compare_parts(connection, page, ids=ids), ids=ids)
     put_mentions(connection, page.draft, source_id=source_id)
     changes = compare_chunks(connection, page, before)
     put_kept_chunks(connection, changes)
@@ -106,6 +105,12 @@ def page_before(connection: sqlite3.Connection, page: PreparedPage) -> sqlite3.R
     key = {"project": page.draft.project, "url": page.draft.url}
     row: sqlite3.Row | None = connection.execute(SQL["page_before"], key).fetchone()
     return row
+
+
+def row_ids(connection: sqlite3.Connection, source_id: int) -> RowIds:
+    """Return the ids that the rows of a page's parts have."""
+    row = connection.execute(SQL["links_of_page"], {"source_id": source_id}).fetchone()
+    return RowIds(source_id=source_id, links_id=row["links_id"])
 
 
 def put_head(

@@ -152,7 +152,7 @@ WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
 -- name: page_before
-SELECT source_id, text_hash, title, fetched_at, extractor, chunks FROM page
+SELECT source_id, text_hash, title, fetched_at, extractor, chunks, links_id FROM page
 WHERE project = :project AND url = :url;
 
 -- name: put_page_body
@@ -165,7 +165,7 @@ DELETE FROM page_tag WHERE source_id = :source_id;
 -- name: put_tag
 INSERT OR IGNORE INTO page_tag (source_id, tag) VALUES (?, ?);
 
--- Every part of a page has these six statements. `change_…` leaves indexed columns alone: SQLite
+-- Every part of a page has these statements. `change_…` leaves indexed columns alone: SQLite
 -- writes an index again when a statement names its column, even where the value is the same.
 
 -- name: sections_before
@@ -197,54 +197,48 @@ UPDATE section SET source_id = :to_id WHERE source_id = :from_id;
 
 -- name: links_before
 SELECT ordinal, url, text, context, section, start_offset, kind FROM link
-WHERE source_id = :source_id;
+WHERE links_id = :source_id;
 
 -- name: put_links
-INSERT INTO link (source_id, ordinal, url, text, context, section, start_offset, kind)
+INSERT INTO link (links_id, ordinal, url, text, context, section, start_offset, kind)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (source_id, ordinal) DO UPDATE SET
+ON CONFLICT (links_id, ordinal) DO UPDATE SET
     url = excluded.url, text = excluded.text, context = excluded.context,
     section = excluded.section, start_offset = excluded.start_offset, kind = excluded.kind;
 
 -- name: change_links
 UPDATE link SET text = ?, context = ?, start_offset = ?, kind = ?
-WHERE source_id = ? AND ordinal = ?;
+WHERE links_id = ? AND ordinal = ?;
 
 -- name: drop_links
-DELETE FROM link WHERE source_id = ? AND ordinal = ?;
+DELETE FROM link WHERE links_id = ? AND ordinal = ?;
 
 -- name: remove_links
-DELETE FROM link WHERE source_id = :source_id AND ordinal IN (
-    SELECT ordinal FROM link WHERE source_id = :source_id LIMIT :limit
+DELETE FROM link WHERE links_id = :source_id AND ordinal IN (
+    SELECT ordinal FROM link WHERE links_id = :source_id LIMIT :limit
 );
 
--- name: pass_links
-UPDATE link SET source_id = :to_id WHERE source_id = :from_id;
-
 -- name: images_before
-SELECT ordinal, url, alt, caption, section, start_offset FROM image WHERE source_id = :source_id;
+SELECT ordinal, url, alt, caption, section, start_offset FROM image WHERE links_id = :source_id;
 
 -- name: put_images
-INSERT INTO image (source_id, ordinal, url, alt, caption, section, start_offset)
+INSERT INTO image (links_id, ordinal, url, alt, caption, section, start_offset)
 VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (source_id, ordinal) DO UPDATE SET
+ON CONFLICT (links_id, ordinal) DO UPDATE SET
     url = excluded.url, alt = excluded.alt, caption = excluded.caption,
     section = excluded.section, start_offset = excluded.start_offset;
 
 -- name: change_images
 UPDATE image SET url = ?, alt = ?, caption = ?, section = ?, start_offset = ?
-WHERE source_id = ? AND ordinal = ?;
+WHERE links_id = ? AND ordinal = ?;
 
 -- name: drop_images
-DELETE FROM image WHERE source_id = ? AND ordinal = ?;
+DELETE FROM image WHERE links_id = ? AND ordinal = ?;
 
 -- name: remove_images
-DELETE FROM image WHERE source_id = :source_id AND ordinal IN (
-    SELECT ordinal FROM image WHERE source_id = :source_id LIMIT :limit
+DELETE FROM image WHERE links_id = :source_id AND ordinal IN (
+    SELECT ordinal FROM image WHERE links_id = :source_id LIMIT :limit
 );
-
--- name: pass_images
-UPDATE image SET source_id = :to_id WHERE source_id = :from_id;
 
 -- name: symbols_before
 SELECT section, last_name, full_name, start_offset FROM symbol WHERE source_id = :source_id;
@@ -274,7 +268,7 @@ UPDATE symbol SET source_id = :to_id WHERE source_id = :from_id;
         'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
     )) FROM (
         SELECT url, alt, caption, section, start_offset FROM image
-        WHERE image.source_id = page.source_id ORDER BY ordinal
+        WHERE image.links_id = page.links_id ORDER BY ordinal
     )
 ) AS all_images
 
@@ -296,7 +290,7 @@ SELECT
             'url', url, 'text', text, 'context', context, 'section', section, 'start_offset', start_offset, 'kind', kind
         )) FROM (
             SELECT url, text, context, section, start_offset, kind FROM link
-            WHERE link.source_id = page.source_id ORDER BY ordinal
+            WHERE link.links_id = page.links_id ORDER BY ordinal
         )
     ) AS all_links,
     -- use: all_images
@@ -387,10 +381,20 @@ SELECT EXISTS (SELECT 1 FROM unlisted) AS is_any;
 INSERT INTO unlisted (source_id, touched_at) VALUES (?, ?);
 
 -- name: touch_unlisted
-UPDATE unlisted SET touched_at = :now WHERE source_id = :source_id;
+UPDATE unlisted SET touched_at = :now
+WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: end_unlisted
 DELETE FROM unlisted WHERE source_id = :source_id;
+
+-- name: reserve_links
+UPDATE corpus SET last_links_id = last_links_id - 1 RETURNING last_links_id;
+
+-- name: links_of_page
+SELECT links_id FROM page WHERE source_id = :source_id;
+
+-- name: replace_links
+UPDATE page SET links_id = :links_id WHERE source_id = :source_id;
 
 -- name: left_unlisted
 SELECT source_id FROM unlisted WHERE touched_at < :left_before OR touched_at > :ahead_of
@@ -412,8 +416,8 @@ UPDATE embedding_model SET chunks = chunks - (
 -- name: page_rows
 SELECT chunks, (
     (SELECT count(*) FROM section WHERE section.source_id = page.source_id)
-    + (SELECT count(*) FROM link WHERE link.source_id = page.source_id)
-    + (SELECT count(*) FROM image WHERE image.source_id = page.source_id)
+    + (SELECT count(*) FROM link WHERE link.links_id = page.links_id)
+    + (SELECT count(*) FROM image WHERE image.links_id = page.links_id)
     + (SELECT count(*) FROM symbol WHERE symbol.source_id = page.source_id)
 ) AS other_rows
 FROM page
@@ -718,7 +722,7 @@ SELECT
     ) AS sections,
     (
         SELECT count(*) FROM page
-        CROSS JOIN link INDEXED BY link_by_section USING (source_id)
+        CROSS JOIN link INDEXED BY link_by_section USING (links_id)
         WHERE (:project IS NULL OR project = :project)
             AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
     ) AS links,
@@ -837,7 +841,7 @@ SELECT json_group_array(
             SELECT count(*) FROM (
                 SELECT 1 FROM link
                 WHERE link.url = linked.url
-                    AND link.source_id NOT IN (SELECT source_id FROM unlisted)
+                    AND link.links_id NOT IN (SELECT source_id FROM unlisted)
                 LIMIT 100
             )
         )
@@ -847,13 +851,14 @@ SELECT json_group_array(
         named.source_id, named.section, target.source_id AS target, target.url,
         sum(named.links) AS links
     FROM (
-        SELECT link.source_id, link.section, link.url, count(*) AS links
+        SELECT page.source_id, link.section, link.url, count(*) AS links
         FROM json_each(:sections) AS asked
+        CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
         CROSS JOIN link INDEXED BY link_by_section
-            ON link.source_id = json_extract(asked.value, '$[0]')
+            ON link.links_id = page.links_id
             AND link.section = json_extract(asked.value, '$[1]')
         WHERE link.kind = 'content'
-        GROUP BY link.source_id, link.section, link.url
+        GROUP BY page.source_id, link.section, link.url
     ) AS named
     -- use: linked_pages
     GROUP BY named.source_id, named.section, target.source_id
@@ -869,7 +874,7 @@ SELECT json_group_array(
             SELECT count(*) FROM (
                 SELECT 1 FROM link
                 WHERE link.url = linked.url
-                    AND link.source_id NOT IN (SELECT source_id FROM unlisted)
+                    AND link.links_id NOT IN (SELECT source_id FROM unlisted)
                 LIMIT 100
             )
         )
@@ -879,11 +884,12 @@ SELECT json_group_array(
         named.source_id, target.source_id AS target, target.url,
         sum(named.links) AS links
     FROM (
-        SELECT link.source_id, link.url, count(*) AS links
+        SELECT page.source_id, link.url, count(*) AS links
         FROM json_each(:pages) AS asked
-        CROSS JOIN link INDEXED BY link_by_section ON link.source_id = asked.value
+        CROSS JOIN page ON page.source_id = asked.value
+        CROSS JOIN link INDEXED BY link_by_section ON link.links_id = page.links_id
         WHERE link.kind = 'content'
-        GROUP BY link.source_id, link.url
+        GROUP BY page.source_id, link.url
     ) AS named
     -- use: linked_pages
     GROUP BY named.source_id, target.source_id
@@ -897,20 +903,22 @@ SELECT json_group_array(
         target, 0, source_id, section, links, 0,
         (
             SELECT count(*) FROM link
-            WHERE link.source_id = linking.source_id AND link.section = linking.section
+            WHERE link.links_id = linking.links_id AND link.section = linking.section
         )
     )
 ) FROM (
-    SELECT target.source_id AS target, link.source_id, link.section, count(*) AS links
+    SELECT
+        target.source_id AS target, origin.source_id, origin.links_id, link.section,
+        count(*) AS links
     FROM json_each(:pages) AS asked
     CROSS JOIN page AS target ON target.source_id = asked.value
     CROSS JOIN link INDEXED BY link_by_url ON link.url IN (target.url, target.final_url)
     CROSS JOIN page AS origin
-        ON origin.source_id = link.source_id AND origin.project = target.project
+        ON origin.links_id = link.links_id AND origin.project = target.project
     WHERE origin.source_id <> target.source_id AND link.kind = 'content'
         AND (:visible IS NULL OR origin.source_id IN (SELECT value FROM json_each(:visible)))
-    GROUP BY target.source_id, link.source_id, link.section
-    ORDER BY links DESC, link.source_id, link.section
+    GROUP BY target.source_id, origin.source_id, link.section
+    ORDER BY links DESC, origin.source_id, link.section
     LIMIT :limit
 ) AS linking;
 

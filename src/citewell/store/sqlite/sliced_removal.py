@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.store.sqlite import put
-from citewell.store.sqlite.page_parts import PARTS
+from citewell.store.sqlite.page_parts import LINK_PARTS, PARTS
 from citewell.store.sqlite.session import SQL
 from citewell.store.sqlite.unlisted import (
     ROWS_AT_ONCE,
     remove_leftovers,
     reserve_id,
+    unlist,
     write_and_pause,
 )
 
@@ -73,7 +74,9 @@ def _remove_page(connection: sqlite3.Connection, source_id: int, of_website: int
     into_nothing = {"from_id": source_id, "to_id": gone}
     connection.execute(SQL["pass_chunks"], into_nothing)
     for part in PARTS:
-        connection.execute(SQL[f"pass_{part}"], into_nothing)
+        if part not in LINK_PARTS:
+            connection.execute(SQL[f"pass_{part}"], into_nothing)
+    unlist(connection, put.row_ids(connection, source_id).links_id, now=0)
     connection.execute(SQL["count_unlisted_vectors"], {"gone_id": gone})
     values = {"chunks": -counted["chunks"], "words": -counted["words"]}
     connection.execute(SQL["count_chunks"], values)

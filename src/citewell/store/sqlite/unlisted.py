@@ -6,6 +6,7 @@ table `unlisted` has their ids, and when each was last used.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from typing import TYPE_CHECKING, TypeVar
@@ -18,7 +19,7 @@ from citewell.store.sqlite.session import SQL
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from citewell.store.sqlite.connection import Database
 
@@ -42,14 +43,26 @@ _LEFT = "rows of an unfinished page are left in the database: %s"
 def reserve_id(connection: sqlite3.Connection, *, now: float) -> int:
     """Return an id that no page has or will have, for rows that nobody is to see."""
     source_id = int(connection.execute(SQL["reserve_page_number"]).fetchone()[0])
-    connection.execute(SQL["begin_unlisted"], (source_id, now))
+    unlist(connection, source_id, now=now)
     return source_id
 
 
-def touch(connection: sqlite3.Connection, source_id: int, *, now: float) -> bool:
-    """Note when an id was last used; return whether it is still one that no page has."""
-    values = {"source_id": source_id, "now": now}
-    return connection.execute(SQL["touch_unlisted"], values).rowcount > 0
+def reserve_links(connection: sqlite3.Connection, *, now: float) -> int:
+    """Return an id that no page names, for links and images that nobody is to see."""
+    links_id = int(connection.execute(SQL["reserve_links"]).fetchone()[0])
+    unlist(connection, links_id, now=now)
+    return links_id
+
+
+def unlist(connection: sqlite3.Connection, row_id: int, *, now: float) -> None:
+    """Note that no page has the rows of this id."""
+    connection.execute(SQL["begin_unlisted"], (row_id, now))
+
+
+def touch(connection: sqlite3.Connection, row_ids: Sequence[int], *, now: float) -> bool:
+    """Note when ids were last used; return whether all are still such that no page has."""
+    values = {"source_ids": json.dumps(row_ids), "now": now}
+    return connection.execute(SQL["touch_unlisted"], values).rowcount == len(row_ids)
 
 
 async def write_and_pause(
