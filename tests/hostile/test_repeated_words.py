@@ -62,8 +62,8 @@ def test_what_both_begin_and_end_with_is_equal_however_long() -> None:
 
 
 @pytest.mark.anyio
-async def test_quotes_are_looked_for_beside_the_event_loop() -> None:
-    page = "".join(f"<p>The heron eats fish {number}.</p>" for number in range(6_000))
+async def test_quotes_are_looked_for_beside_the_event_loop_and_its_process() -> None:
+    page = "".join(f"<p>The heron eats fish {number}.</p>" for number in range(12_000))
     longest = 0.0
 
     async def beat(scope: anyio.CancelScope) -> None:
@@ -80,11 +80,18 @@ async def test_quotes_are_looked_for_beside_the_event_loop() -> None:
             await library.parts.ingester.ingest(url, project="default")
             # What is loaded at the first call is not counted.
             await library.result("kb.verify_quote", quote="fish 1.", url=url)
+            await library.result("check_citations", text=f"[a]({url}#:~:text=heron,1.)")
             async with anyio.create_task_group() as tasks:
                 beating = anyio.CancelScope()
                 tasks.start_soon(beat, beating)
+                before = time.process_time()
                 await library.result("kb.verify_quote", quote="The owl " * 600, url=url)
+                links = f"[a]({url}#:~:text=heron,owl) "
+                await library.result("check_citations", text=links * 5, against="library")
+                spent = time.process_time() - before
                 beating.cancel()
 
     # In CPU time of the loop's own thread, so that other work on the machine does not count.
     assert longest < 0.1
+    # Threads of this process would take longer, and hold up every other call meanwhile.
+    assert spent < 0.5

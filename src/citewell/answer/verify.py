@@ -6,7 +6,8 @@ import operator
 import re
 from bisect import bisect_right
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.core.boundary import neutralise, without_brackets
 from citewell.core.folding import fold
@@ -96,6 +97,19 @@ def verify_quote(quote: str, text: str, *, start: int | None = None) -> Verifica
     if folded is None and (bare := _without_quotation_marks(quote)) != quote:
         quote, folded = bare, _find_folded(bare, text, start=start)
     return folded or _nearest(quote, text)
+
+
+def verify_as_plain_data(quote: str, text: str, start: int | None) -> dict[str, Any]:
+    """Return the fields of what `verify_quote` returns, for another process."""
+    result = verify_quote(quote, text, start=start)
+    return {each.name: getattr(result, each.name) for each in fields(result)}
+
+
+def has_in_order(first: str, last: str, text: str) -> bool:
+    """Return whether `text` holds `first` and then `last`, but for typesetting and case."""
+    folded = fold(text).text.casefold()
+    start = folded.find(fold(first).text.strip().casefold())
+    return start >= 0 and folded.find(fold(last).text.strip().casefold(), start) >= 0
 
 
 def is_on_screen(quote: str, screen: bytes) -> bool:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Literal
 
-from anyio import to_thread
-
-from citewell.answer.verify import verify_quote
+from citewell.app.quote_search import holds_in_order, look_for_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import SUPPLIED
 from citewell.core.cited_document import parse_references
 from citewell.core.errors import CitewellError, FetchError
-from citewell.core.folding import fold
 from citewell.core.frozen import frozen
 
 if TYPE_CHECKING:
@@ -113,7 +110,7 @@ class CitationChecker:
         if reference.quote is not None:
             return await self._check_quote(reference, reference.quote, source)
         if reference.ends is not None:
-            return _check_ends(reference, reference.ends, source)
+            return await self._check_ends(reference, reference.ends, source)
         return CheckedReference(
             reference=reference,
             verdict="found",
@@ -124,15 +121,13 @@ class CitationChecker:
     async def _check_quote(
         self, reference: Reference, quote: str, source: _Source
     ) -> CheckedReference:
-        # Finding the nearest text of a long page takes a while.
-        result = await to_thread.run_sync(verify_quote, quote, source.text)
+        sandbox = self.ingester.sandbox
+        result = await look_for_quote(quote, source.text, sandbox=sandbox)
         if result.verdict in ("changed", "gone"):
             whole = await self.ingester.read_whole_text(source.whole)
-            outside = (
-                None if whole is None else await to_thread.run_sync(verify_quote, quote, whole)
-            )
-            if outside is not None and outside.likeness > result.likeness:
-                result = outside
+            if whole is not None:
+                outside = await look_for_quote(quote, whole, sandbox=sandbox)
+                result = max(result, outside, key=lambda each: each.likeness)
         verdict: ReferenceVerdict = "exact" if result.verdict == "moved" else result.verdict
         explanations = {
             "exact": "The page says so, word for word.",
@@ -144,6 +139,19 @@ class CitationChecker:
             verdict=verdict,
             explanation=explanations[verdict],
             difference=result.difference,
+            is_live=source.is_live,
+        )
+
+    async def _check_ends(
+        self, reference: Reference, ends: tuple[str, str], source: _Source
+    ) -> CheckedReference:
+        """Return whether the words that a text fragment names are still on the page, in order."""
+        is_there = await holds_in_order(ends, source.text, sandbox=self.ingester.sandbox)
+        said = "The words that the link names are on the page."
+        return CheckedReference(
+            reference=reference,
+            verdict="exact" if is_there else "gone",
+            explanation=said if is_there else "The words that the link names are not on the page.",
             is_live=source.is_live,
         )
 
@@ -184,18 +192,4 @@ def _not_indexed(reference: Reference, *, is_supplied: bool) -> CheckedReference
         verdict="not_indexed",
         explanation=said if is_supplied else "The page is not in the library.",
         is_supplied=is_supplied,
-    )
-
-
-def _check_ends(reference: Reference, ends: tuple[str, str], source: _Source) -> CheckedReference:
-    """Return whether the words that a text fragment names are still on the page, in order."""
-    text = fold(source.text).text.casefold()
-    start = text.find(fold(ends[0]).text.strip().casefold())
-    is_there = start >= 0 and text.find(fold(ends[1]).text.strip().casefold(), start) >= 0
-    said = "The words that the link names are on the page."
-    return CheckedReference(
-        reference=reference,
-        verdict="exact" if is_there else "gone",
-        explanation=said if is_there else "The words that the link names are not on the page.",
-        is_live=source.is_live,
     )

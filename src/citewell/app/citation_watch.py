@@ -9,10 +9,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 import anyio
-from anyio import to_thread
 
-from citewell.answer.verify import verify_quote
-from citewell.core.errors import CitewellError
+from citewell.app.quote_search import look_for_quote
+from citewell.core.errors import CitewellError, ExtractionError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +92,11 @@ class CitationWatch:
             if not new:
                 break
             for source_id, of_page in groupby(new, key=lambda citation: citation.source_id):
-                await self._judge_page(texts[source_id], list(of_page), ingester)
+                try:
+                    await self._judge_page(texts[source_id], list(of_page), ingester)
+                except ExtractionError as error:
+                    # Those of other pages are judged all the same.
+                    logger.warning("citations of a page not judged: %s", error.message)
             judged |= {
                 (citation.citation_id, texts[citation.source_id].info.text_hash) for citation in new
             }
@@ -102,14 +105,19 @@ class CitationWatch:
     async def _judge_page(
         self, page: PageText, citations: Sequence[CitationToJudge], ingester: Ingester
     ) -> None:
+        sandbox = ingester.sandbox
         whole: str | None = None
         was_read = False
         for citation in citations:
-            verdict, difference = await to_thread.run_sync(_judge, citation, page.text)
+            result = await look_for_quote(
+                citation.quote, page.text, sandbox=sandbox, start=citation.start
+            )
+            verdict: Verdict = result.verdict
+            difference = (result.difference or "")[:_DIFFERENCE_CHARACTERS]
             if verdict in ("changed", "gone") and not was_read:
                 whole, was_read = await _whole_text(page, ingester), True
             if verdict in ("changed", "gone") and whole is not None:
-                outside = await to_thread.run_sync(verify_quote, citation.quote, whole)
+                outside = await look_for_quote(citation.quote, whole, sandbox=sandbox)
                 if outside.verdict == "exact":
                     verdict, difference = "moved", ""
             await self._store.citations.judge(
@@ -139,11 +147,6 @@ class CitationWatch:
                     change.citation_id: change.verdict for change in of_page[:_REPORTED_IDS]
                 },
             )
-
-
-def _judge(citation: CitationToJudge, text: str) -> tuple[Verdict, str]:
-    result = verify_quote(citation.quote, text, start=citation.start)
-    return result.verdict, (result.difference or "")[:_DIFFERENCE_CHARACTERS]
 
 
 async def _whole_text(page: PageText, ingester: Ingester) -> str | None:

@@ -6,12 +6,11 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from anyio import to_thread
-
 from citewell.answer.claims import claims_of, judge_claim
 from citewell.answer.links import link_to_span
 from citewell.app.citations import CitedQuote
 from citewell.core.frozen import frozen
+from citewell.core.off_loop import in_thread
 from citewell.retrieve.pipeline import Options, retrieve
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ async def check_draft(
             question, store=store, models=models, where=where, options=Options(limit=_CHUNKS)
         )
         texts = [ranked.chunk.text for ranked in retrieval.chunks]
-        judged = await to_thread.run_sync(judge_claim, sentence, texts)
+        judged = await in_thread(judge_claim, sentence, texts)
         pages = await store.page_texts(
             list({ranked.chunk.source_id for ranked in retrieval.chunks})
         )

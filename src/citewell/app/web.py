@@ -25,7 +25,7 @@ async def open_fetcher(assembly: Assembly) -> AsyncIterator[Fetcher]:
     """Give the fetcher, which shares each host's turns with the other processes."""
     settings = assembly.settings
     # Its first process starts while the store is opened and the first page fetched.
-    sandbox = Sandbox(preload=("citewell.ingest.reading",))
+    sandbox = Sandbox(preload=("citewell.ingest.reading", "citewell.answer.verify"))
     await to_thread.run_sync(sandbox.warm_up)
     fetcher = Fetcher(
         user_agent=settings.web_user_agent,

@@ -75,6 +75,7 @@ class Ingester:
         self._stale_after_days = stale_after_days
         self._embedding = EmbeddingQueue(store, embedder) if embedder is not None else None
         self._page_locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
+        self.sandbox = fetcher.sandbox
         self._reader = PageReader(fetcher.sandbox)
         self._sites = SiteLearning(store)
         self._stack = AsyncExitStack()

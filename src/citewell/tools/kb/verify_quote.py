@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from anyio import to_thread
 from pydantic import Field, WithJsonSchema, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from citewell.answer.verify import is_on_screen, verify_quote
+from citewell.app.quote_search import is_quote_shown, look_for_quote
 from citewell.app.stored_pages import find_stored_page
 from citewell.core.boundary import enclose
 from citewell.core.citations import VERDICTS, Verdict
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
     from citewell.answer.verify import Verification
     from citewell.core.records import FetchedPage, Page, PageInfo
+    from citewell.web.sandbox import Sandbox
 
 MAX_QUOTE_CHARACTERS = 5_000
 MAX_QUOTES = 20
@@ -101,12 +101,15 @@ async def run(arguments: VerifyQuoteInput, call: Call) -> VerifyQuoteOutput:
     page = await _open_version(arguments, call)
     quotes = [arguments.quote] if isinstance(arguments.quote, str) else arguments.quote
     start = cited.start if cited and isinstance(arguments.quote, str) else None
-    # One at a time, so that a call that is cancelled ends soon.
-    verdicts = [await to_thread.run_sync(_judge, quote, page, start) for quote in quotes]
+    sandbox = call.parts.ingester.sandbox
+    # One at a time, so that one call takes one place.
+    verdicts = [await _judge(quote, page, start, sandbox) for quote in quotes]
     if any(verdict.verdict in ("changed", "gone") for verdict in verdicts):
         whole_text = await call.parts.ingester.read_whole_text(page.info)
         verdicts = [
-            await to_thread.run_sync(_look_outside, quote, whole_text, verdict, start is not None)
+            await _look_outside(
+                quote, whole_text, verdict, is_cited=start is not None, sandbox=sandbox
+            )
             for quote, verdict in zip(quotes, verdicts, strict=True)
         ]
     worst = max(verdicts, key=lambda verdict: VERDICTS.index(verdict.verdict))
@@ -175,22 +178,29 @@ async def _open_version(arguments: VerifyQuoteInput, call: Call) -> _Version:
     )
 
 
-def _judge(quote: str, page: _Version, start: int | None) -> QuoteVerdict:
-    result = verify_quote(quote, page.text, start=start)
-    if result.verdict in ("changed", "gone") and is_on_screen(quote, page.screen):
+async def _judge(quote: str, page: _Version, start: int | None, sandbox: Sandbox) -> QuoteVerdict:
+    result = await look_for_quote(quote, page.text, sandbox=sandbox, start=start)
+    if result.verdict in ("changed", "gone") and await is_quote_shown(
+        quote, page.screen, page.text, sandbox=sandbox
+    ):
         return _shape_shown(result, is_cited=start is not None)
     return _shape(result)
 
 
-def _look_outside(
-    quote: str, whole_text: str | None, inside: QuoteVerdict, is_cited: bool
+async def _look_outside(
+    quote: str,
+    whole_text: str | None,
+    inside: QuoteVerdict,
+    *,
+    is_cited: bool,
+    sandbox: Sandbox,
 ) -> QuoteVerdict:
     """Return the verdict on the whole text if it is better than that `inside` the main text."""
     if inside.verdict in ("exact", "moved"):
         return inside
     if whole_text is None:
         return inside.model_copy(update={"checked": "main text"})
-    outside = verify_quote(quote, whole_text)
+    outside = await look_for_quote(quote, whole_text, sandbox=sandbox)
     if VERDICTS.index(outside.verdict) >= VERDICTS.index(inside.verdict):
         return inside.model_copy(update={"checked": "whole page"})
     moved = outside.verdict == "exact" and is_cited
