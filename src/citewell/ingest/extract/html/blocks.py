@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _MAX_HEADING_CHARACTERS = 300
 _MAX_LABEL_CHARACTERS = 200
-# Haddock, pydoctor, odoc, Doxygen.
-_SIGNATURE_CLASSES = {"p": ("src",), "div": ("functionheader", "spec", "memproto")}
+# Haddock, pydoctor, odoc, Doxygen, QDoc.
+_SIGNATURE_CLASSES = {"p": ("src",), "div": ("functionheader", "spec", "memproto", "qmlproto")}
 _FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
 
 

@@ -54,7 +54,9 @@ def render_code_block(pre: Element) -> str:
     text = code_text(pre)
     if not text.strip():
         return ""
-    return fence(text, language_of(pre) or ("python" if text.startswith(">>> ") else ""))
+    # Haddock's examples begin with the same prompt.
+    is_python = text.startswith(">>> ") and not pre.has_class("screen")
+    return fence(text, language_of(pre) or ("python" if is_python else ""))
 
 
 def fence(text: str, language: str = "") -> str:
@@ -127,7 +129,10 @@ def _collect(element: Element, pieces: list[str]) -> None:
     for child in element.children:
         if isinstance(child, str):
             # The line break after an element that ends its line anyway.
-            pieces.append(child.removeprefix("\n") if is_after_line else child)
+            text = child.removeprefix("\n") if is_after_line else child
+            if text:
+                # An empty piece would hide that the line before it has ended.
+                pieces.append(text)
             is_after_line = False
             continue
         if child.tag == "br":

@@ -44,7 +44,7 @@ _CHROME_CLASSES = frozenset(
     "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
     "memnav navtab ingroups srstatus pageid t-navbar summary-navigation edit-this-page "
     "edit-page-link was-this-helpful docs-license docs-updated docs-actions docs-actions-wrapper "
-    "docs-sidebar editbar post-buttons back2top".split()
+    "docs-sidebar editbar post-buttons back2top navigationbar bypass-block".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
@@ -52,7 +52,8 @@ _CHROME_IDS = frozenset(
     "titlearea package-header sphinx-sidebar mdbook-sidebar mdbook-menu-bar cpp-head-first-base "
     "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base "
     "dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc "
-    "catlinks navibar pageinfo".split()
+    "catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap _bottom-navigation "
+    "_share-print _footer-wrap".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
 _NAMES = frozenset(
@@ -196,7 +197,7 @@ def _is_named(element: Element, measure: Measure) -> bool:
         return False
     if measure.has_main and (measure.links < _MANY_LINKS or measure.link_share < _MOSTLY_LINKED):
         return False
-    if _is_summary_of_members(element, measure):
+    if _is_summary_of_members(element, measure) or _is_alphabet(element, measure):
         return True
     if measure.headings:
         # An id is made from a heading, unless its element holds many links and starts otherwise.
@@ -216,6 +217,11 @@ def _is_summary_of_members(element: Element, measure: Measure) -> bool:
     """Return whether an element is the line of links over the title of a class, of Doxygen."""
     is_summary = element.has_class("summary") and measure.link_share > _MOSTLY_LINKED
     return is_summary and element.parent is not None and element.parent.has_class("header")
+
+
+def _is_alphabet(element: Element, measure: Measure) -> bool:
+    """Return whether an element is the row of letters over an index, of Haddock."""
+    return element.attribute("id") == "alphabet" and measure.link_share > _MOSTLY_LINKED
 
 
 def _follows_text(element: Element) -> bool:

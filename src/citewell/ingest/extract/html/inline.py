@@ -162,6 +162,10 @@ class InlineRenderer:
             # A style sheet sets "abstract" apart from a title, and an arrow between its parts.
             pieces.append(" ")
             self._emit(element.children, pieces)
+        elif element.names and element.has_class("icona"):
+            # Doxygen's letter for a class or a namespace, drawn as a picture before its name.
+            self._emit(element.children, pieces)
+            pieces.append(" ")
         elif element.tag in BLOCK_TAGS:
             pieces.append(" ")
             self._emit(element.children, pieces)
@@ -213,7 +217,8 @@ class InlineRenderer:
 
     def _emit_superscript(self, element: Element, pieces: list[str]) -> None:
         inner = self._inner(element)
-        follows_word = bool(pieces) and pieces[-1][-1:].isalnum()
+        before = pieces[-1][-1:] if pieces else ""
+        follows_word = before.isalnum() or before == "$"
         if follows_word and element.find("a") is None and _POWER.fullmatch(inner.strip()):
             pieces.append("^" + inner.strip())
         else:
@@ -244,6 +249,9 @@ def _emit_code(element: Element, pieces: list[str]) -> None:
     before = pieces[-1] if pieces else ""
     if not before.endswith("`") or not text:
         pieces.append(_inline_code(text))
+        if is_plain and str(children[0]).endswith(" "):
+            # "[static] " before a type: the space is none of the code's.
+            pieces.append(" ")
     elif "`" not in text and _WHOLE_CODE.fullmatch(before):
         # Two spans of code side by side would be read as neither.
         pieces[-1] = f"{before[:-1]}{text}`"

@@ -10,14 +10,9 @@ from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import collapse_spaces, letters_of
 from citewell.ingest.extract.html.article import find_article
 from citewell.ingest.extract.html.article_evidence import is_article
+from citewell.ingest.extract.html.colophon import take_out_colophon
 from citewell.ingest.extract.html.element import HEADING_TAGS, Element
-from citewell.ingest.extract.html.furniture import (
-    is_colophon,
-    is_colophon_text,
-    is_furniture,
-    is_known_chrome,
-    names_generator,
-)
+from citewell.ingest.extract.html.furniture import is_furniture, is_known_chrome
 from citewell.ingest.extract.html.measures import Measure, measure
 from citewell.ingest.extract.html.navigation_bar import is_in_sentence
 from citewell.ingest.extract.html.prune import select, take_out
@@ -36,10 +31,6 @@ _CONTAINERS = re.compile(
 # Less than this beside headings is no page.
 _LEAST_CHARACTERS = 20
 _LABEL_CHARACTERS = 40
-# Where less is left, the page itself is a notice of copyright.
-_LEAST_BEFORE_COLOPHON = 60
-_LEGAL_HEADING = re.compile(r"copyright|licen[cs]|legal|authors?\b|credits", re.IGNORECASE)
-_HOLDERS = frozenset("div section article main center form body".split())
 _CONTENTS_TAGS = frozenset("ul ol div table dl p section details".split())
 _CONTENTS_SHARE = 0.85
 _TREE_SHARE = 0.7
@@ -85,7 +76,7 @@ def find_main_content(document: Document, links: LinkResolver) -> MainContent:
     furniture = _take_out_furniture(body, measures, trees)
     root = _main_region(document, measures)
     contents = _take_out_contents(root, measures)
-    furniture.extend(_take_out_colophon(root, measures))
+    furniture.extend(take_out_colophon(root, measures))
     return MainContent(
         element=root,
         is_article=False,
@@ -135,26 +126,39 @@ def _take_out_furniture(
     body: Element, measures: dict[Element, Measure], trees: set[Element]
 ) -> list[Element]:
     total = measures[body].prose
-    furniture = select(
-        body,
-        lambda element: (
-            element in trees
-            or is_furniture(element, measures[element])
-            or _is_side_column(element, measures, total)
-        ),
-        is_whole=lambda element: measures[element].is_table,
-    )
-    left = Measure()
-    left.add(measures[body])
-    for element in furniture:
-        left.add(measures[element], -1)
-    if left.characters - left.titled < _LEAST_CHARACTERS and not _has_main(body):
+
+    def furniture_with(trees: set[Element]) -> list[Element]:
+        return select(
+            body,
+            lambda element: (
+                element in trees
+                or is_furniture(element, measures[element])
+                or _is_side_column(element, measures, total)
+            ),
+            is_whole=lambda element: measures[element].is_table,
+        )
+
+    furniture = furniture_with(trees)
+    if trees and _leaves_nothing(furniture, body, measures):
+        # A page of links that names itself is no menu of the site.
+        furniture = furniture_with(set())
+    if _leaves_nothing(furniture, body, measures):
         # Nothing but navigation: then that is what the page is for.
         furniture = [element for element in furniture if is_known_chrome(element)]
     for element in furniture:
         _discount(element, measures)
     take_out(furniture)
     return furniture
+
+
+def _leaves_nothing(
+    furniture: list[Element], body: Element, measures: dict[Element, Measure]
+) -> bool:
+    left = Measure()
+    left.add(measures[body])
+    for element in furniture:
+        left.add(measures[element], -1)
+    return left.characters - left.titled < _LEAST_CHARACTERS and not _has_main(body)
 
 
 def _has_main(body: Element) -> bool:
@@ -192,10 +196,15 @@ def _main_region(document: Document, measures: dict[Element, Measure]) -> Elemen
         own = measures[element]
         if not own.characters or not _is_main(element):
             continue
-        if own.characters - own.linked >= _MAIN_SHARE * (total.characters - total.linked):
+        if _unlinked(own) >= _MAIN_SHARE * _unlinked(total):
             _bring_title(element, document, measures)
             return element
     return body
+
+
+def _unlinked(own: Measure) -> int:
+    """Return how much is neither link nor heading: themes repeat a page's title in a banner."""
+    return max(0, own.characters - own.linked - own.titled)
 
 
 def _bring_title(root: Element, document: Document, measures: dict[Element, Measure]) -> None:
@@ -336,65 +345,3 @@ def _opens_entry(link: Element, entry: Element, measures: dict[Element, Measure]
     words = letters_of(link.text())
     start = letters_of(entry.text_start(len(link.text())))
     return around.links >= _MIN_MARKED_LINKS and bool(words) and start.startswith(words)
-
-
-def _take_out_colophon(root: Element, measures: dict[Element, Measure]) -> list[Element]:
-    """Take out the last blocks of a page that say who made it, when and with what."""
-    taken: list[Element] = []
-    spare = measures[root].characters - _LEAST_BEFORE_COLOPHON
-    holder: Element | None = root
-    while holder is not None:
-        start = len(holder.children)
-        inner: Element | None = None
-        for place in range(len(holder.children) - 1, -1, -1):
-            node = holder.children[place]
-            size = len(node.strip()) if isinstance(node, str) else measures[node].characters
-            # What is left of a page beside the name of a generator can be ever so little.
-            is_spare = size <= spare or names_generator(node)
-            if is_spare and _is_colophon(node, measures):
-                start = place
-                spare -= size
-            elif not _is_short(node, measures):
-                if not isinstance(node, str) and start == len(holder.children):
-                    inner = node
-                break
-        if _is_under_heading(holder, start):
-            break
-        taken.extend(node for node in holder.children[start:] if not isinstance(node, str))
-        holder.children = holder.children[:start]
-        is_holder = inner is not None and inner.has_block and inner.tag in _HOLDERS
-        holder = inner if is_holder else None
-    return taken
-
-
-def _is_under_heading(holder: Element, place: int) -> bool:
-    """Return whether what stands from `place` on belongs to a heading before it.
-
-    It does where it is all that is headed, or where the heading announces it.
-    """
-    before = [node for node in holder.children[:place] if not isinstance(node, str) or node.strip()]
-    if place == len(holder.children) or not before:
-        return False
-    headings = [
-        (at, node)
-        for at, node in enumerate(before)
-        if not isinstance(node, str) and node.tag in HEADING_TAGS - {"h1"}
-    ]
-    if not headings:
-        return False
-    at, heading = headings[-1]
-    return at == len(before) - 1 or bool(_LEGAL_HEADING.search(heading.text()))
-
-
-def _is_colophon(node: Element | str, measures: dict[Element, Measure]) -> bool:
-    if isinstance(node, str):
-        return is_colophon_text(node)
-    return is_colophon(node, measures[node])
-
-
-def _is_short(node: Element | str, measures: dict[Element, Measure]) -> bool:
-    """Return whether a node can follow a colophon: a version, a date, a rule."""
-    if isinstance(node, str):
-        return len(node.strip()) <= _LABEL_CHARACTERS
-    own = measures[node]
-    return own.characters <= _LABEL_CHARACTERS and not own.headings and not own.has_code

@@ -30,7 +30,7 @@ _PLACES = frozenset(
     "part level fast first last end begin beginning search menu overview title appendix manual "
     "documentation docs site map accueil sommaire début fin niveau retour inhalt "
     "inhaltsverzeichnis startseite anfang ende stichwortverzeichnis inicio contenido "
-    "índice indice начало содержание оглавление указатель выше "
+    "índice indice conteúdo contenuto начало содержание оглавление указатель выше "
     "ホーム 目次 索引 トップ 表紙 首页 目录 索引 spis treści obsah "
     "hem innehåll glossary and links navigation go message messages sorted by thread date subject "
     "author this body reply maybe topic parent".split()
@@ -54,16 +54,24 @@ def is_navigation_bar(element: Element, measure: Measure) -> bool:
     links = [below for below in element.walk() if below.tag == "a" and "href" in below.attributes]
     related = sum(_relates(link) for link in links)
     unlinked = _words(_text_outside_links(element))
-    if any(word not in _DIRECTION and word not in _PLACES for word in unlinked):
+    if not all(map(_is_place, unlinked)):
         return related >= 2 and related == len(links)
     # An arrow or a bracket beside a link says little; inside a link it leads on.
     labels = sum(word in _DIRECTION and word.isalpha() for word in unlinked)
     spoken = [_words(link.text() or _shown(link)) for link in links]
-    plain = sum(bool(words) and _DIRECTION.union(_PLACES).issuperset(words) for words in spoken)
+    plain = sum(bool(words) and all(map(_is_place, words)) for words in spoken)
     leads = labels + related + sum(not _DIRECTION.isdisjoint(words) for words in spoken)
     if len(links) >= _MIN_HOME_LINKS and ["home"] in spoken:
+        if spoken[0] == ["home"] and not unlinked and all(len(words) == 1 for words in spoken):
+            # The parts of a site, in a word each.
+            return True
         leads += 1
     return leads > 0 and 2 * max(labels, related, plain) >= len(links)
+
+
+def _is_place(word: str) -> bool:
+    """Return whether a word names a page by its place; chapters have a number or a letter."""
+    return word in _DIRECTION or word in _PLACES or word.isdecimal() or len(word) == 1
 
 
 def is_in_sentence(link: Element) -> bool:

@@ -18,6 +18,7 @@ from citewell.ingest.extract.html.mail_page import spread_messages
 from citewell.ingest.extract.html.main_content import find_main_content
 from citewell.ingest.extract.html.metadata import read_metadata
 from citewell.ingest.extract.html.screen import read_screen
+from citewell.ingest.extract.html.stray_markup import put_in_place
 from citewell.ingest.extract.html.title import choose_title, repeats_title
 from citewell.ingest.extract.html.tree import parse_document
 from citewell.ingest.extract.links import LinkResolver
@@ -54,9 +55,9 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
     """
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
     screen = pack_screen(read_screen(document.body))
-    document = spread_messages(document, fetched.text)
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
+    document = put_in_place(spread_messages(document, fetched.text), links)
     writer = CanonicalWriter()
     content = find_main_content(document, links)
     is_site_title = _is_site_title(metadata, content.element)

@@ -124,7 +124,9 @@ def _collect(element: Element, pieces: list[str]) -> None:
     for child in element.children:
         if isinstance(child, str):
             pieces.append(child)
-        elif child.tag == "dd":
+        elif child.tag in ("dd", "div"):
+            # A line of its own on the page.
+            pieces.append(" ")
             _collect(child, pieces)
             pieces.append(" ")
         elif not is_permalink(child) and not child.has_class(*_NO_SIGNATURE):

@@ -64,15 +64,23 @@ def choose_title(
     headings = [section.heading for section in canonical.sections if section.level == 1]
     first = next(iter(all_headings), "")
     if not is_article:
-        if is_site_title or _is_title_of_site(title, all_headings, url):
+        is_site_title |= _is_title_of_site(title, all_headings, url)
+        if is_site_title and not (len(headings) > 1 and _opens_with_text(canonical)):
             own = first
         elif first == title or (len(headings) > 1 and repeats_title(headings[0], title)):
             # Over further headings, the title may be that of the site on every page.
             own = _heading_of_address(all_headings, url)
     if own and title and not _shares_words(own, title):
         return f"{own} – {title}"
-    repeated = _repeated_heading(title, metadata, headings, is_article=is_article)
+    repeated = _repeated_heading(title, metadata, headings, all_headings, is_article=is_article)
     return repeated or first or _first_line(canonical.text)
+
+
+def _opens_with_text(canonical: CanonicalText) -> bool:
+    """Return whether a page says something before its first heading, which then names a part."""
+    first = next((section for section in canonical.sections if section.heading), None)
+    before = canonical.text[: first.start] if first is not None else ""
+    return len(visible_text(before).strip()) >= _FIRST_LINE_CHARACTERS
 
 
 def _first_line(text: str) -> str:
@@ -109,7 +117,12 @@ def _part_of_list(canonical: CanonicalText, url: str) -> str:
 
 
 def _repeated_heading(
-    title: str, metadata: Metadata, headings: list[str], *, is_article: bool
+    title: str,
+    metadata: Metadata,
+    headings: list[str],
+    all_headings: list[str],
+    *,
+    is_article: bool,
 ) -> str:
     """Return the heading that the window's title repeats, or that title.
 
@@ -139,19 +152,18 @@ def _repeated_heading(
                 # The title begins with the site's name, which stands over every page's content.
                 return own
             # Outside the main content the end of a title is the site's name.
-            further = headings[place + 1 :]
-            return _own_heading(candidates[place], further, parts) or candidates[place]
+            return _own_heading(candidates[place], all_headings, parts) or candidates[place]
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
     return _without_site_name(title, metadata.site_name, is_article=is_article)
 
 
-def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:
-    """Return the later heading that ends a title which begins with the name of the site."""
+def _own_heading(heading: str, headings: Sequence[str], parts: list[str]) -> str | None:
+    """Return the other heading that ends a title which begins with the name of the site."""
     if len(parts) < 2 or not "".join(parts[:-1]).startswith(_plain(heading)):
         return None
-    return next((each for each in further if _plain(each) == parts[-1]), None)
+    return next((h for h in headings if h != heading and _plain(h) == parts[-1]), None)
 
 
 def _shares_words(line: str, title: str) -> bool:
