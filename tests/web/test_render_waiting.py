@@ -40,6 +40,8 @@ PAGES = {
     "/frame": "<h1>Birds</h1><iframe src=/mounts-2 width=600 height=400></iframe>",
     "/shadow": """<bird-card></bird-card><script>const tree = document.querySelector('bird-card').attachShadow({mode: 'open'});
         setTimeout(() => tree.innerHTML = '<p>The heron has come.</p>', 1500)</script>""",
+    "/closed-shadow": """<bird-card></bird-card><script>const tree = document.querySelector('bird-card').attachShadow({mode: 'closed'});
+        setTimeout(() => tree.innerHTML = '<p>The heron has come.</p>', 1500)</script>""",
     "/declared-shadow": """<bird-card><template shadowrootmode=open><p>The heron has come.</p>
         </template></bird-card>""",
     "/computed": """<div id=root></div><script>setTimeout(() => { const end = Date.now() + 1500;

@@ -36,6 +36,7 @@ logger = logging.getLogger(__name__)
 
 _FOLDER = files("citewell.web.render")
 _REVEAL = (_FOLDER / "reveal.js").read_text(encoding="utf-8")
+_OPEN_TREES = (_FOLDER / "open_trees.js").read_text(encoding="utf-8")
 _COLOURS = (_FOLDER / "colours.js").read_text(encoding="utf-8")
 _VISIBLE_TEXT = (_FOLDER / "visible_text.js").read_text(encoding="utf-8")
 _SHOWN_HTML = (_FOLDER / "shown_html.js").read_text(encoding="utf-8")
@@ -125,6 +126,7 @@ class PageLoad:
         # The context's windows too: a form may send its fields to a new one.
         await page.context.route("**/*", self._on_route)
         await page.add_init_script(COUNT_PENDING)
+        await page.add_init_script(_OPEN_TREES)
 
     def _on_download(self, download: object) -> None:
         self._starts_download = True
