@@ -33,7 +33,8 @@ _COLUMNS = {
     "title": ("titles_right", "titles"),
 }
 # Sets how many pages of a package are taken before the program starts, and takes what the reference
-# counts as lines of code although no reader of a listing does: Doxygen's tooltips and line numbers.
+# counts as code although no reader of a listing does: Doxygen's tooltips, the line numbers of Doxygen
+# and Sphinx, and the types that Haddock shows under the pointer.
 _RUN = r"""
 import re, sys
 sys.path.insert(0, sys.argv.pop(1))
@@ -41,7 +42,8 @@ import measure
 measure.PAGES = int(sys.argv.pop(1))
 if sys.argv.pop(1) == "True":
     BESIDE_CODE = re.compile(
-        r'<div class="ttc".*?</div></div>\s*(?=<)|<span class="lineno">.*?</span>', re.DOTALL
+        r'<div class="ttc".*?</div></div>\s*(?=<)|<span class="(?:linenos?|annottext)">.*?</span>',
+        re.DOTALL,
     )
     read = measure.read
     measure.read = lambda path: BESIDE_CODE.sub("", read(path))
@@ -81,7 +83,9 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("/tmp/fidelity"))
     parser.add_argument("--pages", type=int, default=40, help="of each package at most")
     parser.add_argument(
-        "--without-tooltips", action="store_true", help="of Doxygen's listings, in the reference"
+        "--without-tooltips",
+        action="store_true",
+        help="nor line numbers of listings, in the reference",
     )
     parser.add_argument(
         "--with-site",

@@ -155,6 +155,15 @@ def test_signatures_in_a_row_without_descriptions_are_one_chunk() -> None:
     assert chunks[1].text.endswith("**f3(x)**")
 
 
+def test_a_declaration_with_a_link_to_its_source_goes_with_what_follows() -> None:
+    page = markdown(
+        "# Split\n\n### impl Clone for Split\n\n1.40.0 · [Source](/src/iter.rs.html#9)\n\n"
+        f"#### fn clone(&self)\n\n[Source](/src/iter.rs.html#12)\n\n{_SENTENCE}\n"
+    )
+
+    assert [chunk.text.count("Source") for chunk in assert_sound(page)] == [2]
+
+
 def test_a_heading_and_a_signature_go_with_the_section_below_them() -> None:
     entry = "<dl class='py'><dt id='wade'>wade(depth)</dt></dl>"
     page = extracted(

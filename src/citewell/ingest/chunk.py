@@ -27,6 +27,8 @@ MAX_TOKENS = 320
 _FENCE_MARK = r"[ >]*+(?:(?:[-*+]|\d++[.)]) ++)*+(`{3,}+(?=[^`\n]*$)|~{3,}+)"
 _FENCE = re.compile(_FENCE_MARK, re.MULTILINE)
 _CODE_LINE = re.compile(f"^{_FENCE_MARK}", re.MULTILINE)
+# Beside the declarations of rustdoc: "1.40.0 · [Source](…)".
+_SOURCE_LINE = re.compile(r"(?:\S+ · )?\[[Ss]ource\]\(\S+\)")
 _LIST_ITEM = re.compile(r"[ >]*(?:[-*+]|\d+[.)]) ")
 _SENTENCE_END = re.compile(
     r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“‘(\[*_`]*[^\Wa-z_])|[。！？][」』）”\"')]*\s*"
@@ -149,13 +151,14 @@ def _is_bare(text: str, section: Section) -> bool:
 
 
 def _said_below_heading(text: str, section: Section) -> list[str]:
-    """Return the lines of a section that are neither heading nor signature."""
-    lines = text[section.start : section.end].split("\n")
-    return [
-        line
-        for line in lines
-        if line and line[0] != "#" and not (line[:2] == "**" and line.endswith("**"))
-    ]
+    """Return the lines of a section that are neither heading, signature nor link to its source."""
+    return [line for line in text[section.start : section.end].split("\n") if _says_more(line)]
+
+
+def _says_more(line: str) -> bool:
+    if not line or line[0] == "#" or (line[:2] == "**" and line.endswith("**")):
+        return False
+    return _SOURCE_LINE.fullmatch(line) is None
 
 
 def _is_lead_in(line: str) -> bool:
