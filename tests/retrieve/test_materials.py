@@ -86,3 +86,30 @@ def test_vectors_bring_in_what_words_do_not_find() -> None:
     )
 
     assert ranked[0] == 0
+
+
+def test_a_heading_goes_with_the_paragraph_below_it() -> None:
+    text = "# Shop\n\n## Returns\n\nReturns are free.\n\nThey take a week.\n\n## End"
+
+    assert split_material(text) == [
+        "# Shop",
+        "## Returns\n\nReturns are free.",
+        "They take a week.",
+        "## End",
+    ]
+
+
+def test_a_few_words_must_be_nearer_to_the_query_than_a_paragraph() -> None:
+    query = np.array([1.0, 0.0], np.float32)
+    near = np.array([0.65, 0.76], np.float32)
+    pieces = ["See also these methods:", "The method casts a spell on a piece. " * 4]
+
+    ranked = rank_pieces(
+        "castling",
+        pieces,
+        vectors={0: near, 1: near},
+        query_vector=query,
+        model="granite-30m-en-int8",
+    )
+
+    assert ranked == [1]

@@ -23,28 +23,44 @@ MAX_PIECE_CHARACTERS = 1_500
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
 _FENCE = re.compile(r"`{3,}|~{3,}")
+_HEADING = re.compile(r"#{1,6} [^\n]{1,300}")
 # Two gaps inside a line are columns; one may be a sentence's end.
 _GAP = re.compile(r"(?<=\S) {2,}+(?=\S)")
-# Below these no paragraph of unrelated text came; other models have other scales.
-_LEAST_COSINES = {"granite-30m-en-int8": 0.6}
+# Below these hardly a paragraph of unrelated text stays, a long one and a short one: a few words are
+# near to anything. Other models have other scales.
+_LEAST_COSINES = {"granite-30m-en-int8": (0.6, 0.7)}
+_SHORT_CHARACTERS = 100
 
 
 def split_material(text: str) -> list[str]:
     """Return the paragraphs of `text` in order, white space cleaned, none too long or twice.
 
-    Code and tables keep their lines and columns. A long paragraph is cut after a sentence where
+    A heading goes with the paragraph below it. Code and tables keep their lines and columns. A long paragraph is cut after a sentence where
     there is one, code and tables after a line; each part is fenced, or has the table's header.
     """
     pieces: list[str] = []
+    headings: list[str] = []
     # Not every database can hold the character zero, and no reader misses it.
     for paragraph in _paragraphs(text.replace("\0", " ").expandtabs(4)):
-        if _is_laid_out(paragraph):
-            pieces += _cut_laid_out(paragraph.rstrip())
+        if _HEADING.fullmatch(paragraph):
+            # The last of several; those above it are about more than what follows.
+            pieces += headings
+            headings = [" ".join(paragraph.split())]
             continue
-        clean = [" ".join(sentence.split()) for sentence in _SENTENCE_END.split(paragraph)]
-        pieces += _gather([sentence for sentence in clean if sentence])
+        parts = (
+            _cut_laid_out(paragraph.rstrip()) if _is_laid_out(paragraph) else _sentences(paragraph)
+        )
+        if headings and parts and len(headings[0]) + len(parts[0]) < MAX_PIECE_CHARACTERS - 2:
+            parts[0] = f"{headings.pop()}\n\n{parts[0]}"
+        pieces += [*headings, *parts]
+        headings = []
     # The header of every page of a report would else take the places of what differs.
-    return list(dict.fromkeys(pieces))
+    return list(dict.fromkeys([*pieces, *headings]))
+
+
+def _sentences(paragraph: str) -> list[str]:
+    clean = [" ".join(sentence.split()) for sentence in _SENTENCE_END.split(paragraph)]
+    return _gather([sentence for sentence in clean if sentence])
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -118,9 +134,13 @@ def rank_pieces(
     by_words = _rank_by_words(wanted, pieces)
     if query_vector is None or not vectors:
         return by_words
-    least = _LEAST_COSINES.get(model, -1.0)
+    leasts = _LEAST_COSINES.get(model, (-1.0, -1.0))
     cosines = {place: float(vector @ query_vector) for place, vector in vectors.items()}
-    far = {place for place, cosine in cosines.items() if cosine < least}
+    far = {
+        place
+        for place, cosine in cosines.items()
+        if cosine < leasts[len(pieces[place]) < _SHORT_CHARACTERS]
+    }
     by_words = [p for p in by_words if p not in far or _holds_half(wanted, pieces[p])]
     cosines = {place: cosine for place, cosine in cosines.items() if place not in far}
     by_vectors = sorted(cosines, key=lambda place: (-cosines[place], place))
