@@ -33,8 +33,8 @@ _COLUMNS = {
     "title": ("titles_right", "titles"),
 }
 # Sets how many pages of a package are taken before the program starts, and takes what the reference
-# counts as code although no reader of a listing does: Doxygen's tooltips, the line numbers of Doxygen
-# and Sphinx, and the types that Haddock shows under the pointer.
+# counts as code although no reader of a listing does: Doxygen's tooltips, the line numbers of
+# Doxygen and Sphinx, and the types that Haddock shows under the pointer.
 _RUN = r"""
 import re, sys
 sys.path.insert(0, sys.argv.pop(1))

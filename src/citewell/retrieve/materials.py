@@ -26,8 +26,8 @@ _FENCE = re.compile(r"`{3,}|~{3,}")
 _HEADING = re.compile(r"#{1,6} [^\n]{1,300}")
 # Two gaps inside a line are columns; one may be a sentence's end.
 _GAP = re.compile(r"(?<=\S) {2,}+(?=\S)")
-# Below these hardly a paragraph of unrelated text stays, a long one and a short one: a few words are
-# near to anything. Other models have other scales.
+# Below these lies unrelated text, for long paragraphs and for short ones: a few words are near to
+# anything. Other models have other scales.
 _LEAST_COSINES = {"granite-30m-en-int8": (0.6, 0.7)}
 _SHORT_CHARACTERS = 100
 
@@ -35,8 +35,9 @@ _SHORT_CHARACTERS = 100
 def split_material(text: str) -> list[str]:
     """Return the paragraphs of `text` in order, white space cleaned, none too long or twice.
 
-    A heading goes with the paragraph below it. Code and tables keep their lines and columns. A long paragraph is cut after a sentence where
-    there is one, code and tables after a line; each part is fenced, or has the table's header.
+    A heading goes with the paragraph below it. Code and tables keep their lines and columns. A long
+    paragraph is cut after a sentence where there is one, code and tables after a line; each part is
+    fenced, or has the table's header.
     """
     pieces: list[str] = []
     headings: list[str] = []

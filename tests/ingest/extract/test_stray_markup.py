@@ -162,3 +162,12 @@ def test_a_heading_of_the_second_level_that_ends_the_title_is_the_pages_own() ->
     )
 
     assert page.title == "2014 News and Status"
+
+
+def test_a_heading_that_ends_the_title_and_stands_first_is_the_sites() -> None:
+    page = extracted(
+        "<title>Form fields — Django 3.2 documentation</title><body>"
+        f"<h1>Django 3.2 documentation</h1><h1>Form fields</h1><p>{_LONG}</p></body>"
+    )
+
+    assert page.title == "Form fields"

@@ -152,18 +152,20 @@ def _repeated_heading(
                 # The title begins with the site's name, which stands over every page's content.
                 return own
             # Outside the main content the end of a title is the site's name.
-            return _own_heading(candidates[place], all_headings, parts) or candidates[place]
+            own = candidates[place]
+            further = all_headings[all_headings.index(own) + 1 :] if own in all_headings else []
+            return _own_heading(own, further, parts) or own
     is_vague = len(title.split()) == 1 and "." not in title
     if is_vague and len(headings) == 1 and not ranked and not is_article:
         return headings[0]
     return _without_site_name(title, metadata.site_name, is_article=is_article)
 
 
-def _own_heading(heading: str, headings: Sequence[str], parts: list[str]) -> str | None:
-    """Return the other heading that ends a title which begins with the name of the site."""
+def _own_heading(heading: str, further: Sequence[str], parts: list[str]) -> str | None:
+    """Return the later heading that ends a title which begins with the name of the site."""
     if len(parts) < 2 or not "".join(parts[:-1]).startswith(_plain(heading)):
         return None
-    return next((h for h in headings if h != heading and _plain(h) == parts[-1]), None)
+    return next((each for each in further if _plain(each) == parts[-1]), None)
 
 
 def _shares_words(line: str, title: str) -> bool:
