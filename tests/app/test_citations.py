@@ -170,6 +170,21 @@ async def test_a_refresh_judges_citations_again_and_tells_of_it(tmp_path: Path) 
     assert all("grey heron wait" not in json.dumps(event) for event in reports)
 
 
+async def test_quotes_of_a_copy_whose_page_is_gone_are_gone_until_it_is_back() -> None:
+    async with open_websites({"/h": page()}) as websites:
+        url = websites.site.url("/h")
+        await websites.call("ingest", urls=[url])
+        await websites.call("search", query="How long does the grey heron wait for a fish?")
+        await eventually(websites, verdicts("exact"))
+
+        del websites.site.pages["/h"]
+        await websites.call("ingest", urls=[url], force=True)
+        await eventually(websites, verdicts("gone"))
+        websites.site.pages["/h"] = page()
+        await websites.call("ingest", urls=[url], force=True)
+        await eventually(websites, verdicts("exact"))
+
+
 async def test_words_that_moved_into_the_menu_are_not_gone() -> None:
     with_text = page(lead="Opening hours of the hide at the lake. ")
     async with open_websites({"/h": with_text}) as websites:

@@ -210,6 +210,33 @@ async def test_citations_outlive_a_page_that_its_site_removed(store: Store) -> N
     assert [each.verdict for each in await listed(store)] == ["exact"]
 
 
+async def test_citations_of_a_kept_copy_are_gone_until_the_site_has_the_page_again(
+    store: Store,
+) -> None:
+    page = await put(store)
+    await store.citations.remember([quoted(page)])
+
+    await store.citations.mark_missing(page, now=NOON)
+    # The copy can be quoted to others, who should not take it for the page.
+    await store.citations.remember([quoted(page, owner="bob")])
+
+    assert [(each.verdict, each.judged_at) for each in await listed(store)] == [("gone", NOON)]
+    assert [(each.verdict, each.judged_at) for each in await listed(store, "bob")] == [
+        ("gone", NOON)
+    ]
+    assert await store.citations.list_to_judge(limit=9) == []
+    assert (await store.citations.count_citations("ann", project="default")).waiting == 0
+    assert [each.verdict for each in await store.citations.take_changes()] == ["gone"]
+
+    assert await store.citations.mark_found(page)
+    assert not await store.citations.mark_found(page)
+    assert await judge_all(store, "exact", text=TEXT) == [True]
+    assert [each.verdict for each in await listed(store) + await listed(store, "bob")] == [
+        "exact",
+        "exact",
+    ]
+
+
 async def test_deleting_a_page_forgets_its_citations(store: Store) -> None:
     page = await put(store)
     await store.citations.remember([quoted(page)])

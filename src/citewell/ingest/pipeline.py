@@ -12,18 +12,13 @@ from weakref import WeakValueDictionary
 
 import anyio
 
-from citewell.core.errors import EmptyPage, ExtractionError, FetchError
+from citewell.core.errors import EmptyPage, ExtractionError, FetchError, PageNotFound
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
 from citewell.ingest.embed import EmbeddingQueue
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.kept_response import fetched_from, response_of
-from citewell.ingest.outcome import (
-    IngestOutcome,
-    has_labels,
-    is_of_its_url,
-    is_stale,
-)
+from citewell.ingest.outcome import IngestOutcome, has_labels, is_of_its_url, is_stale
 from citewell.ingest.reading import PageReader
 from citewell.ingest.site_learning import SiteLearning
 from citewell.ingest.site_search import search_site
@@ -148,8 +143,12 @@ class Ingester:
             except FetchError as error:
                 if stored is None:
                     raise
+                if isinstance(error, PageNotFound):
+                    await self._note_missing(stored)
                 logger.warning("kept the stored copy of %s: %s", address, error.message)
                 return IngestOutcome(url=url, page=stored, error=error)
+            if stored is not None and await self._store.citations.mark_found(stored.source_id):
+                self._on_change()
         page = outcome.page
         if page is None:
             return outcome
@@ -249,6 +248,10 @@ class Ingester:
     async def note_gone(self, page: PageInfo) -> None:
         """Record that the site removed a stored page; call it before the page is deleted."""
         await self._store.citations.mark_gone(page.source_id, now=datetime.now(UTC))
+        self._on_change()
+
+    async def _note_missing(self, page: PageInfo) -> None:
+        await self._store.citations.mark_missing(page.source_id, now=datetime.now(UTC))
         self._on_change()
 
     async def embed_now(

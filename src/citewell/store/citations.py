@@ -24,7 +24,7 @@ class CitationStore:
     """Citations by owner and project; what belongs to another owner is as if it did not exist.
 
     Every method may raise StoreError. Deleting a page forgets its citations; `mark_gone` keeps
-    those of a page that the site itself removed.
+    those of a page that the site itself removed, and `mark_missing` those of its copy.
     """
 
     def __init__(self, database: Database) -> None:
@@ -104,6 +104,20 @@ class CitationStore:
         """Record that the site removed a page; call it before the page is deleted."""
         values = {"source_id": source_id, "judged_at": now}
         await self._database.execute("detach_citations", values)
+
+    async def mark_missing(self, source_id: int, *, now: datetime) -> None:
+        """Record that the site has a page no more whose copy is kept; its citations are gone."""
+        values = {"source_id": source_id, "missing_at": now}
+
+        async def work(session: Session) -> None:
+            await session.execute("mark_page_missing", values)
+            await session.execute("lose_citations", values)
+
+        await self._database.transaction(work)
+
+    async def mark_found(self, source_id: int) -> bool:
+        """Record that a page was fetched; return whether it was missing before."""
+        return await self._database.execute("mark_page_found", {"source_id": source_id}) > 0
 
     async def attach(self) -> None:
         """Return the citations of pages that their sites had removed to pages that are back."""

@@ -1,14 +1,17 @@
 -- Citations that were handed out. What an owner reads names the owner; pages are judged for all.
 
 -- name: put_citation
--- A page that was deleted meanwhile has no citations.
+-- A page that was deleted meanwhile has no citations; the copy of one that is missing can be quoted.
 INSERT INTO citation (
     owner, project, citation_id, question, source_id, url, title, section, start, "end", quote,
-    tool, user_name, agent, handed_at, judged_hash
+    tool, user_name, agent, handed_at, judged_hash, verdict, judged_at
 )
 SELECT
     :owner, page.project, :citation_id, :question, page.source_id, page.url, page.title, :section,
-    :start, :end, :quote, :tool, :user, :agent, :handed_at, :page_hash
+    :start, :end, :quote, :tool, :user, :agent, :handed_at,
+    CASE WHEN page.missing_at IS NULL THEN :page_hash ELSE '' END,
+    CASE WHEN page.missing_at IS NULL THEN 'exact' ELSE 'gone' END,
+    page.missing_at
 FROM page
 WHERE page.source_id = :source_id AND page.project = :project
 ON CONFLICT (owner, project, citation_id, question) DO UPDATE SET
@@ -38,7 +41,12 @@ SELECT verdict, count(*) AS citations, CAST(sum(is_waiting) AS bigint) AS waitin
     SELECT
         citation.citation_id,
         citation.verdict,
-        max(CASE WHEN page.text_hash <> citation.judged_hash THEN 1 ELSE 0 END) AS is_waiting
+        max(
+            CASE
+                WHEN page.missing_at IS NULL AND page.text_hash <> citation.judged_hash THEN 1
+                ELSE 0
+            END
+        ) AS is_waiting
     FROM citation LEFT JOIN page ON page.source_id = citation.source_id
     WHERE citation.owner = :owner AND citation.project = :project
     GROUP BY citation.citation_id, citation.verdict
@@ -46,11 +54,11 @@ SELECT verdict, count(*) AS citations, CAST(sum(is_waiting) AS bigint) AS waitin
 GROUP BY verdict;
 
 -- name: citations_to_judge
--- Of all owners: the same quote is judged once.
+-- Of all owners: the same quote is judged once. A missing page is judged when it is back.
 SELECT DISTINCT
     citation.source_id, citation.citation_id, citation.start, citation.quote
 FROM citation JOIN page ON page.source_id = citation.source_id
-WHERE page.text_hash <> citation.judged_hash
+WHERE page.text_hash <> citation.judged_hash AND page.missing_at IS NULL
 ORDER BY citation.source_id, citation.citation_id
 LIMIT :limit;
 
@@ -75,6 +83,22 @@ UPDATE citation SET
     verdict = 'gone',
     difference = '',
     judged_at = :judged_at,
+    judged_hash = ''
+WHERE source_id = :source_id;
+
+-- name: mark_page_missing
+UPDATE page SET missing_at = :missing_at WHERE source_id = :source_id;
+
+-- name: mark_page_found
+UPDATE page SET missing_at = NULL WHERE source_id = :source_id AND missing_at IS NOT NULL;
+
+-- name: lose_citations
+-- The copy of the page is kept, but its site has it no more.
+UPDATE citation SET
+    is_reported = CASE WHEN verdict = 'gone' THEN is_reported ELSE 0 END,
+    verdict = 'gone',
+    difference = '',
+    judged_at = :missing_at,
     judged_hash = ''
 WHERE source_id = :source_id;
 
