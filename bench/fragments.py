@@ -103,6 +103,10 @@ _WORDS_IN_VIEW = r"""() => {
       range.setEnd(node, match.index + match[0].length);
       const rect = range.getClientRects()[0];
       if (!rect) continue;
+      // A menu that is cut off has boxes where other words are seen.
+      const seen = document.elementFromPoint(rect.x + rect.width / 2, rect.y + rect.height / 2);
+      const own = node.parentElement;
+      if (seen && !seen.contains(own) && !own.contains(seen)) continue;
       words.push([start + match.index, match[0], rect.x, rect.y, rect.width, rect.height]);
     }
   }

@@ -50,10 +50,13 @@ _MOST_COMPARED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The words of a page, and the same as a browser compares them, character by character."""
+    """The words of a page, and the same as they are compared, character by character."""
 
     text: str
     folded: str
+    """As a browser compares them, …"""
+    quotable: str
+    """… and without the numbers of lines, which no quote has."""
 
 
 def pack_screen(text: str) -> bytes:
@@ -70,16 +73,17 @@ def unpack_screen(packed: bytes) -> str:
 def open_screen(packed: bytes) -> Screen:
     """Return the words of a page, ready to be searched."""
     text = unpack_screen(packed)
-    # Not a word to look for, as the quote has none.
-    folded = _LINE_NUMBER.sub(lambda number: NUMBER * len(number.group()), _fold(text))
-    return Screen(text=text, folded=folded)
+    folded = _fold(text)
+    quotable = _LINE_NUMBER.sub(lambda number: NUMBER * len(number.group()), folded)
+    return Screen(text=text, folded=folded, quotable=quotable)
 
 
 @lru_cache(maxsize=8)
 def screen_of_markdown(text: str) -> Screen:
     """Return canonical text as a browser might show it, for a page whose HTML was not kept."""
     shown = _LINE_BREAKS.sub(BLOCK, extract_visible_text(text).text)
-    return Screen(text=shown, folded=_fold(shown))
+    folded = _fold(shown)
+    return Screen(text=shown, folded=folded, quotable=folded)
 
 
 def find_on_screen(screen: Screen, text: str, start: int, end: int) -> Span | None:
@@ -90,12 +94,12 @@ def find_on_screen(screen: Screen, text: str, start: int, end: int) -> Span | No
     words = _words_of_slice(text, start, end)
     if not words:
         return None
-    places = _places(screen.folded, words)
+    places = _places(screen.quotable, words)
     if len(places) < 2:
         return next(iter(places), None)
     before = _letters(_fold(text[max(0, start - _COMPARED_CHARACTERS) : start]))
     after = _letters(_fold(text[end : end + _COMPARED_CHARACTERS]))
-    return max(places, key=lambda place: _likeness(screen.folded, place, before, after))
+    return max(places, key=lambda place: _likeness(screen.quotable, place, before, after))
 
 
 def _words_of_slice(text: str, start: int, end: int) -> list[str]:

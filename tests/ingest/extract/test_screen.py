@@ -70,6 +70,20 @@ def test_a_line_number_without_a_space_is_part_of_the_first_word() -> None:
     )
 
 
+def test_lines_of_a_program_that_repeat_are_named_by_their_numbers() -> None:
+    body = ["Bird heron = nest();", "int deep = wade(heron);", "}"]
+    lines = "".join(
+        f'<div class="line"><span class="lineno">{number:5}</span>&#160; {line}</div>'
+        for number, line in enumerate(["fly() {", *body, "fly() {", *body], 11)
+    )
+    html = f'<div class="fragment">{lines}</div>'
+
+    assert fragment_of(html, "Bird heron", "deep = wade(heron);") == (
+        "16-,Bird%20heron%20=%20nest,int%20deep%20=%20wade%28heron"
+    )
+    assert fragment_of(html, "Bird heron", "nest();") == "16-,Bird%20heron%20=%20nest"
+
+
 def test_cells_without_words_do_not_part_their_neighbours() -> None:
     row = "<tr><td>bird</td><td>a heron</td><td>&nbsp;</td></tr>"
     html = (
