@@ -77,7 +77,8 @@ _LEAST_PAINTED = 0.5
 _SMOOTHING = 12
 _EDGE_LETTERS = 12
 _SHOWN = 150
-_SCREEN_HEIGHT = 2_400
+# A browser scrolls sideways to the end of a row that is wider than the screen.
+_SCREEN_WIDTH, _SCREEN_HEIGHT = 2_000, 2_400
 _MOST_SCREENS = 30
 _MOST_PAGE_BYTES = 1_500_000
 # Each word in view, or each character of CJK text, with its box.
@@ -149,7 +150,7 @@ def main() -> None:
             executable_path=arguments.browser, args=["--no-sandbox", "--disable-gpu"]
         )
         stack.callback(browser.close)
-        page = browser.new_page(viewport={"width": 1280, "height": _SCREEN_HEIGHT})
+        page = browser.new_page(viewport={"width": _SCREEN_WIDTH, "height": _SCREEN_HEIGHT})
         # A page waits long for fonts and scripts that cannot be reached.
         page.route(re.compile(r"https?://(?!127\.0\.0\.1)"), lambda route: route.abort())
         # Before the browser looks for the words: what is moved or unfolded later is not painted.

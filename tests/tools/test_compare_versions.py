@@ -155,6 +155,23 @@ async def test_what_is_not_indexed_is_an_error(library: Library, arguments: dict
     assert result.is_error
 
 
+async def test_a_readme_has_release_notes_below_their_heading_only(library: Library) -> None:
+    text = (
+        "# Herons\n\nCall wade to enter the pond.\n\n## Release Information\n\n"
+        "### Changes\n\n- wade no longer splashes.\n\n## Usage\n\nThe changes of wade are slow.\n"
+    )
+    source = fetched(text, "markdown", url="pypi:herons@2.0.0/README")
+    extracted, chunks, _ = read_page(source)
+    await library.parts.store.put_page(
+        PageDraft(url=source.url, fetched=source, extracted=extracted, chunks=chunks)
+    )
+
+    compared = await library.call("compare_versions", subject="Wade")
+
+    found = {note["text"] for note in compared["release_notes"]}
+    assert found == {NOTES, "- wade no longer splashes."}
+
+
 async def test_release_notes_are_those_between_the_two_versions(library: Library) -> None:
     changelog = (
         "# Changes\n\n## 2.0.0rc1\n\n### Added\n\n- `wade` takes fractions.\n- `fly` is new.\n\n"

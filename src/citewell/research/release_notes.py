@@ -14,7 +14,7 @@ from citewell.research.paired_quotes import Side, quote_span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from citewell.core.records import Page, SearchFilter
+    from citewell.core.records import Page, SearchFilter, StoredChunk
     from citewell.core.releases import Release
     from citewell.core.text import Span
     from citewell.research.paired_quotes import ComparedQuote
@@ -25,6 +25,14 @@ _MOST_CHUNKS = 400
 _LONGEST_SUBJECT = 6
 _PAGE = re.compile(
     r"change-?log|changes|release[-_s]|releases?/|what-?s-?new|history|news\b|migrat|upgrad",
+    re.IGNORECASE,
+)
+_README = re.compile(r"readme\b", re.IGNORECASE)
+# A README has notes, too, and much else: only whole headings count.
+_HEADING = re.compile(
+    r"change-? ?log|(?:recent |latest |breaking )?changes|releases"
+    r"|(?:release|version) (?:notes|history|information)|history|news"
+    r"|what['’]?s new\b.*|(?:changes|new) in .*",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"(?<![\w.])v?(\d{1,4}(?:\.\d{1,5}){1,3}(?:-?(?:a|b|rc|alpha|beta)[\d.]*)?)")
@@ -54,7 +62,7 @@ async def find_release_notes(
     pages: dict[int, Page] = {}
     notes: dict[str, tuple[bool, ComparedQuote]] = {}
     for chunk in await store.load_chunks([hit.chunk_id for hit in hits]):
-        if not _PAGE.search(f"{chunk.url.rpartition('/')[2]} {chunk.title}"):
+        if not _holds_notes(chunk):
             continue
         page = pages.get(chunk.source_id) or await store.get_page(chunk.source_id)
         if page is None:
@@ -69,6 +77,14 @@ async def find_release_notes(
     # Sorting keeps the order of the search among notes that name a version.
     ordered = sorted(notes.values(), key=lambda note: note[0])
     return [quote for _, quote in ordered[:_MOST_NOTES]]
+
+
+def _holds_notes(chunk: StoredChunk) -> bool:
+    name = chunk.url.rpartition("/")[2]
+    if _PAGE.search(f"{name} {chunk.title}"):
+        return True
+    headings = (heading.strip(" :!") for heading in chunk.heading_path)
+    return bool(_README.match(name)) and any(map(_HEADING.fullmatch, headings))
 
 
 def _version_at(page: Page, offset: int) -> str | None:

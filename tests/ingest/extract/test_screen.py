@@ -84,6 +84,18 @@ def test_lines_of_a_program_that_repeat_are_named_by_their_numbers() -> None:
     assert fragment_of(html, "Bird heron", "nest();") == "16-,Bird%20heron%20=%20nest"
 
 
+def test_the_link_to_a_source_of_haddock_floats() -> None:
+    html = (
+        '<div id="description"><p class="caption">Description</p><p>On herons.</p></div>'
+        '<p class="src"><a class="def">wade</a> :: Bird <a class="link" href="s">Source</a> '
+        '<a class="selflink" href="#w">#</a></p><p>See <a class="link" href="s">Sources</a>.</p>'
+    )
+
+    assert screen_of(html) == BLOCK.join(
+        [UNSURE, "On herons.", f"wade :: Bird {UNSURE} {UNSURE}", "See Sources."]
+    )
+
+
 def test_cells_without_words_do_not_part_their_neighbours() -> None:
     row = "<tr><td>bird</td><td>a heron</td><td>&nbsp;</td></tr>"
     html = (

@@ -19,7 +19,7 @@ _BLOCKS = BLOCK_TAGS | {"legend", "rt"}
 _UNSURE_TAGS = frozenset({"math", "script"})
 _UNSURE_CLASSES = (
     "math", "headerlink", "permalink", "viewcode-link", "viewcode-back", "anchor", "self-link",
-    "lineno", "linenos", "method-click-advice",
+    "lineno", "linenos", "method-click-advice", "selflink",
 )  # fmt: skip
 # The programs of Doxygen and the signatures of Javadoc keep their spaces by a style sheet, which
 # also makes a block of a signature's parameters.
@@ -30,8 +30,14 @@ _PROGRAM_CLASSES = (
 _BLOCK_CLASSES = ("parameters", "exceptions", "type-parameters-long")
 _PROSE_CLASSES = ("type-parameters",)
 _UNSURE_LETTERS = 8
-# What style sheets hide until it is clicked or pointed at: pragmas of Nim, tooltips, menus.
-_HIDDEN_CLASSES = ("pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu")
+# What style sheets hide, some until it is clicked or pointed at: pragmas of Nim, tooltips, menus,
+# the maker of a gallery.
+_HIDDEN_CLASSES = (
+    "pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu",
+    "sphx-glr-signature",
+)  # fmt: skip
+# Haddock lets the link to a source float, and hides the heading of a module's description.
+_HADDOCK_WORDS = {"link": "Source", "caption": "Description"}
 
 
 def read_screen(body: Element) -> str:
@@ -127,6 +133,9 @@ def _is_unsure(element: Element) -> bool:
     if element.tag in _UNSURE_TAGS:
         return True
     if not element.has_class(*_UNSURE_CLASSES):
-        return False
+        return any(
+            element.has_class(name) and element.text_start(len(word) + 1).strip() == word
+            for name, word in _HADDOCK_WORDS.items()
+        )
     is_long = element.has_class("math", "method-click-advice")
     return is_long or len(element.text_start(_UNSURE_LETTERS + 1).strip()) <= (_UNSURE_LETTERS)
