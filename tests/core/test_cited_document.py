@@ -28,6 +28,18 @@ def test_a_quote_goes_with_the_address_beside_it(document: str) -> None:
     assert (reference.quote, reference.url) == ("the grey heron eats fish", URL)
 
 
+@pytest.mark.parametrize(
+    ("text", "urls"),
+    [
+        ("pypi:herons@2.0.1/herons.pond#wade.", ["pypi:herons@2.0.1/herons.pond#wade"]),
+        ("(npm:@birds/heron@1.0.0-rc.1/README)", ["npm:@birds/heron@1.0.0-rc.1/README"]),
+        ("Use npm:heron, npm:heron@1 or xpypi:heron@1/a.", []),
+    ],
+)
+def test_pages_of_packages_have_addresses_too(text: str, urls: list[str]) -> None:
+    assert [reference.url for reference in parse_references(text)] == urls
+
+
 def test_words_in_quotation_marks_and_code_are_no_quotes() -> None:
     document = f'The "main" option.\n\n```\nprint("one two three four five {URL}")\n```\n'
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+from tests.drafts import draft
 from tests.site import Response, running_site
 from tests.tools.library import open_library
 
@@ -59,3 +60,16 @@ async def test_what_a_key_for_reading_can_fetch_is_not_stored() -> None:
     assert checked["counts"] == {"found": 1}
     assert all("error" in each for each in refused)
     assert url not in {website["url"] for website in listed["websites"]}
+
+
+async def test_pages_of_packages_are_compared_and_never_fetched() -> None:
+    text = (
+        "“The grey heron stands still for hours” (pypi:herons@2.0.0/herons) and “the heron is"
+        " never far from water” (npm:egret@1.0.0/README)."
+    )
+    async with open_library() as library:
+        page = draft("pypi:herons@2.0.0/herons", "The grey heron stands still for hours.")
+        await library.parts.store.put_page(page)
+        checked = await library.call("check_citations", text=text)
+
+    assert checked["counts"] == {"exact": 1, "not_indexed": 1}

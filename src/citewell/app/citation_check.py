@@ -11,6 +11,7 @@ from citewell.core.boundary import SUPPLIED
 from citewell.core.cited_document import parse_references
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.frozen import frozen
+from citewell.web.urls import is_file_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -163,7 +164,7 @@ class CitationChecker:
     async def _read(self, url: str) -> _Source | CitewellError | _BeyondLimit | None:
         try:
             stored = None if self.against == "live" else await self._find(url)
-            if stored is not None or self.against == "library":
+            if stored is not None or self.against == "library" or is_file_url(url):
                 return stored
             if self._live_pages == self.max_live_pages:
                 return _BeyondLimit()

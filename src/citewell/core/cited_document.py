@@ -17,13 +17,17 @@ from citewell.core.text_fragment import DIRECTIVE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_URL = re.compile(r"https?://[^\s<>\"'`|\\{}\]]{1,2000}+")
+# Pages of packages have addresses with a version; `npm:react` alone is none of them.
+_URL = re.compile(
+    r"(?:https?://|(?<!\w)(?:pypi|npm):(?:@[\w.-]{1,200}+/)?[\w.-]{1,200}+@\d[\w.+-]{0,100}+/)"
+    r"[^\s<>\"'`|\\{}\]]{1,2000}+"
+)
 _QUOTED = re.compile(
     r"“([^“”]{1,3000}+)”|„([^„“”]{1,3000}+)[“”]|«([^«»]{1,3000}+)»|「([^「」]{1,3000}+)」"
     r"|\"([^\"]{1,3000}+)\"|``([^`']{1,3000}+(?:'[^`']{1,3000}+){0,20}+)''"
 )
 _ATTRIBUTION = re.compile(
-    r"\s*(?:[-*>]\s+)?(?:[—–(\[]|--|source\b|from\b|see\b|https?:)", re.IGNORECASE
+    r"\s*(?:[-*>]\s+)?(?:[—–(\[]|--|source\b|from\b|see\b|https?:|pypi:|npm:)", re.IGNORECASE
 )
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _LEAST_WORDS, _LEAST_CJK = 4, 8

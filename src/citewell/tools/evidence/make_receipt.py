@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.answer.quote import clip
+from citewell.core.text import counted
 from citewell.tools.receipts import MAX_CITATIONS, RECEIPT_SCHEME, receipt_for
 from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageText, PageUrl
@@ -67,8 +68,8 @@ async def run(given: MakeReceiptInput, call: Call) -> MakeReceiptOutput:
 def render(output: MakeReceiptOutput, call: Call) -> str:
     """Return where to read the file and how to check it."""
     lines = [
-        f"A receipt for {len(output.quotes)} quotes ({output.bytes:,} bytes): read the resource "
-        f"{output.uri} and save it as {output.file_name}.",
+        f"A receipt for {counted(len(output.quotes), 'quote')} ({output.bytes:,} bytes): "
+        f"read the resource {output.uri} and save it as {output.file_name}.",
         f"To check it: citewell verify {output.file_name} --key {output.key}",
     ]
     lines += [f"- {quote.quote} — {quote.url}, {quote.fetched_at}" for quote in output.quotes]
