@@ -126,6 +126,14 @@ def test_a_broken_file_is_reported_and_skipped(tmp_path: Path, name: str, conten
     assert found.problems[0].startswith(f"{name} cannot be")
 
 
+def test_a_lock_file_of_another_form_is_reported_in_plain_words(tmp_path: Path) -> None:
+    (tmp_path / "composer.lock").write_text("[]")
+
+    assert find_project(tmp_path).problems == (
+        "composer.lock cannot be parsed: it is not laid out as a lock file",
+    )
+
+
 def test_a_python_package_is_read_without_running_it(folder: Path) -> None:
     pages = texts(dependency(folder, "heron-watch"))
 

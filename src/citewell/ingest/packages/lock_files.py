@@ -42,8 +42,11 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
         text = read_project_file(folder, file_name, problems)
         try:
             packages = list(parse(text, folder)) if text else []
-        except (ValueError, SyntaxError, RecursionError, AttributeError, TypeError) as error:
+        except (ValueError, SyntaxError, RecursionError) as error:
             problems.append(f"{file_name} cannot be parsed: {error}")
+            continue
+        except (AttributeError, TypeError):
+            problems.append(f"{file_name} cannot be parsed: it is not laid out as a lock file")
             continue
         for package in packages:
             yield Dependency(
