@@ -96,6 +96,13 @@ def test_the_link_to_a_source_of_haddock_floats() -> None:
     )
 
 
+@pytest.mark.parametrize(("maker", "between"), [("Doxygen 1.9.4", BLOCK), ("Sphinx", "")])
+def test_a_sheet_of_doxygen_makes_boxes_of_code(maker: str, between: str) -> None:
+    html = f'<meta name="generator" content="{maker}"><p>Call <code>wade</code>, then rest.</p>'
+
+    assert screen_of(html) == f"Call {between}wade{between}, then rest.".replace(f" {BLOCK}", BLOCK)
+
+
 def test_cells_without_words_do_not_part_their_neighbours() -> None:
     row = "<tr><td>bird</td><td>a heron</td><td>&nbsp;</td></tr>"
     html = (

@@ -25,6 +25,8 @@ from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.page_name import name_of
 
 if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
     from citewell.core.records import FetchedPage
     from citewell.ingest.extract.html.metadata import Metadata
 
@@ -47,6 +49,11 @@ _DATELINE = re.compile(
 )
 
 
+def _generator(parsed: LexborHTMLParser) -> str:
+    named = parsed.css_first("meta[name='generator' i]")
+    return (named.attributes.get("content") or "") if named is not None else ""
+
+
 def extract_html(fetched: FetchedPage) -> ExtractedPage:
     """Return the main content of an HTML page.
 
@@ -54,7 +61,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: no text that a reader could see.
     """
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
-    screen = pack_screen(read_screen(document.body))
+    screen = pack_screen(read_screen(document.body, generator=_generator(document.parsed)))
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     document = put_in_place(spread_messages(document, fetched.text), links)

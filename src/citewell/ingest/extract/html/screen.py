@@ -15,6 +15,9 @@ _SPACES = re.compile(r"[ \t\n\r\f]+")
 # A browser drops a line break, and the spaces around it, beside a place where words may be broken.
 _BREAK_AFTER = re.compile(r"[ \t\r\f]*+\n[ \t\n\r\f]*+")
 _BLOCKS = BLOCK_TAGS | {"legend", "rt"}
+# The style sheet of newer Doxygen sets these as boxes, which a browser searches one by one.
+_DOXYGEN_BLOCKS = _BLOCKS | {"code", "kbd", "samp", "tt"}
+_DOXYGEN = re.compile(r"Doxygen (?:1\.(?:9|\d\d)|[2-9])")
 # Scripts typeset formulas; the sheets of themes hide these links, or let them float.
 _UNSURE_TAGS = frozenset({"math", "script"})
 _UNSURE_CLASSES = (
@@ -40,14 +43,16 @@ _HIDDEN_CLASSES = (
 _HADDOCK_WORDS = {"link": "Source", "caption": "Description"}
 
 
-def read_screen(body: Element) -> str:
+def read_screen(body: Element, *, generator: str = "") -> str:
     """Return the words of a page, menus included, with `BLOCK` between its blocks.
+
+    `generator` is the program that the page names as its maker.
 
     Line breaks of programs and of <br> are line feeds. `NUMBER` stands before the number of a line.
     `UNSURE` stands for what a browser may or may not show: its style sheets and scripts are not at
     hand.
     """
-    writer = _ScreenWriter()
+    writer = _ScreenWriter(_DOXYGEN_BLOCKS if _DOXYGEN.match(generator) else _BLOCKS)
     _write(body, writer, is_program=False)
     blocks = (block.lstrip(" ").rstrip(" \n") for block in "".join(writer.pieces).split(BLOCK))
     return BLOCK.join(filter(None, blocks)).strip(" \n")
@@ -56,7 +61,8 @@ def read_screen(body: Element) -> str:
 class _ScreenWriter:
     """Joins the texts of a page, collapsing white space as a browser does."""
 
-    def __init__(self) -> None:
+    def __init__(self, block_tags: frozenset[str]) -> None:
+        self.block_tags = block_tags
         self.pieces: list[str] = []
         self._after_space = True
         self._may_break = False
@@ -107,7 +113,9 @@ def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None
         elif child.names and child.has_class(*_HIDDEN_CLASSES):
             continue
         else:
-            is_block = child.tag in _BLOCKS or (is_program and child.has_class(*_BLOCK_CLASSES))
+            is_block = child.tag in writer.block_tags or (
+                is_program and child.has_class(*_BLOCK_CLASSES)
+            )
             if is_block:
                 writer.add_mark(BLOCK)
             keeps_spaces = is_program and not child.has_class(*_PROSE_CLASSES)
