@@ -51,7 +51,14 @@ def _end_of_sentences(text: str, start: int, *, max_tokens: int) -> int | None:
     end = units[0].end
     for unit in units[1:]:
         is_over = count_tokens(text[place : place + unit.end]) > max_tokens
+        if unit is units[1] and _is_open(text[place : place + end]):
+            # The full stop was that of an abbreviation, as in “(e.g. from env. vars)”.
+            is_over = False
         if unit.starts_paragraph or unit.kind != "sentence" or is_over:
             break
         end = unit.end
     return place + end
+
+
+def _is_open(sentence: str) -> bool:
+    return sentence.count("(") > sentence.count(")")

@@ -1,0 +1,26 @@
+"""The quote of a definition ends with its first sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from citewell.answer.definition_quote import quote_definition
+from citewell.answer.quote import QuoteLimits
+
+SIGNATURE = "## `birds.wade` {#wade}\n\n```python\ndef wade(depth)\n```\n\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "last"),
+    [
+        ("Wade into a pond. It is cold there.", "pond."),
+        ("Wade into ponds (e.g. as in Env. Rules, part) and lakes. It is cold there.", "lakes."),
+        ("Wade into ponds (as in Env. Rules. It is cold there. And wet.", "Rules."),
+    ],
+)
+def test_a_sentence_does_not_end_within_brackets(body: str, last: str) -> None:
+    text = SIGNATURE + body
+
+    quoted = quote_definition(text, offset=0, passage=0, limits=QuoteLimits())
+
+    assert text[quoted.start : quoted.end].endswith(last)
