@@ -29,7 +29,7 @@ from citewell.core.settings import Settings
 from citewell.tools.catalog import open_registry
 from citewell.tools.registry import Registry
 
-_QUESTIONS = Path(__file__).parent / "other_sites.jsonl"
+_QUESTIONS = sorted(Path(__file__).parent.glob("*_sites.jsonl"))
 CALLER = Caller(session="bench")
 # The first calls load models, codes and tables.
 _LOADING_CALLS = 3
@@ -55,8 +55,8 @@ def arguments_of(site: str) -> dict[str, Arguments]:
 
 def questions_on(site: str) -> list[dict[str, Any]]:
     """Return the questions that were written for a site."""
-    questions = [json.loads(line) for line in _QUESTIONS.read_text("utf-8").splitlines()]
-    rows = [row for row in questions if row["site"] == site]
+    lines = [line for file in _QUESTIONS for line in file.read_text("utf-8").splitlines()]
+    rows = [row for line in lines if (row := json.loads(line))["site"] == site]
     if not rows:
         raise SystemExit(f"no questions on {site}")
     return rows

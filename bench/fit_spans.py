@@ -62,12 +62,15 @@ async def gather_spans(
                     options=Options(limit=SPAN_CHUNKS),
                 )
                 passages = [passage_of(each) for each in found.chunks]
-                plain = span_features(found.query, passages)
-                cosines = await compare_spans(found.query, passages, embedder=embedder, rows=plain)
-                rows = span_features(found.query, passages, cosines=cosines)
+                rows = span_features(found.query, passages)
                 if with_reads:
                     reads = await read_best(found.query, passages, rows, embedder=embedder)
                     rows = {at: row for at, row in with_read(rows, reads).items() if at in reads}
+                else:
+                    cosines = await compare_spans(
+                        found.query, passages, embedder=embedder, rows=rows
+                    )
+                    rows = span_features(found.query, passages, cosines=cosines)
                 texts = []
                 for passage, unit in rows:
                     place = split_units(passages[passage].text)[unit]

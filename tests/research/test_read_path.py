@@ -1,11 +1,16 @@
 """The one read path with the built-in models."""
 
-import pytest
+from collections.abc import Sequence
 
+import pytest
+from typing_extensions import override
+
+from citewell.answer.quote import QuoteLimits
 from citewell.answer.spans import PassageText, span_features
 from citewell.core.question import read_query
 from citewell.inference.granite import GraniteEmbedder
-from citewell.research.read_path import compare_spans, read_best
+from citewell.inference.protocols import Vectors
+from citewell.research.read_path import compare_spans, quote_passages, read_best
 
 pytestmark = pytest.mark.anyio
 
@@ -31,3 +36,35 @@ async def test_addresses_in_links_do_not_change_what_models_say_of_a_page() -> N
 
     assert scores[0] == scores[1]
     assert all(scores[0])
+
+
+class CountingEmbedder(GraniteEmbedder):
+    """The built-in models, with the number of texts that were embedded."""
+
+    embedded = 0
+
+    @override
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self.embedded += len(texts)
+        return await super().embed_passages(texts)
+
+
+async def test_sentences_are_embedded_only_where_no_reader_read_them() -> None:
+    query = read_query("What happens when the buoy's memory is full?")
+    embedder = CountingEmbedder(threads=1)
+    text = "There are two ways. When it is full, the newest burst takes the place of the oldest."
+    passages = [PassageText(text=text, path=("Storage modes",))]
+    rows = span_features(query, passages)
+    reads = await read_best(query, passages, rows, embedder=embedder)
+    limits = QuoteLimits()
+
+    read = await quote_passages(
+        query, passages, limits=limits, embedder=embedder, rows=rows, reads=reads
+    )
+    embedded_after_reading = embedder.embedded
+    unread = await quote_passages(query, passages, limits=limits, embedder=embedder, rows=rows)
+    await embedder.aclose()
+
+    assert read
+    assert unread
+    assert (embedded_after_reading, embedder.embedded) == (0, 2)

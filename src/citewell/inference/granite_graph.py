@@ -10,7 +10,7 @@ Three things cut a text of 200 tokens from about 54 ms of CPU, as a plain float 
 - An embedding is the first token's vector, so its last layer computes nothing else.
 
 The reader has the same layers, fewer of them and trained for another end: its graph gives a score
-for each span of tokens instead of a vector.
+for each span of tokens instead of a vector, and its last layer computes only the tokens of spans.
 
 A text goes through alone: no padding, no mask, and its vector cannot depend on its neighbours.
 Additions and normalisations are left as separate nodes because onnxruntime's fused form is several
@@ -26,11 +26,16 @@ import numpy as np
 from citewell.inference.onnx_writer import CONTRIB_DOMAIN, GraphWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from citewell.inference.hms_pack import Pack
 
 INPUT = "embeddings"
 SPANS = "spans"
-"""The reader's second input: for each span a row with the share that each token has in its mean."""
+"""The reader's second input: for each span a row with the share that each token has in its mean.
+
+Its columns are the last tokens; those before them, the question and the headings, are in no span.
+"""
 
 _WEIGHT_LIMIT = 64
 _EPSILON = 1e-12
@@ -43,7 +48,7 @@ def build_embedder_graph(pack: Pack) -> bytes:
 
 
 def build_reader_graph(pack: Pack) -> bytes:
-    """Return the model: from token embeddings and spans (1, spans, tokens) to a score a span."""
+    """Return the model: from token embeddings and spans (1, spans, last tokens) to their scores."""
     return _GraphBuilder(pack).build_reader()
 
 
@@ -56,38 +61,41 @@ class _GraphBuilder:
         self._layers = int(pack.architecture["layers"])
 
     def build_embedder(self) -> bytes:
-        last = self._layers - 1
-        hidden = self._encode(last)
-        hidden = self._layer(hidden, f"l{last}", for_first_token=True)
-        return self._graph.to_bytes(
+        graph = self._graph
+        first = graph.constant(_FIRST, np.array([0], dtype=np.int64))
+        hidden = self._encode(wanted=lambda tokens: graph.node("Gather", [tokens, first], axis=1))
+        return graph.to_bytes(
             inputs={INPUT: (1, "tokens", self._hidden)}, outputs={hidden: (1, 1, self._hidden)}
         )
 
     def build_reader(self) -> bytes:
         graph = self._graph
-        means = graph.node("MatMul", [SPANS, self._encode(self._layers)])
+        axis = graph.constant("token_axis", np.array([1], dtype=np.int64))
+        end = graph.constant("last_token", np.array([np.iinfo(np.int64).max]))
+        tokens = graph.node("Shape", [INPUT], start=1, end=2)
+        start = graph.node("Sub", [tokens, graph.node("Shape", [SPANS], start=2, end=3)])
+        hidden = self._encode(wanted=lambda tokens: graph.node("Slice", [tokens, start, end, axis]))
+        means = graph.node("MatMul", [SPANS, hidden])
         scores = graph.node("MatMul", [means, self._floats("head.w")])
         scores = graph.node("Add", [scores, self._floats("head.b")])
         return graph.to_bytes(
-            inputs={INPUT: (1, "tokens", self._hidden), SPANS: (1, "spans", "tokens")},
+            inputs={INPUT: (1, "tokens", self._hidden), SPANS: (1, "spans", "last tokens")},
             outputs={scores: (1, "spans", 1)},
         )
 
-    def _encode(self, layers: int) -> str:
-        """Return the tokens after so many layers."""
+    def _encode(self, *, wanted: Callable[[str], str]) -> str:
+        """Return the tokens that `wanted` cuts out of all of them, after every layer."""
         hidden = self._normalize(INPUT, "emb_ln")
-        for layer in range(layers):
+        for layer in range(self._layers - 1):
             hidden = self._layer(hidden, f"l{layer}")
-        return hidden
+        return self._layer(hidden, f"l{self._layers - 1}", wanted=wanted)
 
-    def _layer(self, hidden: str, layer: str, *, for_first_token: bool = False) -> str:
+    def _layer(self, hidden: str, layer: str, *, wanted: Callable[[str], str] | None = None) -> str:
         graph = self._graph
         tokens, scale, zero = graph.node_with_outputs("DynamicQuantizeLinear", [hidden], outputs=3)
         asking = tokens
-        if for_first_token:
-            first = graph.constant(_FIRST, np.array([0], dtype=np.int64))
-            asking = graph.node("Gather", [tokens, first], axis=1)
-            hidden = graph.node("Gather", [hidden, first], axis=1)
+        if wanted is not None:
+            asking, hidden = wanted(tokens), wanted(hidden)
         attended = graph.node(
             f"{CONTRIB_DOMAIN}:MultiHeadAttention",
             [

@@ -107,6 +107,7 @@ class SpanReader:
             ids = np.array(window.ids)
             tokens = self._words.take_rows(ids) + self._places[: len(ids)]
             tokens += self._kinds[window.kinds]
-            inputs = {INPUT: tokens[np.newaxis], SPANS: window.means()[np.newaxis]}
+            spans = window.means()[:, window.first_kinds[1] :]
+            inputs = {INPUT: tokens[np.newaxis], SPANS: spans[np.newaxis]}
             scores += run_session(self._session, inputs)[0, :, 0].tolist()
         return tuple(scores)

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 # Chunks whose sentences are ranked: on bench/questions.py the answer is among the best twelve in 84
 # of 100 questions, and in 89 among the best twenty.
 SPAN_CHUNKS = 20
-# Sentences that are embedded with their heading, about 5 ms each. Without them the first quote
-# answered .48 instead of .58 of the 60 questions of bench/unseen_sites.jsonl.
+# Sentences that are embedded with their heading where no reader read them, about 5 ms each. Without
+# them the first quote answered .48 instead of .58 of the 60 questions of bench/unseen_sites.jsonl;
+# beside a reader's odds they find no more answers (bench/README.md).
 _EMBEDDED_SPANS = 8
 _MOST_EMBEDDED_CHARACTERS = 600
 # Chunks that the reader reads, about 17 ms each.
@@ -210,10 +211,13 @@ async def quote_passages(
     reads: Mapping[Place, float] | None = None,
     quoted: Sequence[Place] = (),
 ) -> list[QuotedSpan]:
-    """Return what to quote of passages, best first; the best sentences are compared by vectors."""
+    """Return what to quote of passages, best first.
+
+    Where no reader read them, the best sentences are compared by vectors.
+    """
     if rows is None:
         rows = await in_thread(span_features, query, passages)
-    cosines = await compare_spans(query, passages, embedder=embedder, rows=rows)
+    cosines = {} if reads else await compare_spans(query, passages, embedder=embedder, rows=rows)
     choose = partial(
         choose_quotes, limits=limits, cosines=cosines, rows=rows, reads=reads, quoted=quoted
     )
