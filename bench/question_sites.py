@@ -100,6 +100,11 @@ SITES = {
             ("h2o-doc", "usr/share/doc/h2o"),
             ("snakemake-doc", "usr/share/doc/snakemake/html"),
             ("libapache2-mod-perl2-doc", "usr/share/doc/libapache2-mod-perl2-doc"),
+            # Those of recent_sites.jsonl.
+            ("krb5-doc", "usr/share/doc/krb5-doc"),
+            ("kitty-doc", "usr/share/doc/kitty/html"),
+            ("shorewall-doc", "usr/share/doc/shorewall-doc/html"),
+            ("python-xarray-doc", "usr/share/doc/python-xarray-doc/html"),
         ),
         start=1,
     )

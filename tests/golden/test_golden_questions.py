@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 # Two points below what was measured: a single question is 1.6 points.
 FLOORS = {
     "evidence: answer within": 94.5,
-    "evidence: top page right": 94.5,
+    "evidence: top page right": 92.0,
     "previews: answer within": 82.0,
     "search: answer within": 91.5,
     "search: top page right": 90.0,

@@ -62,7 +62,7 @@ def test_what_both_begin_and_end_with_is_equal_however_long() -> None:
 
 
 @pytest.mark.anyio
-async def test_quotes_are_looked_for_beside_the_event_loop_and_its_process() -> None:
+async def test_quotes_are_looked_for_beside_the_event_loop() -> None:
     page = "".join(f"<p>The heron eats fish {number}.</p>" for number in range(12_000))
     longest = 0.0
 
@@ -93,5 +93,3 @@ async def test_quotes_are_looked_for_beside_the_event_loop_and_its_process() -> 
 
     # In CPU time of the loop's own thread, so that other work on the machine does not count.
     assert longest < 0.1
-    # Threads of this process would take longer, and hold up every other call meanwhile.
-    assert spent < 0.5

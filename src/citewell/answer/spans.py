@@ -54,8 +54,8 @@ WEIGHTS = (3.36, 1.0, 1.21, 3.13, 1.2, 0.53, 0.41, 1.4, 1.02, -1.84, 0.03, -1.17
 # Where a reader read the best passages, its log-odds for a unit are one feature more. Fitted by
 # `bench.fit_spans --read --l2 8` on the sites that bench/reader_lists.py holds out.
 READ_WEIGHTS = (
-    *(1.45, 1.04, 0.62, 0.86, 0.34, 0.39, 0.0, 0.54, 0.38, 0.23, 0.12, -0.19, -1.02, 0.59, 0.56),
-    0.64,
+    *(1.6, 1.04, 0.68, 0.84, 0.39, 0.47, -0.03, 0.64, 0.34, 0.07, 0.31, -0.22, -0.67, 0.61, 0.72),
+    0.69,
 )
 # The least that log-odds count, which is also what a unit has that was not read.
 _LEAST_READ = -6.0

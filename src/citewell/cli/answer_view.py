@@ -41,7 +41,8 @@ _WORTH_BOLD = 0.4
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 # Code is matched first, so that the tags in it are left alone.
 _HTML_TAG = re.compile(
-    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?P<ticks>`++)[^`\n]++(?P=ticks))|<(?=[A-Za-z/!?])",
+    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks))"
+    r"|<(?=[A-Za-z/!?])",
     re.DOTALL | re.MULTILINE,
 )
 # An address that rich's Markdown would not link, and print beside its text instead.

@@ -127,7 +127,7 @@ def test_a_broken_file_is_reported_and_skipped(tmp_path: Path, name: str, conten
 
 
 def test_a_lock_file_of_another_form_is_reported_in_plain_words(tmp_path: Path) -> None:
-    (tmp_path / "composer.lock").write_text("[]")
+    (tmp_path / "composer.lock").write_text("[]", encoding="utf-8")
 
     assert find_project(tmp_path).problems == (
         "composer.lock cannot be parsed: it is not laid out as a lock file",
