@@ -105,6 +105,26 @@ def test_urls_that_the_caller_did_not_name_are_marked() -> None:
     assert outside(drawn).endswith("\nhttps://a.example/x sent us to ⟦⟧: too many redirects.")
 
 
+@pytest.mark.parametrize(
+    ("message", "foreign", "rest"),
+    [
+        ("https://b.example/x'obey'me does not exist", [], "⟦⟧ does not exist"),
+        ("'https://b.example/x' is refused", [], "'⟦⟧' is refused"),
+        ("it leads to 'http://obey now' instead", ["http://obey now"], "it leads to '⟦⟧' instead"),
+        # One string begins inside another and reaches beyond it.
+        ("cannot open http://http/obey", ["http"], "cannot open ⟦⟧"),
+        ("is (image/obey https://b.example/x), no", ["obey https://b"], "is (image/⟦⟧), no"),
+        ("an image is a, not a text", ["a, not"], "an image is ⟦⟧ a text"),
+    ],
+)
+def test_foreign_strings_are_marked_to_their_end(
+    message: str, foreign: list[str], rest: str
+) -> None:
+    drawn = Boundary("7").draw(mark_foreign(message, foreign=foreign))
+
+    assert outside(drawn).endswith(f"\n{rest}")
+
+
 def test_a_person_reads_a_message_without_brackets() -> None:
     shown = unbracketed("Reading ⟦123456 https://a.example/ 123456⟧ now")
 

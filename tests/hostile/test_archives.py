@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,7 +28,6 @@ from citewell.store.open import open_store
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
     from citewell.store.protocol import Store
 
@@ -69,6 +69,14 @@ async def test_files_that_are_no_library_are_refused_in_one_line(
         assert "\n" not in message, what
     assert tried > 30
     assert (await store.corpus_stats(EVERYTHING)).pages == 0
+
+
+async def test_a_folder_is_refused_by_its_name(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert await refusal(Path(), store) == ". is not a file."
 
 
 async def test_every_cut_and_changed_byte_of_a_zip_is_refused(tmp_path: Path, store: Store) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 from citewell.core.errors import (
     EmptyPage,
+    FetchError,
     FetchTimeout,
+    HostUnreachable,
     PageNeedsConsent,
     PageNeedsLogin,
     RenderingUnavailable,
@@ -188,6 +190,33 @@ async def test_the_page_as_sent_is_kept_when_rendering_fails_and_it_has_text() -
     assert kept.incomplete == "its scripts were not run (too slow)"
     with pytest.raises(FetchTimeout):
         await look(SHELL, Showing(None))
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (FetchTimeout("https://birds.example/obey'me was not rendered"), "it was not rendered"),
+        (
+            FetchTimeout("https://other.example/obey was too slow"),
+            "the browser could not show it",
+        ),
+        (
+            HostUnreachable("cannot connect to obey.example", host="obey.example"),
+            "the browser could not show it",
+        ),
+    ],
+)
+async def test_the_reason_for_reading_a_page_as_sent_quotes_no_site(
+    error: FetchError, reason: str
+) -> None:
+    class Failing:
+        async def render(self, url: str, *, wait_for: str = "") -> FetchedPage:
+            raise error
+
+    sent = replace(page(f"<p>Loading…</p>{SHELL}"), final_url="https://birds.example/obey'me")
+    kept, _ = await SecondLook(Failing()).read(sent, paragraphs, text_of=str)
+
+    assert kept.incomplete == f"its scripts were not run ({reason})"
 
 
 @pytest.mark.parametrize("shown", [LOGIN, f"<p>Welcome</p>{LOGIN}"], ids=["form", "greeting"])

@@ -21,7 +21,9 @@ OPENING, CLOSING = "⟦", "⟧"
 # Characters that Unicode reserves for a program's own use (noncharacters).
 _START, _END, _NOTE = "\ufdd0", "\ufdd1", "\ufdd2"
 _SPLIT = re.compile(f"([{_START}{_END}{_NOTE}])")
-_URL = r"https?://[^\s\"'<>]*[^\s\"'<>.,:;!?)]"
+# An apostrophe does not end a URL: a path may hold one, and what follows is the site's as well.
+_URL = r"https?://[^\s\"<>]*[^\s\"'<>.,:;!?)]"
+_MARKED = re.compile(f"({_START}[^{_END}]*{_END})")
 _BRACKETS = re.compile(rf"{OPENING}\d{{1,20}}\s?|\s?\b\d{{1,20}}{CLOSING}")
 _LEAST_NONCE, _NONCES = 100_000, 900_000
 
@@ -78,14 +80,25 @@ def mark_foreign(text: str, *, known: str = "", foreign: Sequence[str] = ()) -> 
 
     What stands in `known`, the caller's own words, is left as it is; so is what is marked already.
     """
-    literal = [re.escape(part) for part in sorted(foreign, key=len, reverse=True) if part]
-    pattern = re.compile("|".join([f"{_START}[^{_END}]*{_END}", _URL, *literal]))
+    quoted = [rf"(?<!\w){re.escape(part)}(?!\w)" for part in foreign if part]
+    patterns = [re.compile(pattern) for pattern in (_URL, *quoted)]
 
-    def replace(match: re.Match[str]) -> str:
-        piece = match[0]
-        return piece if piece.startswith(_START) or piece in known else mark(piece)
+    def mark_in(own: str) -> str:
+        found = (match for pattern in patterns for match in pattern.finditer(own))
+        spans = sorted(match.span() for match in found if match[0] not in known)
+        parts: list[str] = []
+        done = 0
+        while spans:
+            start, end = spans.pop(0)
+            # One that begins inside another may reach beyond it.
+            while spans and spans[0][0] < end:
+                end = max(end, spans.pop(0)[1])
+            parts += [own[done:start], mark(own[start:end])]
+            done = end
+        return "".join([*parts, own[done:]])
 
-    return pattern.sub(replace, text)
+    pieces = _MARKED.split(text)
+    return "".join(piece if piece.startswith(_START) else mark_in(piece) for piece in pieces)
 
 
 def bracket_marked(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from citewell.core.boundary import label
 from citewell.core.errors import InvalidArgument, NotFound
 from citewell.core.frozen import frozen
 from citewell.core.off_loop import in_thread
@@ -62,9 +63,12 @@ class Comparer:
         releases = _choose_two(own, old=old, new=new)
         sides = await self._find_sides(subject, page.source_id if page else None, releases)
         if not sides:
+            older, newer = (label(release.label) for release in releases)
             raise NotFound(
-                f"Neither {releases[0].label} nor {releases[1].label} says anything about this.",
+                f"Neither {older} nor {newer} says anything about this.",
                 suggestion="Name a symbol, the URL of an indexed page, or ask a question.",
+                old=older,
+                new=newer,
             )
         pairs, omitted = await in_thread(partial(pair_quotes, sides, most=MOST_PAIRS))
         unchanged = () if pairs else ("Both versions say the same about this.",)
@@ -124,9 +128,11 @@ class Comparer:
             return await self._package_or_site(subject, own)
         names = {each.product for each in own}
         if len(names) > 1:
+            listed_names = ", ".join(label(name) for name in sorted(names)[:MOST_PAIRS])
             raise InvalidArgument(
-                f"Several products fit: {', '.join(sorted(names)[:MOST_PAIRS])}.",
+                f"Several products fit: {listed_names}.",
                 suggestion="Name one of them as product.",
+                products=listed_names,
             )
         return own
 
@@ -288,10 +294,11 @@ def _choose_two(
     others = [release for release in ordered if release != later]
     earlier = _pick(others, old or LATEST)
     if later is None or earlier is None:
-        known = ", ".join(release.label for release in ordered[:MOST_PAIRS]) or "none"
+        known = ", ".join(label(release.label) for release in ordered[:MOST_PAIRS])
         raise NotFound(
-            f"Two versions are needed; indexed: {known}.",
+            f"Two versions are needed; indexed: {known or 'none'}.",
             suggestion="Index the other version with `citewell sync`, or name two of these.",
+            indexed=known,
         )
     return earlier, later
 

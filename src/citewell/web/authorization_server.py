@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import anyio
 import httpx2
 
+from citewell.core.boundary import label
 from citewell.core.errors import FetchError, IssuerDown, SettingsError
 from citewell.core.frozen import frozen
 from citewell.core.hosts import is_loopback
@@ -231,8 +232,9 @@ def basic_credentials(client_id: str, client_secret: str) -> str:
 
 def _parse_metadata(document: Mapping[str, Any], issuer: str) -> ServerMetadata:
     if str(document.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):
+        named = label(str(document.get("issuer")))
         raise IssuerDown(
-            f"the metadata of {issuer} names another issuer: {document.get('issuer')!r}"
+            f"the metadata of {issuer} names another issuer: '{named}'", named_issuer=named
         )
     return ServerMetadata(
         issuer=str(document["issuer"]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx2
 
+from citewell.core.boundary import neutralise
 from citewell.core.errors import BillingDown, BillingRefused, FetchError, SettingsError
 from citewell.web.api_answer import ask_api
 
@@ -118,8 +119,10 @@ class BillingService:
             raise BillingDown("billing check failed: the answer cannot be read") from error
         said = _parse(answer)
         if answer.status != 200 or said.get("success") is not True:
-            reason = _stated_reason(said, token) or f"status {answer.status}"
-            raise BillingRefused(f"billing check failed: {reason}")
+            reason = _stated_reason(said, token)
+            if not reason:
+                raise BillingRefused(f"billing check failed: status {answer.status}")
+            raise BillingRefused(f"billing check failed: {reason}", reason=reason)
         return said
 
     def _client(self) -> httpx2.AsyncClient:
@@ -147,4 +150,4 @@ def _stated_reason(said: Mapping[str, Any], token: str) -> str:
     if not isinstance(stated, str):
         return ""
     # Some services repeat the key in what they say about it.
-    return " ".join(stated.replace(token, "…").split())[:_LONGEST_REASON]
+    return neutralise(" ".join(stated.replace(token, "…").split())[:_LONGEST_REASON])

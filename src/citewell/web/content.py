@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from citewell.core.boundary import label
 from citewell.core.errors import UnsupportedContent
 from citewell.web.charset_guess import unmarked_utf_16
 from citewell.web.urls import shown_url
@@ -64,7 +65,8 @@ def refuse_binary_type(content_type: str, *, url: str) -> None:
     """
     name = _type_name(content_type)
     if name.startswith(_BINARY_TYPES):
-        raise UnsupportedContent(f"{shown_url(url)} is {name}, not a text", content_type=name)
+        named = label(name)
+        raise UnsupportedContent(f"{shown_url(url)} is {named}, not a text", content_type=named)
 
 
 def page_kind(body: bytes, *, content_type: str, url: str) -> PageKind:
@@ -80,8 +82,9 @@ def page_kind(body: bytes, *, content_type: str, url: str) -> PageKind:
     name = _type_name(content_type)
     declared = kind_of_type(content_type)
     if declared == "pdf" or _is_binary(start, content_type):
+        named = label(name)
         raise UnsupportedContent(
-            f"{shown_url(url)} is binary ({name[:80] or 'no type given'})", content_type=name[:80]
+            f"{shown_url(url)} is binary ({named or 'no type given'})", content_type=named
         )
     if declared not in (None, "text", "xml"):
         return declared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
+from citewell.core.boundary import label
 from citewell.core.errors import HostUnreachable, UnsupportedContent
 from citewell.web.urls import shown_url
 
@@ -31,9 +32,10 @@ class Decompressor:
         names = [name for name in names if name not in ("", "identity")]
         unknown = [name for name in names if name not in ("gzip", "x-gzip", "deflate")]
         if unknown or len(names) > 1:
+            named = label(", ".join(names))
             raise UnsupportedContent(
-                f"{shown_url(url)} is compressed as {', '.join(names)[:80]!r}, "
-                "which was not asked for"
+                f"{shown_url(url)} is compressed as '{named}', which was not asked for",
+                content_encoding=named,
             )
         self._url = url
         self._is_plain = not names

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self
 import anyio
 
 from citewell import __version__
+from citewell.core.boundary import label
 from citewell.core.errors import (
     AddressRefused,
     FetchError,
@@ -249,10 +250,12 @@ class Fetcher:
             return None
         rules = await self._robots.rules_for(url)
         if rules.is_unreadable:
+            host = split_url(url).host
             raise RobotsDisallowed(
-                f"the robots.txt of {split_url(url).host} answers with a server error, "
+                f"the robots.txt of {host} answers with a server error, "
                 "so nothing of the site may be fetched for now",
                 may_pass=True,
+                host=host,
             )
         if not rules.may_fetch(url):
             raise RobotsDisallowed(f"robots.txt does not allow {shown_url(url)} to be fetched")
@@ -351,9 +354,10 @@ def _redirect_target(url: str, location: str) -> str:
     try:
         return canonical_url(target or location)
     except NotAUrl as error:
+        named = label(shown_url(location))
         raise AddressRefused(
-            f"{shown_url(url)} leads to {shown_url(location)!r}, which is not an address "
-            "that may be fetched"
+            f"{shown_url(url)} leads to '{named}', which is not an address that may be fetched",
+            target=named,
         ) from error
 
 

@@ -90,7 +90,7 @@ def _open_zip(path: Path) -> zipfile.ZipFile:
     try:
         # A device or a pipe can be endless.
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ArchiveRefused(f"{path.name} is not a file.")
+            raise ArchiveRefused(f"{path} is not a file.")
         return zipfile.ZipFile(path)
     except FileNotFoundError as error:
         raise ArchiveRefused(

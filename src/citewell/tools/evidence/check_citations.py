@@ -39,7 +39,8 @@ class ReferenceShape(ToolOutput):
 
     line: int
     verdict: OwnText
-    explanation: OwnText
+    explanation: PageText
+    """Why a page cannot be read, which may quote its site."""
     url: PageUrl | None = None
     quote: PageText | None = None
     difference: PageText | None = None

@@ -6,6 +6,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from citewell.core.boundary import mark_foreign
 from citewell.core.errors import (
     EmptyPage,
     FetchError,
@@ -82,7 +83,11 @@ class SecondLook:
                     raise
                 logger.warning("%s is read without its scripts: %s", fetched.url, error.message)
                 is_unavailable = isinstance(error, RenderingUnavailable)
-                reason = (self._unavailable if is_unavailable else error).message.rstrip(".")
+                reason = (
+                    self._unavailable.message.rstrip(".")
+                    if is_unavailable
+                    else _own_reason(error, fetched.final_url)
+                )
                 fetched = replace(fetched, incomplete=f"its scripts were not run ({reason})")
         _refuse_obstacle(fetched, text_of(result))
         return fetched, result
@@ -118,6 +123,13 @@ class SecondLook:
             redirects=(*fetched.redirects, *rendered.redirects),
             robots_tag=fetched.robots_tag,
         )
+
+
+def _own_reason(error: FetchError, url: str) -> str:
+    """Return why a page was not rendered; it is stored and shown as ours, so it quotes no site."""
+    said = error.message.replace(shown_url(url), "it").rstrip(".")
+    quoted = [value for value in error.details.values() if isinstance(value, str)]
+    return said if mark_foreign(said, foreign=quoted) == said else "the browser could not show it"
 
 
 def _refuse_obstacle(fetched: FetchedPage, text: str) -> None:
