@@ -6,11 +6,10 @@ from collections.abc import Collection
 
 import pytest
 from tests.site import Answer, Response, running_site
-from tests.web.fetching import fetcher_for, redirect
+from tests.web.fetching import HTML, fetcher_for, redirect
 
-from citewell.core.errors import (
-    AddressRefused,
-)
+from citewell.core.errors import AddressRefused, FetchError
+from citewell.web.asked_for import asked_for, was_asked_for
 from citewell.web.fetcher import Fetcher
 
 pytestmark = pytest.mark.anyio
@@ -111,3 +110,58 @@ async def test_a_name_that_turns_private_between_connections_is_refused() -> Non
             await fetcher.fetch(f"http://heron.test:{site.port}/")
             with pytest.raises(AddressRefused):
                 await fetcher.fetch(f"http://heron.test:{site.port}/")
+
+
+@pytest.mark.parametrize("robots", [True, False])
+@pytest.mark.parametrize("way", ["redirect", "refresh", "header", "file", "robots"])
+async def test_an_exception_does_not_hold_for_what_a_page_leads_to(way: str, robots: bool) -> None:
+    with running_site({"/": "heron"}) as inside:
+        answers: dict[str, Answer] = {
+            "redirect": redirect(inside.url()),
+            "refresh": f'<meta http-equiv=refresh content="0;url={inside.url()}">',
+            "header": Response(headers={**HTML, "Refresh": f"0;url={inside.url()}"}),
+            "file": redirect(inside.url()),
+            "robots": redirect(inside.url("/secret")),
+        }
+        with running_site({"/robots.txt" if way == "robots" else "/": answers[way]}) as site:
+            async with fetcher_for(
+                site, allowed_private_hosts=("127.0.0.0/8",), respect_robots=robots
+            ) as fetcher:
+                get = fetcher.fetch_file if way == "file" else fetcher.fetch
+                with pytest.raises(FetchError) as refused:
+                    await get(site.url())
+                asked_by_pages = list(inside.requests)
+                # Nor where a connection to it is open.
+                await fetcher.fetch(inside.url())
+                before = len(inside.requests)
+                with pytest.raises(FetchError):
+                    await get(site.url())
+
+    assert asked_by_pages == []
+    assert len(inside.requests) == before
+    assert way == "robots" or isinstance(refused.value, AddressRefused)
+
+
+async def test_an_exception_holds_for_redirects_within_the_host_that_was_asked_for() -> None:
+    with running_site({"/": redirect("/herons"), "/herons": "heron"}) as site:
+        async with fetcher_for(site) as fetcher:
+            assert (await fetcher.fetch(site.url())).text == "heron"
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "expected"),
+    [
+        ("docs.intra", 443, True),
+        ("www.docs.intra.", 80, True),
+        ("docs.intra", 8080, False),
+        ("api.docs.intra", 80, False),
+        ("[::1]", 8000, True),
+        ("::1", 8001, False),
+    ],
+)
+def test_one_site_is_a_host_and_port_whatever_its_scheme(
+    host: str, port: int, expected: bool
+) -> None:
+    with asked_for(["http://docs.intra/x", "http://[::1]:8000/", "pypi:herons@1/README"]):
+        assert was_asked_for(host, port) is expected
+    assert was_asked_for(host, port)

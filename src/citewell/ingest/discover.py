@@ -16,6 +16,7 @@ from citewell.core.errors import (
 from citewell.core.frozen import frozen
 from citewell.core.library import CrawlUrl
 from citewell.ingest.site_scope import SiteScope
+from citewell.web.asked_for import asked_for
 from citewell.web.llms_txt import parse_llms_txt
 from citewell.web.sitemap import fetch_sitemaps
 from citewell.web.sphinx_inventory import INVENTORY_NAME, name_inventory, parse_inventory
@@ -139,9 +140,10 @@ async def _fetch_sitemaps(
     usual = [address for name in _SITEMAP_NAMES if (address := resolve_url(folder, name))]
     named = await fetcher.sitemaps_of(url)
     # Where robots.txt names sitemaps, the usual places hold the same or nothing.
-    found = await fetch_sitemaps(
-        fetcher.fetch_file, named or usual, max_urls=limit, sandbox=fetcher.sandbox
-    )
+    with asked_for([url]):
+        found = await fetch_sitemaps(
+            fetcher.fetch_file, named or usual, max_urls=limit, sandbox=fetcher.sandbox
+        )
     return tuple(
         CrawlUrl(url=page.url, modified_at=page.modified_at)
         for page in found

@@ -22,6 +22,7 @@ from citewell.research.source_urls import find_named_pages
 from citewell.research.support import KNOWN_MODEL
 from citewell.research.weigh import weigh_by_wishes
 from citewell.retrieve.pipeline import Models, Options, retrieve
+from citewell.web.asked_for import asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -300,9 +301,10 @@ class ResearchRun:
             begun = time.monotonic()
             await self._tell("expansion", f"Scraping {one_line(lead.url, limit=80)}...")
             try:
-                results[lead.url] = await self.parts.ingester.ingest(
-                    lead.url, project=self.question.project, tags=self.question.tags
-                )
+                with asked_for([*self.question.urls, lead.parent_url]):
+                    results[lead.url] = await self.parts.ingester.ingest(
+                        lead.url, project=self.question.project, tags=self.question.tags
+                    )
             except CitewellError as error:
                 results[lead.url] = error
             durations[lead.url] = (time.monotonic() - begun) * 1000

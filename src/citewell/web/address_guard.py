@@ -22,6 +22,7 @@ from typing_extensions import override
 
 from citewell.core.errors import AddressRefused, HostUnreachable, SettingsError
 from citewell.core.frozen import frozen
+from citewell.web.asked_for import was_asked_for
 
 if TYPE_CHECKING:
     from httpcore2 import SOCKET_OPTION
@@ -69,6 +70,8 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 # Where a host has several addresses, a dead one must not use up the whole time limit.
 _SECONDS_PER_ADDRESS = 4.0
 
+_LED_TO = "A page may not lead to private hosts of other sites; use another page."
+
 
 def is_public(address: Address) -> bool:
     """Return whether `address` belongs to the public internet.
@@ -103,7 +106,7 @@ class AddressGuard:
     """Decides which addresses a host may be reached at.
 
     `allowed_ports` limits public hosts; `allowed_private_hosts` holds host[:port] or CIDR
-    entries, which are free of both limits.
+    entries, which are free of both limits where they were `asked_for`.
 
     Raises:
         SettingsError: an entry cannot be read.
@@ -153,13 +156,30 @@ class AddressGuard:
                 host=host,
                 port=port,
             )
-        raise AddressRefused(f"{host} is a private or reserved address", host=host, port=port)
+        is_led_to = self._place is None and not was_asked_for(host, port)
+        raise AddressRefused(
+            f"{host} is a private or reserved address",
+            suggestion=_LED_TO if is_led_to else None,
+            host=host,
+            port=port,
+        )
+
+    async def check_led_to(self, host: str, port: int) -> None:
+        """Refuse a private host that nobody asked for, also where a connection to it is open.
+
+        Raises:
+            AddressRefused: a page led there, and only an exception would allow it.
+            HostUnreachable: the host has no address.
+        """
+        if self._exceptions and not was_asked_for(host, port):
+            await self.checked_addresses(host, port)
 
     def _allows(self, name: str, address: Address, port: int) -> bool:
         if is_public(address) and port in self._ports:
             return True
         bare_name = _bare_name(name)
-        if self._place not in (None, (bare_name, port)):
+        place = (bare_name, port)
+        if not (was_asked_for(*place) if self._place is None else self._place == place):
             return False
         return any(exception.covers(bare_name, address, port) for exception in self._exceptions)
 
@@ -191,6 +211,7 @@ class GuardedNetwork(httpcore2.AsyncNetworkBackend):
     def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
         self._network = httpcore2.AnyIOBackend()
+        self.check_led_to = guard.check_led_to
 
     @override
     async def connect_tcp(

@@ -30,6 +30,7 @@ from citewell.core.errors import (
 from citewell.core.frozen import frozen
 from citewell.core.records import FetchedPage
 from citewell.web.address_guard import AddressGuard, GuardedNetwork, Resolve
+from citewell.web.asked_for import asked_for_itself
 from citewell.web.body import OpenedBody, open_body
 from citewell.web.content import kind_of_type, refuse_binary_type
 from citewell.web.host_limiter import HostLimiter, SharedTurns
@@ -136,7 +137,7 @@ class Fetcher:
             headers["If-None-Match"] = etag
         if last_modified:
             headers["If-Modified-Since"] = last_modified
-        with anyio.move_on_after(self.timeout_seconds) as limit:
+        with asked_for_itself(start), anyio.move_on_after(self.timeout_seconds) as limit:
             return await self._follow(start, headers, limit)
         raise FetchTimeout(
             f"{shown_url(start)} did not arrive within {self.timeout_seconds:g} seconds",
@@ -151,7 +152,7 @@ class Fetcher:
             FetchError: they could not be had; each subclass says why.
         """
         at = canonical_url(url)
-        with anyio.move_on_after(self.timeout_seconds):
+        with asked_for_itself(at), anyio.move_on_after(self.timeout_seconds):
             for _ in range(self.max_redirects + 1):
                 async with self.visit(at), self._client.get(at, {"Accept": "*/*"}) as answer:
                     if answer.status not in _REDIRECTS:
@@ -172,7 +173,8 @@ class Fetcher:
         Raises:
             FetchError: the site cannot be reached.
         """
-        return (await self._robots.rules_for(url)).sitemaps
+        with asked_for_itself(url):
+            return (await self._robots.rules_for(url)).sitemaps
 
     async def _follow(
         self, start: str, headers: Mapping[str, str], limit: anyio.CancelScope

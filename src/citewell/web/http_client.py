@@ -96,6 +96,7 @@ class HttpClient:
             (name.encode("latin-1"), value.encode("latin-1", "replace"))
             for name, value in (self._headers | dict(headers)).items()
         ]
+        await self._network.check_led_to(parts.host, parts.port)
         with _our_errors(url):
             pool = self._plain_pool if parts.scheme == "http" else await self._open_tls_pool()
             async with pool.stream("GET", target, headers=sent) as response:
