@@ -76,6 +76,7 @@ def test_a_project_file_is_reported_and_names_nothing(
 
     assert project.dependencies == ()
     assert [problem.partition(" ")[0] for problem in project.problems] == [name]
+    assert "".join(project.problems).isprintable()
 
 
 @pytest.mark.parametrize(

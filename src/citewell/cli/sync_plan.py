@@ -77,7 +77,9 @@ def plan_outcome(plan: Plan) -> Outcome:
     lines = plan_table(plan).splitlines() if plan.packages else []
     lines += [f"- {problem}" for problem in plan.project.problems]
     if not plan.packages:
-        lines.append("No dependencies found: no pyproject.toml, package.json or lock file.")
+        # Where something was left out, there is such a file.
+        why = "" if plan.project.problems else ": no pyproject.toml, package.json or lock file"
+        lines.append(f"No dependencies found{why}.")
     elif plan.due or plan.due_sites:
         sites = f" and {len(plan.due_sites)} sites" if plan.due_sites else ""
         flag = " --sites" if plan.due_sites else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from tests.ingest.packages.project_folder import install, make_project
 
 from citewell.core.errors import ExtractionError
-from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.dependency import MOST_DEPENDENCIES, Dependency
 from citewell.ingest.packages.find import find_project, front_page, package_pages, package_size
 
 SECRET = "aws_secret_access_key = heronheronheron"
@@ -217,3 +218,46 @@ def test_the_projects_of_a_monorepo_are_named(tmp_path: Path) -> None:
     assert find_project(tmp_path).problems == (
         "run `citewell sync` in each project of this folder: api, packages/web",
     )
+
+
+@pytest.mark.parametrize("version", ["9" * 5_000, "1\x1b[2J"])
+def test_a_package_with_an_absurd_version_is_left_out_by_name(folder: Path, version: str) -> None:
+    sound = {found.name for found in find_project(folder).dependencies}
+    manifest = folder / "node_modules" / "egret" / "package.json"
+    manifest.write_text(json.dumps({"name": "egret", "version": version}), encoding="utf-8")
+
+    project = find_project(folder)
+
+    assert {found.name for found in project.dependencies} == sound - {"egret"}
+    (problem,) = project.problems
+    assert problem.startswith("node_modules holds ")
+    assert problem.endswith(": egret is left out")
+
+
+def test_the_packages_of_a_lock_file_are_taken_once_and_bounded(tmp_path: Path) -> None:
+    gems = "GEM\n  specs:\n" + "    rake (13.0)\n" * 2_000
+    (tmp_path / "Gemfile.lock").write_text(gems, encoding="utf-8")
+    locked = "".join(f"org.birds:heron{n}:1.0=runtime\n" for n in range(MOST_DEPENDENCIES + 9))
+    (tmp_path / "gradle.lockfile").write_text(locked, encoding="utf-8")
+    names = "".join(f"heron{n}==1.0\n" for n in range(MOST_DEPENDENCIES + 9))
+    (tmp_path / "requirements.txt").write_text(names, encoding="utf-8")
+
+    project = find_project(tmp_path)
+
+    counts = Counter(found.ecosystem for found in project.dependencies)
+    assert counts == {"gem": 1, "maven": MOST_DEPENDENCIES, "pypi": MOST_DEPENDENCIES}
+    assert project.problems == (
+        "requirements.txt: only the first 5,000 packages are used",
+        "gradle.lockfile: only the first 5,000 packages are used",
+    )
+
+
+def test_the_problems_of_a_project_fit_on_a_screen(tmp_path: Path) -> None:
+    absurd = {f"../{number}": "1" for number in range(3_000)}
+    manifest = json.dumps({"dependencies": absurd})
+    (tmp_path / "package.json").write_text(manifest, encoding="utf-8")
+
+    problems = find_project(tmp_path).problems
+
+    assert len(problems) == 21
+    assert problems[-1] == "and 2,980 more problems"

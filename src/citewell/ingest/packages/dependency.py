@@ -10,10 +10,13 @@ from citewell.core.frozen import frozen
 from citewell.core.releases import Release
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 Ecosystem = Literal["pypi", "npm", "cargo", "go", "gem", "composer", "maven"]
 
+MOST_DEPENDENCIES = 5_000
+"""The most that are taken from one lock file, or of the Python or npm packages of a project."""
 _MAX_CHARACTERS = 1_000
 _SEPARATORS = re.compile(r"[-_.]+")
 
@@ -56,6 +59,21 @@ class Project:
 
     dependencies: tuple[Dependency, ...]
     problems: tuple[str, ...] = field(default=())
+
+
+def bounded(found: Iterable[Dependency], problems: list[str]) -> Iterator[Dependency]:
+    """Yield each dependency once, and no more than a project can have."""
+    seen: set[tuple[str, str | None]] = set()
+    for dependency in found:
+        if (dependency.name, dependency.version) in seen:
+            continue
+        if len(seen) == MOST_DEPENDENCIES:
+            problems.append(
+                f"{dependency.found_in}: only the first {MOST_DEPENDENCIES:,} packages are used"
+            )
+            return
+        seen.add((dependency.name, dependency.version))
+        yield dependency
 
 
 def normalise_python_name(name: str) -> str:

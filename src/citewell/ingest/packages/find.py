@@ -5,7 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from citewell.ingest.packages.dependency import Project
+from citewell.core.text import one_line
+from citewell.ingest.packages.dependency import Project, bounded
 from citewell.ingest.packages.installed import find_distribution
 from citewell.ingest.packages.lock_files import find_locked_dependencies
 from citewell.ingest.packages.npm_pages import npm_description, npm_pages, npm_size
@@ -31,6 +32,8 @@ WATCHED = (
 """Patterns of the files that change with a project's dependencies."""
 _MANIFESTS = ("pyproject.toml", "package.json", "Cargo.lock", "go.mod", "composer.lock", "pom.xml")
 _MOST_NAMED = 5
+_MOST_PROBLEMS = 20
+_SHOWN_CHARACTERS = 80
 
 
 def find_project(
@@ -42,20 +45,31 @@ def find_project(
     the one that is `active`.
     """
     problems: list[str] = []
+    python = find_python_dependencies(folder, problems, environment=environment, active=active)
     dependencies = [
-        *find_python_dependencies(folder, problems, environment=environment, active=active),
-        *find_npm_dependencies(folder, problems),
+        *bounded(python, problems),
+        *bounded(find_npm_dependencies(folder, problems), problems),
         *find_locked_dependencies(folder, problems),
     ]
     sound = tuple(dependency for dependency in dependencies if dependency.is_sound)
     problems += [
-        f"{dependency.found_in} holds a name, version or address that no package has"
+        f"{dependency.found_in} holds a name, version or address that no package has: "
+        f"{_shown(dependency.name)} is left out"
         for dependency in dependencies
         if not dependency.is_sound
     ]
     if not dependencies and (inner := _inner_projects(folder)):
         problems.append(f"run `citewell sync` in each project of this folder: {', '.join(inner)}")
-    return Project(dependencies=sound, problems=tuple(dict.fromkeys(problems)))
+    told = list(dict.fromkeys(problems))
+    if len(told) > _MOST_PROBLEMS:
+        told[_MOST_PROBLEMS:] = [f"and {len(told) - _MOST_PROBLEMS:,} more problems"]
+    return Project(dependencies=sound, problems=tuple(told))
+
+
+def _shown(name: str) -> str:
+    # Half of a character would break the terminal's encoding.
+    printable = "".join(character if character.isprintable() else "?" for character in name)
+    return one_line(printable, limit=_SHOWN_CHARACTERS)
 
 
 def _inner_projects(folder: Path) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from citewell.ingest.packages.dependency import Dependency
+from citewell.ingest.packages.dependency import Dependency, bounded
 from citewell.ingest.packages.locked_package import LockedPackage
 from citewell.ingest.packages.maven_project import parse_pom
 from citewell.ingest.packages.project_files import (
@@ -48,14 +48,17 @@ def find_locked_dependencies(folder: Path, problems: list[str]) -> Iterator[Depe
         except (AttributeError, TypeError):
             problems.append(f"{file_name} cannot be parsed: it is not laid out as a lock file")
             continue
-        for package in packages:
-            yield Dependency(
+        found = (
+            Dependency(
                 ecosystem=ecosystem,
                 name=package.name,
                 version=package.version or None,
                 found_in=file_name,
                 documentation_urls=package.documentation_urls,
             )
+            for package in packages
+        )
+        yield from bounded(found, problems)
 
 
 def _parse_cargo(text: str, folder: Path) -> Iterator[LockedPackage]:
