@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
-QUESTION = "How do I cancel a task?"
+QUESTION = "Does gather keep the order of the results?"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 PAGE = "https://docs.python.org/3/library/asyncio-task.html"
 _FONT_OF_THE_WEB = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
