@@ -10,12 +10,13 @@ from urllib.parse import unquote, urlsplit
 
 from rich.cells import cell_len
 from rich.console import Console, Group
-from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 from rich.theme import Theme
 
+from citewell.cli.openings import OPENING
+from citewell.cli.quoted_text import as_markdown, shorten
 from citewell.cli.shell_errors import translated
 from citewell.core.boundary import unbracketed
 from citewell.core.certainty import is_sure
@@ -35,18 +36,9 @@ _MOST_QUOTES = 5
 _SURE_QUOTES = 3
 # Beyond the third, a quote is shown that is at least so relevant beside the best.
 _LEAST_SHARE = 1 / 3
-_MOST_LINES = 14
 _MOST_LINKS = 3
 _WORTH_BOLD = 0.4
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-# Code is matched first, so that the tags in it are left alone.
-_HTML_TAG = re.compile(
-    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks))"
-    r"|<(?=[A-Za-z/!?])",
-    re.DOTALL | re.MULTILINE,
-)
-# An address that rich's Markdown would not link, and print beside its text instead.
-_OTHER_LINK = re.compile(r"\[([^\[\]\n]*)\]\((?!https?:)[^()\s]*\)")
 _BOLD = Style(bold=True)
 # Rich's own style has a black background, which is a blot on a white terminal.
 THEME = Theme({"markdown.code": "cyan", "markdown.link_url": "none", "markdown.link": "none"})
@@ -93,11 +85,12 @@ class AnswerView:
         yield self._summary(shown=len(shown))
 
     def _quote(self, number: int, quote: Shape, source: Shape, asked: frozenset[str]) -> Group:
-        text, omitted = (quote["text"], 0) if self.is_full else _shorten(quote["text"])
+        text, opening = quote["text"], quote.get(OPENING, "")
+        text, omitted = (text, 0) if self.is_full else shorten(text, opening)
         body: list[RenderableType] = []
         if quote.get("is_cut_before"):
             body.append(Text("cut before this …", style="dim"))
-        body.append(_Emphasised(_as_markdown(text), asked))
+        body.append(_Emphasised(as_markdown(text, opening), asked))
         if omitted:
             body.append(Text(f"… {counted(omitted, 'more line')}", style="dim"))
         elif quote.get("is_cut"):
@@ -220,23 +213,6 @@ def _words_asked(question: str) -> frozenset[str]:
     """Return the search words of the question that say what it is about."""
     weights = read_query(question).weights
     return frozenset(word for word, weight in weights.items() if weight >= _WORTH_BOLD)
-
-
-def _shorten(text: str) -> tuple[str, int]:
-    """Return the first lines, a fence closed again, and how many lines were left out."""
-    lines = text.split("\n")
-    if len(lines) <= _MOST_LINES + 2:
-        return text, 0
-    kept = lines[:_MOST_LINES]
-    is_open = sum(line.lstrip().startswith("```") for line in kept) % 2 == 1
-    return "\n".join([*kept, "```"] if is_open else kept), len(lines) - _MOST_LINES
-
-
-def _as_markdown(text: str) -> Markdown:
-    shown = _OTHER_LINK.sub(r"\1", show_controls(text))
-    # Rich drops HTML, but a page that writes of <title> means the word.
-    shown = _HTML_TAG.sub(lambda found: found["code"] or r"\<", shown)
-    return Markdown(shown, code_theme="ansi_dark")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from citewell.cli.openings import with_openings
 from citewell.cli.work import Outcome, run_work
 from citewell.core.records import Caller
 
@@ -85,10 +86,13 @@ class _Call:
         # The tool knows only of its own.
         unsaid = [page for page in missing if page["url"] not in result.text]
         lines = [f"\nNot read: {page['url']} — {page['reason']}" for page in unsaid]
+        shown = structured
+        if self.show is not None and structured.get("evidence"):
+            shown = await with_openings(structured, (await app.open("store")).store)
         return Outcome(
             text=result.text + "".join(lines),
             structured=structured,
             has_failed=result.is_error or bool(failures),
             wraps=self.wraps,
-            show=None if self.show is None else partial(self.show, structured),
+            show=None if self.show is None else partial(self.show, shown),
         )

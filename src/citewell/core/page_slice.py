@@ -54,6 +54,29 @@ def starts_inside(text: str, start: int) -> bool:
     return before.startswith("|") or _ENDS_CLAUSE.search(before[-20:]) is None
 
 
+def opening_of(text: str, start: int) -> str:
+    """Return what makes Markdown of a slice that begins at `start` inside code or a table.
+
+    It is the line that opens the code, or the header and the delimiter row of the table, each with
+    its newline; "" where the slice needs none.
+    """
+    if opening := fence_line(text, start):
+        return f"{opening}\n"
+    header = None if text[start - 1 : start].strip("\n") else table_header(text, start)
+    return "" if header is None else "\n".join((*header, ""))
+
+
+def fence_line(text: str, offset: int) -> str:
+    """Return the line that opens the code that `offset` lies in, "" outside of code."""
+    opening: re.Match[str] | None = None
+    for match in _FENCE_LINE.finditer(text, 0, offset):
+        if opening is None:
+            opening = match
+        elif match[1] == opening[1] and not match[2]:
+            opening = None
+    return "" if opening is None else opening[0]
+
+
 def open_fence(text: str, fence: str = "") -> str:
     """Return the fence that is open at the end of `text`, where `fence` is open at its start."""
     for match in _FENCE_LINE.finditer(text):

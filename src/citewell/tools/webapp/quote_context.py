@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from citewell.core.frozen import frozen
+from citewell.core.page_slice import fence_line
 from citewell.docsite.site.stored_text import MarkedSpan, StoredText
 
 _CONTEXT_CHARACTERS = 200
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+|[。！？]\s*")
-_FENCE = "```"
 
 
 @frozen
@@ -42,7 +42,7 @@ def excerpt_of(
 ) -> StoredText:
     """Return the excerpt to render, its quote marked; code stays code though its fence is cut."""
     span = context_of(text, start, end)
-    opening = _open_fence(text, span.start)
+    opening = fence_line(text, span.start)
     prefix = f"{opening}\n" if opening else ""
     shift = len(prefix) - span.start
     return StoredText(
@@ -68,22 +68,3 @@ def _last_sentence(text: str, end: int, line_end: int) -> int:
     latest = end + _CONTEXT_CHARACTERS
     ends = [match.end() for match in _SENTENCE_END.finditer(text, end, latest)]
     return ends[-1] if ends else end
-
-
-def _open_fence(text: str, offset: int) -> str:
-    """Return the line that opens the program that an offset lies in; empty outside of one."""
-    opening = ""
-    position = 0
-    while (position := _next_fence(text, position, offset)) >= 0:
-        line_end = text.find("\n", position)
-        line_end = offset if line_end < 0 else line_end
-        opening = "" if opening else text[position:line_end]
-        position = line_end
-    return opening
-
-
-def _next_fence(text: str, position: int, offset: int) -> int:
-    if position == 0 and text.startswith(_FENCE) and offset > 0:
-        return 0
-    newline = text.find(f"\n{_FENCE}", position, offset)
-    return newline + 1 if newline >= 0 and newline + 1 < offset else -1
