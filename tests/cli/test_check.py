@@ -117,3 +117,20 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path, command: str) -
 
     assert refused.returncode == 1
     assert "cannot be read: it is not a regular file" in refused.stderr
+
+
+def test_a_link_to_an_anchor_that_the_page_lacks_is_gone(
+    shell: Shell, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url = shell.site.url("/storage")
+    good, bad = f"{url}#ring", f"{url}#not-there"
+    others = [f"{url}#top", f"{url}#/route", f"{url}#L12"]
+    text = "\n\n".join(f"[x]({link})" for link in (good, bad, *others))
+
+    live, fetched = check(shell, capsys, tmp_path / "notes.md", text)
+    main(["ingest", url, *shell.options])
+    capsys.readouterr()
+    stored, kept = check(shell, capsys, tmp_path / "notes.md", text, "--library")
+
+    expected = {good: "found", bad: "gone", **dict.fromkeys(others, "found")}
+    assert (live, fetched) == (stored, kept) == (1, expected)

@@ -81,7 +81,9 @@ def test_a_page_that_was_stopped_says_that_the_rest_is_kept(shell: Shell) -> Non
     code, told = interrupt(shell, "ingest", shell.site.url("/slow"), path="/slow")
 
     assert code == 130
-    assert "Stopped. What was stored so far is kept; run the same command again to go on.\n" in told
+    assert (
+        "Stopped. Run the same command again to go on; nothing that was stored is lost.\n" in told
+    )
     assert "Traceback" not in told
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
+from citewell.cli.citations import _quoted_lines
+from citewell.cli.comparison_view import print_comparison
 from citewell.cli.quoted_text import as_markdown, shorten
 from citewell.core.page_slice import opening_of
 
@@ -99,3 +102,29 @@ def test_a_cut_part_of_long_code_says_how_many_lines_follow() -> None:
 
     assert kept.count("\n") == 13
     assert omitted == 26
+
+
+def test_citations_of_code_keep_its_lines() -> None:
+    assert _quoted_lines("Run:\n\n```sh\nborg prune \\\n    --keep 7\n```") == [
+        "Run:",
+        "borg prune \\",
+        "    --keep 7",
+    ]
+
+
+def test_a_comparison_has_no_marks_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    quote = {"section": "wade", "url": "pypi:herons@1.2.0/herons", "text": "**wade(depth: int)**"}
+    difference = "**wade(depth: [-int-]{+float+})**\n\n```\nif x:\n    go()\n```"
+    print_comparison(
+        {
+            "product": "herons",
+            "old_version": "1.2.0",
+            "new_version": "2.0.0",
+            "pairs": [{"old": quote, "new": quote, "difference": difference}],
+            "release_notes": [],
+        }
+    )
+
+    shown = capsys.readouterr().out
+    assert "wade(depth: [-int-]{+float+})\n\nif x:\n    go()\n" in shown
+    assert "**" not in shown

@@ -116,3 +116,31 @@ def test_a_pattern_stands_for_the_files_it_matches(
 
     assert sorted(Path(url).name for url in listed) == ["a.md", "b.md"]
     assert "no file matches" in capsys.readouterr().err
+
+
+def test_an_address_with_pages_below_it_is_removed_like_a_folder(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["ingest", shell.site.url("/storage"), shell.site.url("/mooring"), *shell.options])
+    capsys.readouterr()
+
+    assert main(["remove", shell.site.url("/"), "--yes", *shell.options]) == 0
+
+    assert capsys.readouterr().out == f"removed: {shell.site.url('/')} (2 pages)\n"
+    assert urls(shell, capsys) == []
+    assert main(["sites", "--json", *shell.options]) == 0
+    assert json.loads(capsys.readouterr().out)["websites"] == []
+
+
+def test_a_site_below_an_address_is_named_with_the_command_that_removes_it(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.site.pages["/guide/"] = "<title>Guide</title><main><p>Herons eat fish.</p></main>"
+    main(["ingest", "--site", shell.site.url("/guide/"), *shell.options])
+    capsys.readouterr()
+
+    assert main(["remove", shell.site.url("/"), "--yes", *shell.options]) == 1
+
+    told = " ".join(capsys.readouterr().err.split())
+    assert "1 page below it" in told
+    assert f"citewell remove {shell.site.url('/guide/')}" in told

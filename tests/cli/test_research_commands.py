@@ -324,3 +324,62 @@ def test_ctrl_c_stops_at_once_and_quietly(shell: Shell) -> None:
 
     assert process.returncode == 130
     assert b"Traceback" not in errors
+
+
+def test_a_question_alone_is_told_what_is_missing(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", "How do I moor it?", *shell.options]) == 2
+
+    told = " ".join(capsys.readouterr().err.split())
+    assert "a URL, a file or a folder to read is missing" in told
+    assert "citewell search 'How do I moor it?'" in told
+
+
+def test_the_address_of_a_site_names_all_its_pages(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.site.pages["/guide/"] = (
+        '<title>Guide</title><main><p>Welcome to the <a href="/guide/birds">birds</a>.</p></main>'
+    )
+    shell.site.pages["/guide/birds"] = (
+        "<title>Birds</title><main><p>The heron eats two pounds of fish a day.</p></main>"
+    )
+    main(["ingest", "--site", shell.site.url("/guide/"), *shell.options])
+    capsys.readouterr()
+
+    command = ["search", "How much fish does the heron eat?", "--url", shell.site.url("/guide/")]
+    assert main([*command, "--json", *shell.options]) == 0
+
+    result = json.loads(capsys.readouterr().out)
+    assert result["stats"]["documents_searched"] == 2
+    assert "two pounds" in result["evidence"][0]["text"]
+
+
+def test_a_site_cut_at_its_limit_names_the_option(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.site.pages["/guide/"] = (
+        '<title>Guide</title><main><p>See the <a href="/guide/birds">birds</a>.</p></main>'
+    )
+    shell.site.pages["/guide/birds"] = "<title>Birds</title><main><p>Herons eat.</p></main>"
+    site = ["ingest", "--site", shell.site.url("/guide/"), *shell.options]
+
+    main([*site, "--max-pages", "1"])
+    cut = " ".join(capsys.readouterr().out.split())
+    main([*site, "--max-pages", "5"])
+    whole = capsys.readouterr().out
+
+    assert "there are more: to read them, run it with --max-pages N" in cut
+    assert "2 pages" in whole
+
+
+def test_a_private_host_is_refused_with_the_setting_that_allows_it(
+    shell: Shell, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = shell.options[:2]
+
+    assert main(["ingest", shell.site.url("/storage"), *options]) == 1
+
+    told = "".join(capsys.readouterr().err.split())
+    assert f"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS={shell.site.host}" in told

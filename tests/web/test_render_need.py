@@ -285,5 +285,6 @@ except RenderingUnavailable as error:
     )
 
     assert done.stdout.strip() == (
-        'Playwright is not installed | Install it: pip install "citewell[render]".'
+        "Playwright is not installed | Install it: pip install 'citewell[render]' "
+        "(from a checkout: pip install '.[render]')."
     )

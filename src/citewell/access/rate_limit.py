@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
 from citewell.core.errors import SettingsError
+from citewell.core.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +64,7 @@ def _open_shared_window(requests: int, window_seconds: int, storage_uri: str) ->
     except ImportError as error:
         raise SettingsError(
             "CITEWELL_RATE_LIMIT_STORAGE: requests can only be counted in Redis with the extra "
-            "redis: pip install 'citewell[redis]'"
+            f"redis: {install_command('redis')}"
         ) from error
     return SharedWindow(requests, window_seconds, storage_uri)
 

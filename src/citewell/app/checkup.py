@@ -12,6 +12,7 @@ from citewell.app.open import open_app
 from citewell.core.errors import CitewellError, HostUnreachable
 from citewell.core.frozen import frozen
 from citewell.core.records import SearchFilter
+from citewell.core.text import counted
 from citewell.inference.names import missing_embedder_note, vector_model
 from citewell.store.open import database_file, open_store
 
@@ -89,7 +90,7 @@ async def check_database(settings: Settings) -> Finding:
         return Finding(name="database", state="problem", message=message, fix=error.suggestion)
     if file is not None and (trouble := _cannot_write(file)) is not None:
         return trouble
-    message = f"{stats.pages:,} pages, {stats.chunks:,} chunks"
+    message = f"{counted(stats.pages, 'page')}, {counted(stats.chunks, 'chunk')}"
     return Finding(name="database", state="ok", message=message)
 
 

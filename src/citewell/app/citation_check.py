@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import KW_ONLY, dataclass
+from html import unescape
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote
 
 from citewell.app.quote_search import holds_in_order, look_for_quote
 from citewell.app.stored_pages import find_stored_page
@@ -11,13 +14,15 @@ from citewell.core.boundary import SUPPLIED
 from citewell.core.cited_document import parse_references
 from citewell.core.errors import CitewellError, FetchError
 from citewell.core.frozen import frozen
+from citewell.core.records import PageInfo
+from citewell.core.text import one_line
 from citewell.web.urls import is_file_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from citewell.core.cited_document import Reference
-    from citewell.core.records import FetchedPage, PageInfo
+    from citewell.core.records import FetchedPage
     from citewell.ingest.pipeline import Ingester
     from citewell.store.protocol import Store
 
@@ -38,12 +43,19 @@ FAILURES: frozenset[ReferenceVerdict] = frozenset({"changed", "gone", "unreachab
 
 MAX_REFERENCES = 200
 
+_NAME = re.compile(
+    r"""\s(?:id|name)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.IGNORECASE
+)
+# The top of the page, a text fragment, lines and routes that scripts make something of.
+_SCRIPTED_ANCHOR = re.compile(r"top\Z|:~:|[!/?]|L\d+", re.IGNORECASE)
+
 
 @frozen
 class CheckedReference:
     """The verdict on a quote or a link of a document.
 
-    A link is `found` when its page exists; a quote is `exact`, `changed` or `gone`.
+    A link is `found` when its page exists, and `gone` when that lacks the anchor it names; a quote
+    is `exact`, `changed` or `gone`.
     """
 
     reference: Reference
@@ -112,12 +124,27 @@ class CitationChecker:
             return await self._check_quote(reference, reference.quote, source)
         if reference.ends is not None:
             return await self._check_ends(reference, reference.ends, source)
+        anchor = unquote(reference.url.partition("#")[2])
+        lacks = bool(anchor) and await self._lacks_anchor(anchor, source)
+        missing = f"The page is there, but has no anchor #{one_line(anchor)}."
         return CheckedReference(
             reference=reference,
-            verdict="found",
-            explanation="The page is there.",
+            verdict="gone" if lacks else "found",
+            explanation=missing if lacks else "The page is there.",
             is_live=source.is_live,
         )
+
+    async def _lacks_anchor(self, anchor: str, source: _Source) -> bool:
+        """Return whether the page is HTML that names no such anchor; False if that is not known."""
+        whole = source.whole
+        fetched = await self.ingester.open_kept(whole) if isinstance(whole, PageInfo) else whole
+        if fetched is None or fetched.kind != "html" or _SCRIPTED_ANCHOR.match(anchor):
+            return False
+        names = {
+            unescape(found[1] or found[2] or found[3] or "")
+            for found in _NAME.finditer(fetched.text)
+        }
+        return names.isdisjoint((anchor, f"user-content-{anchor}"))
 
     async def _check_quote(
         self, reference: Reference, quote: str, source: _Source

@@ -10,6 +10,7 @@ from citewell.answer.corpus_status import CorpusStatus, PageStatus, SiteStatus
 from citewell.core.errors import NotFound
 from citewell.core.library import PageQuery, WebsiteQuery
 from citewell.core.records import SearchFilter
+from citewell.core.text import counted
 from citewell.inference.names import missing_embedder_note
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def describe_site(site: Website, job: Job | None) -> str:
     if site.status == "stopped":
         return f"Stopped: {site.pages} pages are kept. Ingest the site again to go on."
     if site.status == "completed":
-        return f"Completed: {site.pages} pages, {site.chunks} chunks."
+        return f"Completed: {counted(site.pages, 'page')}, {counted(site.chunks, 'chunk')}."
     return "Waiting to be read."
 
 

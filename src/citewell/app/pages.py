@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from citewell.core.errors import NotFound
 from citewell.core.frozen import frozen
+from citewell.core.library import WebsiteQuery
 from citewell.core.progress import OnProgress, no_progress
 from citewell.core.records import SearchFilter
+from citewell.core.text import counted
 from citewell.ingest.local_files import file_url
 from citewell.store.page_scan import scan_pages
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 INGEST_NEEDS: tuple[PartName, ...] = ("ingester", "library")
+_MOST_NAMED = 20
 REMOVE_NEEDS: tuple[PartName, ...] = ("store", "library", "events")
 
 
@@ -30,7 +33,7 @@ class Removal:
 
     name: str
     """Its URL or path."""
-    website_id: int | None = None
+    website_ids: tuple[int, ...] = ()
     page_ids: tuple[int, ...] = ()
     pages: int = 0
 
@@ -74,19 +77,21 @@ async def find_removal(parts: Parts, name: str, *, project: str) -> Removal:
     else:
         website = await library.find_website(page_address(name), project=project)
     if website is not None:
-        return Removal(name=website.url, website_id=website.source_id, pages=website.pages)
+        return Removal(name=website.url, website_ids=(website.source_id,), pages=website.pages)
     page = None if name.isdecimal() else await find_stored_page(parts.store, name, project=project)
-    if page is None:
+    if page is not None:
+        return Removal(name=page.url, page_ids=(page.source_id,), pages=1)
+    if name.isdecimal():
         raise _nothing(name)
-    return Removal(name=page.url, page_ids=(page.source_id,), pages=1)
+    return await _find_below(parts.store, page_address(name), project=project)
 
 
 async def remove(parts: Parts, removal: Removal, *, project: str, caller: str) -> None:
     """Remove a website or pages with their chunks, vectors and links."""
     from citewell.app.websites import delete_website
 
-    if removal.website_id is not None:
-        await delete_website(parts, removal.website_id, project=project, caller=caller)
+    for website_id in removal.website_ids:
+        await delete_website(parts, website_id, project=project, caller=caller)
     for source_id in removal.page_ids:
         await parts.store.delete_page(source_id)
 
@@ -106,6 +111,37 @@ async def _find_files(store: Store, path: Path, *, project: str) -> Removal:
         raise _nothing(str(path))
     ids = tuple(page.source_id for page in pages)
     return Removal(name=str(path), page_ids=ids, pages=len(pages))
+
+
+async def _find_below(store: Store, address: str, *, project: str) -> Removal:
+    """Return the pages below an address that is none itself, as those of a folder.
+
+    Raises:
+        NotFound: there are none, or they came with websites, which are removed as such.
+    """
+    prefix = f"{address.rstrip('/')}/"
+    where = SearchFilter(project=project, url_prefix=prefix)
+    pages = [page async for page in scan_pages(store, where)]
+    query = WebsiteQuery(project=project, matching=prefix, limit=_MOST_NAMED)
+    listed = (await store.library.list_websites(query)).websites
+    sites = [site.url for site in listed if site.kind == "site" and site.url.startswith(prefix)]
+    if sites:
+        raise NotFound(
+            f"{address} is no page or website itself; {counted(len(pages), 'page')} below it came "
+            "with websites",
+            suggestion=f"Remove these: citewell remove {' '.join(sites)}",
+        )
+    if not pages:
+        raise _nothing(address)
+    entries: list[int] = []
+    others: list[int] = []
+    for page in pages:
+        entry = await store.library.get_website(page.source_id, project=project)
+        is_entry = entry is not None and entry.is_entry
+        (entries if is_entry else others).append(page.source_id)
+    return Removal(
+        name=prefix, website_ids=tuple(entries), page_ids=tuple(others), pages=len(pages)
+    )
 
 
 def _nothing(name: str) -> NotFound:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,10 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of `ask`."""
+    # Both are needed; argparse would not tell a question without a page from the opposite.
+    parser.usage = "citewell ask [options] URL [URL ...] QUESTION"
     parser.add_argument(
-        "urls", nargs="+", metavar="URL", help="page, file or folder to read; several are allowed"
+        "urls", nargs="*", metavar="URL", help="page, file or folder to read; several are allowed"
     )
     parser.add_argument("question", metavar="QUESTION", help="the question, in quotes")
     add_answer_options(parser)
@@ -137,13 +140,21 @@ async def _index_files(paths: Sequence[Path], app: App, on_progress: OnProgress)
 
 
 def _check_positions(urls: list[str], question: str) -> None:
-    """Catch the two easy slips: no question at all, and a question without quotes.
+    """Catch the easy slips: no question, no page, and a question without quotes.
 
     Raises:
         InvalidArgument: one of them was made.
     """
-    if question.startswith(("http://", "https://")):
+    if urls and question.startswith(("http://", "https://")):
         raise InvalidArgument(f"the last argument is the question, but {question} is a URL")
+    is_page = " " not in question.strip() and not question.endswith("?")
+    if not urls and is_page:
+        raise InvalidArgument(f"the question is missing after {question}")
+    if not urls:
+        raise InvalidArgument(
+            "a URL, a file or a folder to read is missing before the question; to ask what is "
+            f"indexed already: citewell search {shlex.quote(question)}"
+        )
     words = [url for url in urls[1:] if "." not in url and "/" not in url]
     if words:
         raise InvalidArgument(f"put the question in quotes: {words[0]!r} is not a URL")

@@ -10,7 +10,7 @@ from citewell.cli.confirm import refuse_unless_agreed
 from citewell.cli.parser import number_between
 from citewell.cli.work import Outcome, add_json_option, run_work
 from citewell.core.citations import VERDICTS
-from citewell.core.text import counted
+from citewell.core.text import counted, join_lines, one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -34,6 +34,9 @@ EXAMPLES = """\
 
 DEFAULT_LIMIT = 50
 _MOST = 10_000
+_MOST_LINES = 6
+_QUOTE_CHARACTERS = 240
+_LINE_CHARACTERS = 120
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 
 
@@ -83,19 +86,30 @@ async def _citations(arguments: argparse.Namespace, app: App, on_progress: OnPro
 
 
 def _shown(citation: Citation) -> str:
-    from citewell.core.text import join_lines, one_line
-
     when = f"{citation.handed_at:%Y-%m-%d %H:%M} UTC"
     asked = f" for “{one_line(citation.question, limit=100)}”" if citation.question else ""
-    quote = one_line(_LINK.sub(r"\1", citation.quote), limit=240)
+    first, *others = _quoted_lines(citation.quote)
     lines = [
-        f"{citation.verdict.upper()}  {quote}",
+        f"{citation.verdict.upper()}  {first}",
+        *(f"    {line}" for line in others),
         f"    {citation.url}  (id {citation.citation_id})",
         f"    handed out {when}{asked}",
     ]
     if citation.verdict == "changed" and citation.difference:
         lines.append(f"    now: {one_line(citation.difference, limit=400)}")
     return join_lines(lines)
+
+
+def _quoted_lines(quote: str) -> list[str]:
+    """Return the first lines that say anything: those of code stay lines."""
+    kept = [line.rstrip() for line in _LINK.sub(r"\1", quote).split("\n")]
+    kept = [line for line in kept if line and not line.lstrip().startswith("```")] or [""]
+    if len(kept) == 1:
+        return [one_line(kept[0], limit=_QUOTE_CHARACTERS)]
+    shown = [
+        f"{line[:_LINE_CHARACTERS]}…" if len(line) > _LINE_CHARACTERS else line for line in kept
+    ]
+    return shown if len(kept) <= _MOST_LINES else [*shown[: _MOST_LINES - 1], "…"]
 
 
 def _shape(citation: Citation) -> dict[str, Any]:

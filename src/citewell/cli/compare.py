@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.cli.tool_call import call_tool
 from citewell.cli.work import add_json_option
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from citewell.core.settings import Settings
 
@@ -40,5 +41,17 @@ def run(arguments: argparse.Namespace, settings: Settings) -> int:
     names = ("subject", "old_version", "new_version", "product")
     given = {name: getattr(arguments, name) for name in names}
     return call_tool(
-        "compare_versions", given, toolset="versions", arguments=arguments, settings=settings
+        "compare_versions",
+        given,
+        toolset="versions",
+        arguments=arguments,
+        settings=settings,
+        show=_print,
     )
+
+
+def _print(result: Mapping[str, Any]) -> None:
+    # Imported late: a pipe needs no rich.
+    from citewell.cli.comparison_view import print_comparison
+
+    print_comparison(result)

@@ -206,7 +206,7 @@ def parse_command(
     refuse_unknown_options(parser, arguments)
     # Before: argparse hides the positional arguments while it parses intermixed ones.
     formatter = parser.formatter_class(prog=f"{parser.prog} [options]")
-    formatter.add_usage(None, parser._get_positional_actions(), [])
+    formatter.add_usage(parser.usage, parser._get_positional_actions(), [])
     parser.short_usage = formatter.format_help()
     return parser.parse_intermixed_args(arguments, namespace)
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         dest="source_urls",
         metavar="URL",
-        help="search this indexed page only; repeatable",
+        help="search this indexed page or site only; repeatable",
     )
     parser.add_argument(
         "--top-k", type=number_between(1, 50), metavar="N", help="most chunks to return, 1 to 50"

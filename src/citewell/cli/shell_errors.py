@@ -37,6 +37,7 @@ _PHRASES = tuple(
         (r"\bcall (ingest|search|status)\b", r"run `citewell \1`"),
         (r"\bString should have at least 1 character\b", "it is empty"),
         (r"\bInput should\b", "it should"),
+        (r"\badd the site again with a higher limit \(max_pages\)", "run it with --max-pages N"),
         (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
     )
 )

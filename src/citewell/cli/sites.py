@@ -211,10 +211,11 @@ async def _stop(parts: Parts, begun: Sequence[Processed]) -> CitewellError:
         project = processed.website.project
         await parts.library.cancel_job(processed.job.job_id, project=project)
         view = await view_website(parts, processed.website.source_id, project=project)
-        kept.append(f"{counted(view.website.pages, 'page')} of {view.website.url}")
+        if view.website.pages:
+            kept.append(f"{counted(view.website.pages, 'page')} of {view.website.url}")
         jobs.append(str(processed.job.job_id))
     return interrupted(
-        f"Stopped. Kept: {'; '.join(kept)}.",
+        f"Stopped. Kept: {'; '.join(kept)}." if kept else "Stopped. Nothing was stored yet.",
         suggestion=(
             "To continue, run the same command again, or `citewell jobs retry "
             f"{' '.join(jobs)}` for a server or worker.\n"
@@ -260,7 +261,10 @@ async def _added(parts: Parts, begun: Sequence[Processed], *, background: bool) 
 
 
 def _line(website: Website, state: str) -> str:
-    problem = f" — {website.error_message}" if website.error_message else ""
+    # Imported late: `sites list` does without.
+    from citewell.cli.shell_errors import translated
+
+    problem = f" — {translated(website.error_message)}" if website.error_message else ""
     name = f"{website.title} — {website.url}" if website.title else website.url
     return f"{state}: {name} ({_counts(website)}){problem}"
 

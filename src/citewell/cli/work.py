@@ -59,7 +59,7 @@ def run_work(work: Work, arguments: argparse.Namespace, settings: Settings) -> i
         raise
     except KeyboardInterrupt:
         sys.stderr.write(
-            "Stopped. What was stored so far is kept; run the same command again to go on.\n"
+            "Stopped. Run the same command again to go on; nothing that was stored is lost.\n"
         )
         return EXIT_INTERRUPTED
     except CitewellError as error:

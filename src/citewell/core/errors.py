@@ -213,7 +213,7 @@ class RenderFailed(FetchError):
 class RenderingUnavailable(FetchError):
     """The page needs a browser, and there is none."""
 
-    suggestion = 'Install Chromium and pip install "citewell[render]".'
+    suggestion = "Install Chromium and the extra render, as docs/install.md says."
 
 
 class ExtractionError(CitewellError):

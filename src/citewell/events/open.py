@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SettingsError
+from citewell.core.extras import install_command
 from citewell.events.emitter import running_events
 from citewell.events.sinks import FileSink, LogSink
 
@@ -45,6 +46,6 @@ def _open_telemetry() -> Sink:
     except ImportError as error:
         raise SettingsError(
             "CITEWELL_EVENTS names otel, but OpenTelemetry is not installed",
-            suggestion="Install citewell[telemetry], or take otel out of CITEWELL_EVENTS.",
+            suggestion=f"{install_command('telemetry')}; or take otel out of CITEWELL_EVENTS.",
         ) from error
     return TelemetrySink()

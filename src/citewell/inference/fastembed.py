@@ -12,6 +12,7 @@ import anyio.to_thread
 import numpy as np
 
 from citewell.core.errors import InferenceError
+from citewell.core.extras import install_command
 from citewell.inference.candidate_text import candidate_text
 from citewell.inference.local import LocalEmbedder
 from citewell.inference.unit import unit
@@ -110,7 +111,7 @@ def _require_package() -> None:
     if importlib.util.find_spec("fastembed") is None:
         raise InferenceError(
             "the package fastembed is not installed",
-            suggestion="Install it with: pip install 'citewell[fastembed]'",
+            suggestion=f"Install it with: {install_command('fastembed')}",
         )
 
 

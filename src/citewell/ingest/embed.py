@@ -9,6 +9,7 @@ import anyio
 
 from citewell.core.errors import InferenceError, StoreError
 from citewell.core.progress import OnProgress, Progress, no_progress
+from citewell.core.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +72,7 @@ class EmbeddingQueue:
         while texts := await self._embed_batch(source_ids):
             done += len(texts)
             bytes_done += sum(len(text.encode("utf-8", "replace")) for text in texts)
-            message = f"Embedded {done} chunks"
+            message = f"Embedded {counted(done, 'chunk')}"
             progress = Progress(phase="embed", message=message, done=done, bytes_done=bytes_done)
             await on_progress(progress)
         return done

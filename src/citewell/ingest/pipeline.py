@@ -15,6 +15,7 @@ import anyio
 from citewell.core.errors import EmptyPage, ExtractionError, FetchError, PageNotFound
 from citewell.core.progress import OnProgress, Progress, no_progress
 from citewell.core.records import FetchedPage, PageDraft, PageInfo
+from citewell.core.text import counted
 from citewell.ingest.embed import EmbeddingQueue
 from citewell.ingest.extract.version import EXTRACTOR_VERSION
 from citewell.ingest.kept_response import fetched_from, response_of
@@ -154,7 +155,7 @@ class Ingester:
             return outcome
         await self._reread_early(page)
         self._wake_embedding(page)
-        message = f"Indexed {address} ({page.chunks} chunks, {page.tokens} tokens)"
+        message = f"Indexed {address} ({counted(page.chunks, 'chunk')}, {page.tokens:,} tokens)"
         await _report(on_progress, message)
         return outcome
 

@@ -141,7 +141,10 @@ async def _summary(parts: LibraryParts, website: Website) -> tuple[WebsiteStatus
         notes.append(f"{failed} of {_tried(counts)} pages could not be read{first}")
     if counts.get("waiting"):
         limit = website.options.max_pages
-        notes.append(f"stopped at the limit of {limit} pages; there are more")
+        notes.append(
+            f"stopped at the limit of {limit} pages; there are more: to read them, add the site "
+            "again with a higher limit (max_pages)"
+        )
     if not read and not notes:
         notes.append("no page of the site could be indexed")
     status: WebsiteStatus = "completed" if read and read >= failed else "failed"

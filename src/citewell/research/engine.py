@@ -93,7 +93,8 @@ class Engine:
         )
         run.spent.query_analysis_ms = (time.monotonic() - started) * 1000
         count = len(analysis.sub_queries)
-        message = f"Analyzing query — decomposed into {count} sub-queries"
+        parts = "1 sub-query" if count == 1 else f"{count} sub-queries"
+        message = f"Analyzing query — decomposed into {parts}"
         await on_progress(Progress(phase="analysis", message=message))
         return run
 

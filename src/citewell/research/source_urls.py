@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from citewell.store.protocol import Store
 
 _WILDCARD = "*"
+_MEMBERS_AT_ONCE = 1_000
 
 
 @frozen
@@ -29,7 +30,10 @@ class NamedPages:
 async def find_named_pages(
     urls: Iterable[str], *, store: Store, within: SearchFilter
 ) -> NamedPages:
-    """Return the pages of the project at `urls`; one that ends in * names all that begin so."""
+    """Return the pages of the project at `urls`.
+
+    A URL that ends in * names all that begin so, and the address of a whole site its pages.
+    """
     source_ids: dict[int, None] = {}
     notes: list[str] = []
     for url in urls:
@@ -38,12 +42,25 @@ async def find_named_pages(
             missing = f"No indexed URL begins with {url.rstrip(_WILDCARD)}; call ingest first."
         else:
             assert within.project is not None, "pages are looked up in one project"
-            page = await store.find_page(page_address(url), project=within.project)
-            named = [] if page is None else [page.source_id]
+            named = await _pages_at(page_address(url), store=store, project=within.project)
             missing = f"{url} is not indexed; call answer or ingest with it."
         source_ids.update(dict.fromkeys(named))
         notes += [] if named else [missing]
     return NamedPages(source_ids=tuple(source_ids), notes=tuple(notes))
+
+
+async def _pages_at(address: str, *, store: Store, project: str) -> list[int]:
+    """Return the page at an address, or all pages of the site that was added under it."""
+    website = await store.library.find_website(address, project=project)
+    if website is None or website.kind != "site":
+        page = await store.find_page(address, project=project)
+        return [] if page is None else [page.source_id]
+    named: list[int] = []
+    while members := await store.library.list_members(
+        website.source_id, limit=_MEMBERS_AT_ONCE, after_source_id=named[-1] if named else 0
+    ):
+        named += [member.source_id for member in members]
+    return named
 
 
 async def _pages_below(prefix: str, *, store: Store, within: SearchFilter) -> list[int]:

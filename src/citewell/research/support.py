@@ -197,7 +197,8 @@ def absent_words(
     """
     held = [_words_of(ranked.chunk) for ranked in chunks]
     nowhere, _ = missing_names(query, held)
-    return list(dict.fromkeys((*nowhere, *(word for word in unknown if word in query))))
+    absent = dict.fromkeys((*nowhere, *(word for word in unknown if word in query)))
+    return sorted(absent, key=query.find)
 
 
 def absence_warnings(words: Sequence[str], *, has_evidence: bool = True) -> list[str]:

@@ -85,9 +85,11 @@ async def _open_postgres(
     try:
         from citewell.store.postgres.store import open_postgres_store
     except ImportError as error:
+        from citewell.core.extras import install_command
+
         raise SettingsError(
             "CITEWELL_DATABASE_URL names PostgreSQL, whose driver is not installed: "
-            "pip install 'citewell[postgres]'"
+            f"{install_command('postgres')}"
         ) from error
     return await open_postgres_store(
         address,

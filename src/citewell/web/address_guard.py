@@ -159,7 +159,10 @@ class AddressGuard:
         is_led_to = self._place is None and not was_asked_for(host, port)
         raise AddressRefused(
             f"{host} is a private or reserved address",
-            suggestion=_LED_TO if is_led_to else None,
+            suggestion=_LED_TO
+            if is_led_to
+            else "Only public http and https addresses are fetched. To allow this one, set "
+            f"CITEWELL_WEB_ALLOWED_PRIVATE_HOSTS={host}:{port}",
             host=host,
             port=port,
         )

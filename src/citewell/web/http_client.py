@@ -141,7 +141,8 @@ def may_pass(error: HostUnreachable) -> bool:
 @contextmanager
 def _our_errors(url: str) -> Iterator[None]:
     where = shown_url(url)
-    host = split_url(url).host
+    parts = split_url(url)
+    host = parts.host
     try:
         yield
     except httpcore2.TimeoutException as error:
@@ -149,7 +150,8 @@ def _our_errors(url: str) -> Iterator[None]:
     except httpcore2.ConnectError as error:
         fault = _tls_fault(error)
         if fault is None:
-            raise HostUnreachable(f"cannot connect to {host}", host=host) from error
+            place = f"port {parts.port} of {host}" if parts.port not in (80, 443) else host
+            raise HostUnreachable(f"cannot connect to {place}", host=host) from error
         reason = (
             "its certificate is not valid"
             if fault

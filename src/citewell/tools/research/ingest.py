@@ -12,6 +12,7 @@ from citewell.app.pages import INGEST_NEEDS, ingest_pages
 from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import CrawlOptions, WebsiteDraft
+from citewell.core.text import counted
 from citewell.tools.research.arguments import MAX_URLS, URL_NAMES, Url, Urls
 from citewell.tools.schemas import ROWS
 from citewell.tools.scope import Tags
@@ -198,12 +199,14 @@ def _line(page: IngestedShape) -> str:
     title = page.title or "Untitled"
     if page.pages is not None:
         notes = [note for note in (page.error, page.suggestion) if note]
-        counts = f"source_id {page.source_id}, {page.pages} pages, {page.chunks} chunks"
+        pages, chunks = counted(page.pages, "page"), counted(page.chunks or 0, "chunk")
+        counts = f"source_id {page.source_id}, {pages}, {chunks}"
         return ". ".join([f"- {page.status}: whole site {title} — {page.url} ({counts})", *notes])
     missing = f"; some of it may be missing: {page.incomplete}" if page.incomplete else ""
     return (
         f"- {page.status}: {title} — {page.url} "
-        f"(source_id {page.source_id}, {page.chunks} chunks, {page.tokens:,} tokens{missing})"
+        f"(source_id {page.source_id}, {counted(page.chunks or 0, 'chunk')}, "
+        f"{page.tokens:,} tokens{missing})"
     )
 
 

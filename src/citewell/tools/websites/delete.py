@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from citewell.app.websites import CHANGE_NEEDS, delete_website
+from citewell.core.text import counted
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageUrl
 from citewell.tools.websites.arguments import SourceId
@@ -46,7 +47,7 @@ def render(output: DeleteOutput, call: Call) -> str:
     """Return one line."""
     return (
         f"{output.message}: {output.url} "
-        f"(source_id {output.source_id}, {output.chunks_deleted} chunks)"
+        f"(source_id {output.source_id}, {counted(output.chunks_deleted, 'chunk')})"
     )
 
 

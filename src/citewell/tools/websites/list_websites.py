@@ -9,6 +9,7 @@ from pydantic import Field
 from citewell.app.websites import READ_NEEDS, list_websites
 from citewell.core.boundary import NOTE_PLACE, enclose
 from citewell.core.library import WebsiteQuery
+from citewell.core.text import counted
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -116,7 +117,7 @@ def render(output: ListOutput, call: Call) -> str:
     for website in output.websites:
         marks = [website.processing_status, website.content_type, website.language or "?"]
         marks += [f"{website.pages} pages"] if website.pages is not None else []
-        marks += [f"{website.chunks_count} chunks"]
+        marks += [counted(website.chunks_count, "chunk")]
         marks += [f"fetched {website.fetch_timestamp}"] if website.fetch_timestamp else []
         marks += [render_supplied(website.supplied_by)] if website.supplied else []
         marks += ["stale"] if website.is_stale else []

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from citewell.app.websites import CHANGE_NEEDS, process_website
 from citewell.core.library import ContentType, CrawlOptions, Discovery, WebsiteDraft
+from citewell.core.text import counted
 from citewell.tools.research.arguments import Url
 from citewell.tools.tool import Annotations, Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import FromPage, OwnText, PageUrl
@@ -144,7 +145,7 @@ def _message(website: Website, *, is_cached: bool, incomplete: str) -> str:
     if is_cached:
         return "Already processed; use force_refresh to process it again." + missing
     pages = f"{website.pages} pages, " if website.kind == "site" else ""
-    return f"Processed: {pages}{website.chunks} chunks." + missing
+    return f"Processed: {pages}{counted(website.chunks, 'chunk')}." + missing
 
 
 def render(output: ProcessOutput, call: Call) -> str:
@@ -152,7 +153,7 @@ def render(output: ProcessOutput, call: Call) -> str:
     cached = ", cached" if output.is_cached else ""
     line = (
         f"{output.status}{cached}: {output.url} (source_id {output.source_id}, "
-        f"{output.chunks_created} chunks, language {output.language or 'unknown'}, "
+        f"{counted(output.chunks_created, 'chunk')}, language {output.language or 'unknown'}, "
         f"{output.processing_time_ms} ms). {output.message}"
     )
     return f"{line}\nerror: {output.error}" if output.error else line

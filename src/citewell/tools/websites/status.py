@@ -8,6 +8,7 @@ from pydantic import WithJsonSchema
 
 from citewell.app.websites import READ_NEEDS, view_website
 from citewell.core.boundary import enclose
+from citewell.core.text import counted
 from citewell.tools.supplied import Supplied, SuppliedBy, is_supplied, render_supplied
 from citewell.tools.tool import Call, Tool, ToolInput, ToolOutput
 from citewell.tools.untrusted import OwnText, PageLabel, PageText, PageUrl
@@ -117,7 +118,7 @@ def _message(website: Website, running: Job | None) -> str:
         return "Processing was stopped; call rag_refresh_website to go on."
     if website.status == "completed":
         pages = f"{website.pages} pages, " if website.kind == "site" else ""
-        return f"Completed: {pages}{website.chunks} chunks."
+        return f"Completed: {pages}{counted(website.chunks, 'chunk')}."
     return "Waiting to be processed."
 
 
@@ -133,7 +134,7 @@ def render(output: StatusOutput, call: Call) -> str:
         f"{output.processing_status}: {enclose(f'{output.title} — {output.url}')} "
         f"(source_id {output.source_id}, {output.content_type}, "
         f"language {output.language or 'unknown'}, {output.pages} pages, "
-        f"{output.chunks_created} chunks, {_age(output)}"
+        f"{counted(output.chunks_created, 'chunk')}, {_age(output)}"
         f"{', stale' if output.is_stale else ''}). {output.message}"
     ]
     if output.error_message:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import RenderingUnavailable
+from citewell.core.extras import install_command
 from citewell.web.render.pool import PoolLimits, RenderPool
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def what_rendering_lacks(browser_path: str = "") -> RenderingUnavailable | None:
     """Return what has to be installed or set before pages can be rendered; None if nothing."""
     if find_spec("playwright") is None:
         return RenderingUnavailable(
-            "Playwright is not installed", suggestion='Install it: pip install "citewell[render]".'
+            "Playwright is not installed", suggestion=f"Install it: {install_command('render')}."
         )
     if find_browser(browser_path) is None:
         where = f"there is no browser at {browser_path}" if browser_path else ""
