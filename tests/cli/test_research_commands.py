@@ -370,7 +370,7 @@ def test_a_site_cut_at_its_limit_names_the_option(
     main([*site, "--max-pages", "5"])
     whole = capsys.readouterr().out
 
-    assert "there are more: to read them, run it with --max-pages N" in cut
+    assert "there are more: to read them, add the site again with a higher --max-pages" in cut
     assert "2 pages" in whole
 
 

@@ -241,3 +241,31 @@ def test_a_page_cannot_make_a_link_to_what_a_terminal_would_run(shell: Shell) ->
 
     assert "yellow" in shown
     assert "ssh://" not in shown
+
+
+def test_code_in_a_comparison_is_shown_as_it_is_written(shell: Shell) -> None:
+    page = (
+        "<title>Jobs</title><main><h1>Jobs</h1><pre>start()\n\n# every {} hours\nrun()</pre></main>"
+    )
+    url = shell.site.url("/jobs")
+    for hours in (3, 6):
+        shell.site.pages["/jobs"] = page.format(hours)
+        assert main(["ingest", "--force", url, *shell.options]) == 0
+
+    shown = text_of(run_in_terminal("compare", url, *shell.options))
+
+    assert "# every [-3-]{+6+} hours\n" in shown
+    assert "run()" in shown
+    assert "⟦" not in shown
+
+
+def test_a_quote_from_within_code_is_shown_as_code(shell: Shell) -> None:
+    lines = [f"pad_{number} \\" for number in range(400)]
+    lines[300:300] = ["# when the memory is full \\", "    --drop oldest \\"]
+    shell.site.pages["/script"] = (
+        f"<title>Script</title><main><h1>Script</h1><pre>{chr(10).join(lines)}</pre></main>"
+    )
+
+    shown = text_of(ask(shell, path="/script"))
+
+    assert re.search(r"--drop oldest \\\n +pad_300 \\\n +pad_301 \\\n", shown)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from citewell.cli.openings import OPENING
 from citewell.core.text import counted, show_controls
 from citewell.tools.webapp.plain_lines import plain_lines
 
@@ -36,7 +37,7 @@ def _lines(result: Shape) -> Iterator[Text]:
         for name in ("old", "new"):
             if quote := pair.get(name):
                 yield Text.assemble((f"{number:>2}  {name}: ", "bold cyan"), _place(quote))
-        yield _coloured(_plain(pair["difference"]))
+        yield _coloured(_plain(pair["difference"], pair.get(OPENING, "")))
     if omitted := result.get("omitted_pairs"):
         yield Text(f"\n{counted(omitted, 'more difference')} left out", style="dim")
     for quote in result["release_notes"]:
@@ -52,8 +53,8 @@ def _place(quote: Shape) -> Text:
     return Text(show_controls(f"{section}{quote['url']}{said}"), style="green")
 
 
-def _plain(text: str) -> Text:
-    return Text(show_controls(plain_lines(text)))
+def _plain(text: str, opening: str = "") -> Text:
+    return Text(show_controls(plain_lines(opening + text)))
 
 
 def _coloured(text: Text) -> Text:

@@ -37,7 +37,10 @@ _PHRASES = tuple(
         (r"\bcall (ingest|search|status)\b", r"run `citewell \1`"),
         (r"\bString should have at least 1 character\b", "it is empty"),
         (r"\bInput should\b", "it should"),
-        (r"\badd the site again with a higher limit \(max_pages\)", "run it with --max-pages N"),
+        (
+            r"\badd the site again with a higher limit \(max_pages\)",
+            "add the site again with a higher --max-pages",
+        ),
         (r"\bList should have at most (\d+) items.*", r"at most \1 are taken"),
     )
 )

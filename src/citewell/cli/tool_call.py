@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from citewell.cli.openings import with_openings
+from citewell.cli.openings import with_openings, with_pair_openings
 from citewell.cli.work import Outcome, run_work
 from citewell.core.records import Caller
 
@@ -87,8 +87,12 @@ class _Call:
         unsaid = [page for page in missing if page["url"] not in result.text]
         lines = [f"\nNot read: {page['url']} — {page['reason']}" for page in unsaid]
         shown = structured
-        if self.show is not None and structured.get("evidence"):
-            shown = await with_openings(structured, (await app.open("store")).store)
+        if self.show is not None and not result.is_error:
+            store = (await app.open("store")).store
+            if structured.get("pairs"):
+                shown = await with_pair_openings(structured, store, project=caller.project)
+            elif structured.get("evidence"):
+                shown = await with_openings(structured, store)
         return Outcome(
             text=result.text + "".join(lines),
             structured=structured,
