@@ -75,6 +75,17 @@ def test_a_site_that_was_stopped_waits_until_somebody_wants_it(
     assert "3 pages" in capsys.readouterr().out
 
 
+def test_a_site_that_was_stopped_before_its_first_page_says_so(shell: Shell) -> None:
+    shell.site.pages["/guide/"] = Response(wait_seconds=600)
+    add = ("ingest", "--site", shell.site.url("/guide/"), "--from", "links")
+
+    code, told = interrupt(shell, *add, path="/guide/")
+
+    assert code == 130
+    assert "kept" not in told.lower()
+    assert "Stopped. Nothing was stored yet." in told
+
+
 def test_a_page_that_was_stopped_says_that_the_rest_is_kept(shell: Shell) -> None:
     shell.site.pages["/slow"] = Response(wait_seconds=600)
 

@@ -150,7 +150,7 @@ def _our_errors(url: str) -> Iterator[None]:
     except httpcore2.ConnectError as error:
         fault = _tls_fault(error)
         if fault is None:
-            place = f"port {parts.port} of {host}" if parts.port not in (80, 443) else host
+            place = host if parts.port in (80, 443) else f"{host}:{parts.port}"
             raise HostUnreachable(f"cannot connect to {place}", host=host) from error
         reason = (
             "its certificate is not valid"
