@@ -26,7 +26,7 @@ _FENCE = re.compile(r"[ ]*+(`{3,})")
 # Code is matched first: it is shown as it is. Rich drops HTML, but a page that writes of <title>
 # means the word; and it prints an address that it does not link beside the text of the link.
 _FOR_RICH = re.compile(
-    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?P<ticks>`++)[^`\n]++(?P=ticks))"
+    r"(?P<code>^[ ]*+```.*?(?:\n[ ]*+```|\Z)|(?<!`)(?P<ticks>`++)[^`\n]++(?P=ticks))"
     r"|\[(?P<linked>[^\[\]\n]*)\]\((?!https?:)[^()\s]*\)"
     r"|(?P<tag><)(?=[A-Za-z/!?])",
     re.DOTALL | re.MULTILINE,
