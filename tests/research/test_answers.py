@@ -318,10 +318,10 @@ async def test_progress_is_told_in_the_words_of_the_seed(tmp_path: Path) -> None
 
     heron, egret = site.url("/heron"), site.url("/egret")
     expected = [
-        "Analyzing query — decomposed into 1 sub-query",
+        "Analyzing query — decomposed into 1 sub-queries",
         f"Checking if {heron} is indexed...",
         f"Scraping {heron}...",
-        "Searching 1 document...",
+        "Searching 1 documents...",
         "Expanding to linked pages (iteration 1/2)...",
         f"Scraping {egret}...",
         "Searching 2 documents...",

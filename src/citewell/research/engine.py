@@ -93,8 +93,7 @@ class Engine:
         )
         run.spent.query_analysis_ms = (time.monotonic() - started) * 1000
         count = len(analysis.sub_queries)
-        parts = "1 sub-query" if count == 1 else f"{count} sub-queries"
-        message = f"Analyzing query — decomposed into {parts}"
+        message = f"Analyzing query — decomposed into {count} sub-queries"
         await on_progress(Progress(phase="analysis", message=message))
         return run
 

@@ -13,7 +13,7 @@ from citewell.core.boundary import label, mark
 from citewell.core.errors import CitewellError, InferenceError
 from citewell.core.progress import OnProgress, Phase, Progress
 from citewell.core.results import ExpansionStep, Question, StopReason, Timing
-from citewell.core.text import counted, one_line
+from citewell.core.text import one_line
 from citewell.ingest.outcome import IngestOutcome
 from citewell.research.frontier import Frontier, Need
 from citewell.research.read_path import judge_parts
@@ -109,9 +109,7 @@ class ResearchRun:
 
     async def _search(self, where: SearchFilter) -> None:
         self.documents_searched = await self.parts.store.count_pages(where)
-        await self._tell(
-            "retrieval", f"Searching {counted(self.documents_searched, 'document')}..."
-        )
+        await self._tell("retrieval", f"Searching {self.documents_searched} documents...")
         found = await retrieve(
             self.question.query,
             store=self.parts.store,
@@ -123,7 +121,7 @@ class ResearchRun:
                 weigh=weigh_by_wishes(self.analysis),
             ),
         )
-        await self._tell("reranking", f"Reranking {counted(found.chunks_evaluated, 'chunk')}...")
+        await self._tell("reranking", f"Reranking {found.chunks_evaluated} chunks...")
         self.spent.retrieval_ms += found.retrieval_ms
         self.spent.reranking_ms += found.reranking_ms
         self.spent.merge_ms += found.merge_ms
