@@ -16,6 +16,7 @@ from tests.hostile.check_patterns import LONGEST_TEXTS
 BUILT_AT_RUN_TIME = {
     "citewell.cli.client_files": "an escaped name and whole lines, in a file of the user's own",
     "citewell.cli.main": "the name of a setting",
+    "citewell.cli.quoted_text": "backticks or spaces at the beginning of a line",
     "citewell.cli.shell_errors": "collected as `_PHRASES`",
     "citewell.core.boundary": "an alternative of escaped strings and one class: each step is linear",
     "citewell.core.definitions": "an escaped name between single marks",

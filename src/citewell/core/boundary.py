@@ -23,7 +23,7 @@ _START, _END, _NOTE = "\ufdd0", "\ufdd1", "\ufdd2"
 _SPLIT = re.compile(f"([{_START}{_END}{_NOTE}])")
 # An apostrophe does not end a URL: a path may hold one, and what follows is the site's as well.
 _URL = r"https?://[^\s\"<>]*[^\s\"'<>.,:;!?)]"
-_MARKED = re.compile(f"({_START}[^{_END}]*{_END})")
+_MARKED = re.compile(f"({_START}[^{_START}{_END}]*{_END})")
 _BRACKETS = re.compile(rf"{OPENING}\d{{1,20}}\s?|\s?\b\d{{1,20}}{CLOSING}")
 _LEAST_NONCE, _NONCES = 100_000, 900_000
 
