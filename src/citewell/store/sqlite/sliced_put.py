@@ -68,7 +68,7 @@ class _Plan:
     state: tuple[object, ...]
     is_new: bool
     staged: Mapping[str, Sequence[tuple[object, ...]]]
-    """The rows of parts that are written anew, under other ids."""
+    """The rows of parts that are written in full, under other ids."""
     in_place: list[PartChanges]
     changes: put.ChunkChanges
 
@@ -131,12 +131,12 @@ def _compare(connection: sqlite3.Connection, page: PreparedPage) -> _Plan:
     ids = put.row_ids(connection, before["source_id"]) if before is not None else NO_ROWS
     parts = compare_parts(connection, page, ids=ids)
     changed_links = sum(len(change) for change in parts if change.part in LINK_PARTS)
-    anew = PARTS if before is None else LINK_PARTS if changed_links > _MOST_LINKS_CHANGED else ()
+    rewritten = PARTS if before is None else LINK_PARTS if changed_links > _MOST_LINKS_CHANGED else ()
     return _Plan(
         state=_state(connection, page),
         is_new=before is None,
-        staged={part: page.parts[part] for part in anew},
-        in_place=[change for change in parts if change.part not in anew],
+        staged={part: page.parts[part] for part in rewritten},
+        in_place=[change for change in parts if change.part not in rewritten],
         changes=put.compare_chunks(connection, page, before, most_reworded=_MOST_REWORDED),
     )
 
