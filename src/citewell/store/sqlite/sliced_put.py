@@ -131,12 +131,12 @@ def _compare(connection: sqlite3.Connection, page: PreparedPage) -> _Plan:
     ids = put.row_ids(connection, before["source_id"]) if before is not None else NO_ROWS
     parts = compare_parts(connection, page, ids=ids)
     changed_links = sum(len(change) for change in parts if change.part in LINK_PARTS)
-    rewritten = PARTS if before is None else LINK_PARTS if changed_links > _MOST_LINKS_CHANGED else ()
+    full = PARTS if before is None else LINK_PARTS if changed_links > _MOST_LINKS_CHANGED else ()
     return _Plan(
         state=_state(connection, page),
         is_new=before is None,
-        staged={part: page.parts[part] for part in rewritten},
-        in_place=[change for change in parts if change.part not in rewritten],
+        staged={part: page.parts[part] for part in full},
+        in_place=[change for change in parts if change.part not in full],
         changes=put.compare_chunks(connection, page, before, most_reworded=_MOST_REWORDED),
     )
 
