@@ -35,7 +35,7 @@ CHECKS = {
     "every row has its page": "SELECT count(*) FROM pragma_foreign_key_check",
     "every page has its chunks": (
         "SELECT count(*) FROM page WHERE chunks <> "
-        "(SELECT count(*) FROM chunk WHERE chunk.source_id = page.source_id)"
+        "(SELECT count(*) FROM chunk WHERE chunk.rows_id = page.rows_id)"
     ),
     "every page has its text": (
         "SELECT count(*) FROM page WHERE source_id NOT IN (SELECT source_id FROM page_body)"

@@ -103,12 +103,12 @@ def unreachable_rows(path: Path) -> dict[str, int]:
             table: database.execute(
                 f"SELECT count(*) FROM {table} WHERE source_id NOT IN (SELECT source_id FROM page)"
             ).fetchone()[0]
-            for table in ("chunk", "section", "symbol", "mention", "page_body")
+            for table in ("mention",)
         } | {
             table: database.execute(
-                f"SELECT count(*) FROM {table} WHERE links_id NOT IN (SELECT links_id FROM page)"
+                f"SELECT count(*) FROM {table} WHERE rows_id NOT IN (SELECT rows_id FROM page)"
             ).fetchone()[0]
-            for table in ("link", "image")
+            for table in ("page_body", "chunk", "section", "symbol", "link", "image")
         }
         counts["unlisted"] = database.execute("SELECT count(*) FROM unlisted").fetchone()[0]
         counts["words"] = database.execute(

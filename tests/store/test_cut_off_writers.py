@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -18,8 +17,6 @@ from tests.store.looking import MODEL, chunk_ids, vector
 
 from citewell.core.library import WebsiteDraft
 from citewell.store.open import open_store
-from citewell.store.sqlite.session import SQL
-from citewell.store.sqlite.sliced_removal import REMOVED_WITH_PAGE
 from citewell.store.sqlite.store import SqliteLimits, open_sqlite_store
 
 if TYPE_CHECKING:
@@ -170,21 +167,6 @@ async def test_a_removed_large_page_leaves_nothing_behind(library: Path) -> None
         assert (removed.pages, removed.chunks) == (1, CHUNKS)
         assert again.created
     assert unreachable_rows(path) == {}
-
-
-def test_removing_a_large_page_knows_every_table_that_belongs_to_pages(library: Path) -> None:
-    with closing(sqlite3.connect(library)) as database:
-        tables = [name for (name,) in database.execute("SELECT name FROM pragma_table_list")]
-        owned = {
-            table
-            for table in tables
-            for key in database.execute(f"PRAGMA foreign_key_list({table})")
-            if key[2] == "page"
-        }
-
-    assert owned == {"chunk", "section", "symbol"} | {
-        table for name in REMOVED_WITH_PAGE for table in re.findall(r"FROM (\w+)", SQL[name])
-    } - {"page"}
 
 
 async def test_a_page_is_whole_whenever_the_disk_was_full(

@@ -43,9 +43,7 @@ async def test_a_large_page_comes_back_as_it_was_put(store: Store) -> None:
     assert [each.text for each in chunks] == [each.text for each in page.chunks]
 
 
-async def test_a_large_page_that_changed_keeps_the_ids_and_vectors_of_what_stayed(
-    store: Store,
-) -> None:
+async def test_a_large_page_that_changed_keeps_the_vectors_of_what_stayed(store: Store) -> None:
     put = await store.put_page(large_page())
     before = await chunk_ids(store, put.source_id)
     await store.put_vectors(dict.fromkeys(before, vector(1, 0)), model=MODEL)
@@ -57,12 +55,24 @@ async def test_a_large_page_that_changed_keeps_the_ids_and_vectors_of_what_staye
     assert (again.source_id, again.created, again.chunks_kept) == (put.source_id, False, 1_050)
     assert [each.text for each in after] == [each.text for each in changed.chunks]
     assert [each.start for each in after] == [each.start for each in changed.chunks]
-    assert [each.chunk_id for each in after[::2]] == before[::2]
     page = await store.find_page(URL, project="default")
     assert page is not None
     assert page.embedded_chunks == 1_050
+    embedded = await store.search_vectors(vector(1, 0), model=MODEL, limit=CHUNKS, where=ALL)
+    assert {hit.chunk_id for hit in embedded} == {each.chunk_id for each in after[::2]}
     assert await found(store, "heron") == []
     assert len(await found(store, "crane")) == 10
+
+
+async def test_a_large_page_of_which_little_changed_keeps_the_ids_of_its_chunks(
+    store: Store,
+) -> None:
+    put = await store.put_page(large_page())
+    before = await chunk_ids(store, put.source_id)
+
+    await store.put_page(large_page(chunks=CHUNKS + 5))
+
+    assert (await chunk_ids(store, put.source_id))[:CHUNKS] == before
 
 
 async def test_a_small_page_in_place_of_a_large_one_leaves_nothing_of_it(store: Store) -> None:

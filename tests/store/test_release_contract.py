@@ -116,7 +116,8 @@ async def test_the_text_before_the_last_change_is_kept(store: Store) -> None:
     await store.put_page(draft(url, PAGES[url]))
     unchanged = await store.releases.earlier_texts(page.source_id)
     await store.put_page(draft(url, "Herons left."))
-    await store.put_page(draft(url, "Herons came back."))
+    later = FETCHED_AT + timedelta(days=1)
+    await store.put_page(draft(url, "Herons came back.", fetched_at=later))
     changed = await store.releases.earlier_texts(page.source_id)
 
     assert unchanged == []

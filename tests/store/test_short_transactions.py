@@ -1,4 +1,4 @@
-"""However many links and images of a page change, no transaction of SQLite writes many rows."""
+"""However many rows of a page change, no transaction of SQLite writes many."""
 
 from __future__ import annotations
 
@@ -73,6 +73,23 @@ async def test_links_and_images_are_replaced_and_removed_by_few_rows_at_once(
         _page("b").extracted.links,
         _page("b").extracted.images,
     )
+    assert database.most_rows <= _MOST_ROWS
+    assert set(unreachable_rows(tmp_path / "library.db").values()) <= {0, None}
+
+
+async def test_chunks_and_sections_are_replaced_and_removed_by_few_rows_at_once(
+    database: _CountingDatabase, tmp_path: Path
+) -> None:
+    store = SqliteStore(database, model=None)
+    await store.put_page(large_page("Heron", chunks=6_000))
+
+    crane = large_page("Crane", chunks=6_000)
+    put = await store.put_page(crane)
+    stored = await store.chunks_of_page(put.source_id)
+    await store.delete_page(put.source_id)
+    await store.aclose()
+
+    assert [chunk.text for chunk in stored] == [chunk.text for chunk in crane.chunks]
     assert database.most_rows <= _MOST_ROWS
     assert set(unreachable_rows(tmp_path / "library.db").values()) <= {0, None}
 

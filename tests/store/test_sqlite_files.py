@@ -73,7 +73,7 @@ def check_integrity(path: Path) -> None:
         assert len(set(totals)) == 1
         half_written = database.execute(
             "SELECT source_id FROM page WHERE chunks <> "
-            "(SELECT count(*) FROM chunk WHERE chunk.source_id = page.source_id)"
+            "(SELECT count(*) FROM chunk WHERE chunk.rows_id = page.rows_id)"
         )
         assert half_written.fetchall() == []
 

@@ -23,6 +23,10 @@ HERONS, EGRETS = "https://birds.example/herons", "https://birds.example/egrets"
 TO_EGRETS = Link(url=EGRETS, text="egrets", context="see egrets", section=0, start=0)
 
 
+# Of the schema before sections had an id of their own.
+_ADD_SECTION = "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+
 def make_first_version(path: Path) -> None:
     """Write a store as the first version did: its schema, and two pages that link."""
     first = load_migrations("sqlite")[0]
@@ -39,7 +43,7 @@ def make_first_version(path: Path) -> None:
                 " NULL, NULL, NULL, NULL, NULL)",
                 (number, url, url),
             )
-            database.execute(statements["put_sections"], (number, 0, None, 1, "Birds", None, 0, 4))
+            database.execute(_ADD_SECTION, (number, 0, None, 1, "Birds", None, 0, 4))
         database.execute(
             "INSERT INTO link VALUES (1, 0, ?, 'egrets', 'see egrets', 0, 0)", [EGRETS]
         )
@@ -99,7 +103,7 @@ def make_version_7(path: Path) -> None:
                 " 'hash', 0, 0, '2026-03-14T15:09:26.000000+00:00', ?, NULL, NULL, NULL, NULL)",
                 (number, url, url, kind, etag),
             )
-            database.execute(statements["put_sections"], (number, 0, None, 1, "A", anchor, 0, 4))
+            database.execute(_ADD_SECTION, (number, 0, None, 1, "A", anchor, 0, 4))
         database.execute("INSERT INTO page_tag VALUES (3, 'docs')")
         for number, url in ((1, HERONS), (2, SUPPLIED)):
             database.execute(

@@ -25,7 +25,7 @@ SELECT 1 FROM (
 WHERE (
     SELECT chunk_id FROM chunk
     WHERE chunk.model_id = other.model_id
-        -- sqlite: AND chunk.source_id NOT IN (SELECT source_id FROM unlisted)
+        -- sqlite: AND chunk.rows_id NOT IN (SELECT rows_id FROM unlisted)
     LIMIT 1
 ) IS NOT NULL
 LIMIT 1;

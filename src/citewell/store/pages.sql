@@ -6,7 +6,9 @@ page.*,
 -- sqlite: (SELECT json_group_array(tag) FROM page_tag WHERE page_tag.source_id = page.source_id) AS tags,
 (
     SELECT count(*) FROM chunk
-    WHERE chunk.source_id = page.source_id AND chunk.model_id <> 0
+    -- sqlite: WHERE chunk.rows_id = page.rows_id
+    -- postgres: WHERE chunk.source_id = page.source_id
+        AND chunk.model_id <> 0
         AND (
             CAST(:model AS text) IS NULL
             OR chunk.model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
@@ -26,7 +28,7 @@ source_id
 
 -- part: chunk_row
 -- A chunk and its page as `rows.py` reads them; the words of the chunk come last.
-chunk.chunk_id, chunk.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
+chunk.chunk_id, page.source_id, chunk.ordinal, chunk.section, chunk.heading_path,
 chunk.anchor, chunk.start_offset, chunk.end_offset, chunk.text, chunk.tokens, chunk.has_code,
 page.url, page.title, page.text_hash, page.fetched_at, page.language, page.kind,
 page.content_type,
@@ -60,16 +62,18 @@ place = excluded.place,
 text_bytes = excluded.text_bytes
 
 -- part: section_node
-section.source_id AS number, section.ordinal AS section,
+page.source_id AS number, section.ordinal AS section,
 coalesce(nullif(section.heading, ''), above.heading, '') AS name,
 page.title, page.url, section.anchor, NULL AS entity_kind, page.origin,
 (
     SELECT count(*) FROM section AS below
-    WHERE below.source_id = section.source_id AND below.parent = section.ordinal
+    -- sqlite: WHERE below.rows_id = section.rows_id
+    -- postgres: WHERE below.source_id = section.source_id
+        AND below.parent = section.ordinal
 ) AS sections,
 (
     SELECT count(*) FROM mention
-    WHERE mention.source_id = section.source_id AND mention.section = section.ordinal
+    WHERE mention.source_id = page.source_id AND mention.section = section.ordinal
 ) AS entities
 
 -- name: touch_page

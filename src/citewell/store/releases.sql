@@ -21,7 +21,10 @@ ORDER BY other.source_id;
 -- CROSS JOIN keeps SQLite to this order; left to itself it indexes all texts for every batch.
 SELECT own.chunk_id, max(twin.chunk_id) AS twin_id
 FROM chunk AS own
-JOIN page AS page ON page.source_id = own.source_id AND page.product <> ''
+JOIN page AS page
+    -- sqlite: ON page.rows_id = own.rows_id
+    -- postgres: ON page.source_id = own.source_id
+    AND page.product <> ''
 -- sqlite: CROSS JOIN page AS other
 -- postgres: JOIN page AS other
     ON other.project = page.project AND other.product = page.product AND other.place = page.place
@@ -29,7 +32,9 @@ JOIN page AS page ON page.source_id = own.source_id AND page.product <> ''
     AND other.product <> '' AND other.version <> page.version
 -- sqlite: CROSS JOIN chunk AS twin
 -- postgres: JOIN chunk AS twin
-    ON twin.source_id = other.source_id AND twin.embedded_text = own.embedded_text
+    -- sqlite: ON twin.rows_id = other.rows_id
+    -- postgres: ON twin.source_id = other.source_id
+    AND twin.embedded_text = own.embedded_text
 JOIN embedding_model ON embedding_model.model_id = twin.model_id
 -- sqlite: WHERE own.chunk_id IN (SELECT value FROM json_each(:chunk_ids))
 -- postgres: WHERE own.chunk_id = ANY (:chunk_ids)
@@ -59,7 +64,8 @@ ON CONFLICT DO NOTHING;
 -- never said so.
 INSERT INTO earlier_fetch (source_id, fetched_at, text)
 SELECT page.source_id, page.fetched_at, page_body.text FROM page
-JOIN page_body ON page_body.source_id = page.source_id
+-- sqlite: JOIN page_body ON page_body.rows_id = page.rows_id
+-- postgres: JOIN page_body ON page_body.source_id = page.source_id
 WHERE page.source_id = :source_id AND page.origin <> 'supplied'
 ON CONFLICT (source_id, fetched_at) DO UPDATE SET text = excluded.text;
 
@@ -77,8 +83,21 @@ WHERE source_id = :source_id AND fetched_at IN (
     WHERE place > 1 AND (place > :most_texts OR characters > :most_characters)
 );
 
+-- part: earlier_of_page
+-- SQLite keeps the text of a large page shortly before it is replaced.
+WHERE source_id = :source_id AND NOT EXISTS (
+    SELECT 1 FROM page
+    -- sqlite: JOIN page_body ON page_body.rows_id = page.rows_id
+    -- postgres: JOIN page_body ON page_body.source_id = page.source_id
+    WHERE page.source_id = :source_id AND page.fetched_at = earlier_fetch.fetched_at
+        AND page_body.text = earlier_fetch.text
+)
+ORDER BY fetched_at DESC
+
 -- name: earlier_fetches
-SELECT fetched_at FROM earlier_fetch WHERE source_id = :source_id ORDER BY fetched_at DESC;
+SELECT fetched_at FROM earlier_fetch
+-- use: earlier_of_page;
 
 -- name: earlier_texts
-SELECT fetched_at, text FROM earlier_fetch WHERE source_id = :source_id ORDER BY fetched_at DESC;
+SELECT fetched_at, text FROM earlier_fetch
+-- use: earlier_of_page;

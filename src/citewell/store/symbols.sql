@@ -2,20 +2,22 @@
 
 -- name: symbols_named
 SELECT
-    symbol.source_id, symbol.full_name, symbol.start_offset,
+    page.source_id, symbol.full_name, symbol.start_offset,
     (
         SELECT min(chunk.chunk_id) FROM chunk
-        WHERE chunk.source_id = symbol.source_id
+        -- sqlite: WHERE chunk.rows_id = symbol.rows_id
+        -- postgres: WHERE chunk.source_id = symbol.source_id
             AND chunk.start_offset <= symbol.start_offset AND chunk.end_offset > symbol.start_offset
     ) AS chunk_id
 FROM symbol
-JOIN page ON page.source_id = symbol.source_id
+-- sqlite: JOIN page ON page.rows_id = symbol.rows_id
+-- postgres: JOIN page ON page.source_id = symbol.source_id
 -- sqlite: WHERE symbol.last_name IN (SELECT value FROM json_each(:last_names))
 -- postgres: WHERE symbol.last_name = ANY (:last_names)
     AND (CAST(:project AS text) IS NULL OR page.project = :project)
     -- sqlite: AND (:source_ids IS NULL OR page.source_id IN (SELECT value FROM json_each(:source_ids)))
     -- postgres: AND (:source_ids::bigint[] IS NULL OR page.source_id = ANY (:source_ids))
-ORDER BY symbol.source_id, symbol.section
+ORDER BY page.source_id, symbol.section
 LIMIT :limit;
 
 -- name: remove_symbols

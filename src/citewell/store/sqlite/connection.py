@@ -111,10 +111,6 @@ class Database:
         """
         return await anyio.to_thread.run_sync(self._write, work, limiter=self._writing)
 
-    async def write_unlisted(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run `work` as `write` does; it can write rows of pages that are not there."""
-        return await anyio.to_thread.run_sync(self._write_unlisted, work, limiter=self._writing)
-
     async def view(self, work: SessionWork[Result]) -> Result:
         """Return what `work`, which only reads, makes of one unchanging view of the database."""
         return await self.read(lambda connection: run_to_end(work(SqliteSession(connection))))
@@ -217,16 +213,6 @@ class Database:
                 connection.rollback()
                 raise
             return result
-
-    def _write_unlisted(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        with store_errors():
-            connection = self._open_connection()
-            # SQLite ignores this inside a transaction.
-            connection.execute(SQL["allow_rows_without_page"])
-            try:
-                return self._write(work)
-            finally:
-                connection.execute(SQL["refuse_rows_without_page"])
 
     def _open_connection(self) -> sqlite3.Connection:
         if self._writer is None:

@@ -7,15 +7,15 @@ INSERT INTO job (
 SELECT DISTINCT
     page.project, 'embed_page', CAST(page.source_id AS TEXT), '{}', -1, :now, :progress, :now, :now
 FROM (
-    SELECT source_id FROM chunk
+    SELECT rows_id FROM chunk
     WHERE (
         model_id = 0
         OR model_id IN (SELECT model_id FROM embedding_model WHERE name <> :model)
-    ) AND source_id NOT IN (SELECT source_id FROM unlisted)
+    ) AND rows_id NOT IN (SELECT rows_id FROM unlisted)
     ORDER BY chunk_id
     LIMIT :limit
 ) AS waiting
-JOIN page USING (source_id)
+JOIN page USING (rows_id)
 WHERE page.fetched_at < :stored_before
 ON CONFLICT DO NOTHING;
 

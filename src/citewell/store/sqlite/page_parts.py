@@ -44,23 +44,6 @@ _COLUMNS = {
 }
 PARTS = tuple(_COLUMNS)
 """What has a row each, is replaced with its page and has no identity of its own."""
-LINK_PARTS = ("links", "images")
-"""The parts whose rows have the id `page.links_id` instead of that of the page."""
-
-
-class RowIds(NamedTuple):
-    """The ids that the rows of a page's parts have."""
-
-    source_id: int
-    links_id: int
-
-    def of(self, part: str) -> int:
-        """Return the id that the rows of `part` have."""
-        return self.links_id if part in LINK_PARTS else self.source_id
-
-
-# No page has it.
-NO_ROWS = RowIds(source_id=0, links_id=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,38 +64,38 @@ class PartChanges:
 
 
 def compare_parts(
-    connection: sqlite3.Connection, page: PreparedPage, *, ids: RowIds
+    connection: sqlite3.Connection, page: PreparedPage, *, rows_id: int
 ) -> list[PartChanges]:
     """Return the changes of the parts that differ from what is stored."""
     cursor = connection.cursor()
     cursor.row_factory = None
     changes = []
     for part in PARTS:
-        stored = cursor.execute(SQL[f"{part}_before"], {"source_id": ids.of(part)})
-        change = _compare(part, stored, page.parts[part], row_id=ids.of(part))
+        stored = cursor.execute(SQL[f"{part}_before"], {"rows_id": rows_id})
+        change = _compare(part, stored, page.parts[part], rows_id=rows_id)
         if change:
             changes.append(change)
     return changes
 
 
 def put_changes(
-    connection: sqlite3.Connection, changes: Iterable[PartChanges], *, ids: RowIds
+    connection: sqlite3.Connection, changes: Iterable[PartChanges], *, rows_id: int
 ) -> None:
     """Write the changes of a page's parts."""
     for change in changes:
-        put_part(connection, change.part, change.added, ids=ids)
+        put_part(connection, change.part, change.added, rows_id=rows_id)
         connection.executemany(SQL[f"change_{change.part}"], change.changed)
         connection.executemany(SQL[f"drop_{change.part}"], change.gone)
 
 
 def put_part(
-    connection: sqlite3.Connection, part: str, rows: Sequence[Row], *, ids: RowIds
+    connection: sqlite3.Connection, part: str, rows: Sequence[Row], *, rows_id: int
 ) -> None:
     """Write rows of a part, each in place of the row that has its key."""
-    connection.executemany(SQL[f"put_{part}"], [(ids.of(part), *row) for row in rows])
+    connection.executemany(SQL[f"put_{part}"], [(rows_id, *row) for row in rows])
 
 
-def _compare(part: str, stored: Iterable[Row], rows: Sequence[Row], *, row_id: int) -> PartChanges:
+def _compare(part: str, stored: Iterable[Row], rows: Sequence[Row], *, rows_id: int) -> PartChanges:
     columns = _COLUMNS[part]
     before = {columns.key_of(row): row for row in stored}
     added, changed = [], []
@@ -122,6 +105,6 @@ def _compare(part: str, stored: Iterable[Row], rows: Sequence[Row], *, row_id: i
         if old is None or columns.indexed_of(old) != columns.indexed_of(row):
             added.append(row)
         elif old != row:
-            changed.append((*columns.others_of(row), row_id, *key))
-    gone = [(row_id, *key) for key in before]
+            changed.append((*columns.others_of(row), rows_id, *key))
+    gone = [(rows_id, *key) for key in before]
     return PartChanges(part=part, added=added, changed=changed, gone=gone)

@@ -11,17 +11,22 @@ from citewell.core.frozen import frozen
 from citewell.core.storage import PutResult
 from citewell.store.releases import KEPT_TEXTS
 from citewell.store.sqlite.mentions import put_mentions
-from citewell.store.sqlite.page_parts import RowIds, compare_parts, put_changes
+from citewell.store.sqlite.page_parts import compare_parts, put_changes
 from citewell.store.sqlite.session import SQL, adapt_values
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
 
+    from citewell.store.sqlite.page_parts import PartChanges
     from citewell.store.sqlite.prepared_page import PreparedChunk, PreparedPage
 
 MANY_CHUNKS = 1_500
 """Writing or removing more takes over 60 ms, for which all other writers wait."""
+
+
+KEEPING_TEXT = ("keep_earlier_text", "drop_earlier_texts")
+"""What keeps the text of a page before it is replaced; until then nobody sees it twice."""
 
 
 class StoredChunk(NamedTuple):
@@ -64,6 +69,22 @@ class ChunkChanges:
     """Values of `move_chunk`, for kept chunks that lie elsewhere in the page."""
     reworded: list[tuple[int, PreparedChunk]]
     """Kept chunks, by id, whose words may differ."""
+    stored: list[StoredChunk]
+    """All chunks before."""
+    same: list[tuple[PreparedChunk, int | None]]
+    """All chunks of the page, with the id of the stored one that has the same embedded text."""
+
+    def __len__(self) -> int:
+        """How many chunks are written, moved or removed."""
+        return len(self.new) + len(self.gone) + len(self.moved) + len(self.reworded)
+
+
+@frozen
+class RowChanges:
+    """How the rows of a page differ from those that are stored."""
+
+    parts: list[PartChanges]
+    chunks: ChunkChanges
 
 
 def put_page(connection: sqlite3.Connection, page: PreparedPage) -> PutResult | None:
@@ -87,17 +108,44 @@ def put_whole_page(connection: sqlite3.Connection, page: PreparedPage) -> PutRes
         SuppliedTextRefused: as `put_page`.
     """
     before = page_before(connection, page)
-    source_id = put_head(connection, page, before)
-    ids = row_ids(connection, source_id)
-    put_changes(connection, compare_parts(connection, page, ids=ids), ids=ids)
+    return put_in_place(connection, page, before, compare_rows(connection, page, before))
+
+
+def compare_rows(
+    connection: sqlite3.Connection, page: PreparedPage, before: sqlite3.Row | None
+) -> RowChanges:
+    """Return how the rows of the page differ from those that are stored."""
+    # No page has the id 0.
+    rows_id = before["rows_id"] if before is not None else 0
+    parts = compare_parts(connection, page, rows_id=rows_id)
+    return RowChanges(parts=parts, chunks=_compare_chunks(connection, page, before))
+
+
+def put_in_place(
+    connection: sqlite3.Connection,
+    page: PreparedPage,
+    before: sqlite3.Row | None,
+    changes: RowChanges,
+) -> PutResult:
+    """Write the page and what differs of its rows.
+
+    Raises:
+        SuppliedTextRefused: as `put_page`.
+    """
+    for statement in KEEPING_TEXT:
+        keep_text(connection, page, before, statement)
+    source_id = put_head(connection, page)
+    rows_id = rows_of_page(connection, source_id)
+    put_body(connection, page, rows_id=rows_id)
+    put_changes(connection, changes.parts, rows_id=rows_id)
     put_mentions(connection, page.draft, source_id=source_id)
-    changes = compare_chunks(connection, page, before)
-    put_kept_chunks(connection, changes)
-    add_chunks(connection, changes.new, source_id=source_id)
-    count_chunks(connection, added=changes.new)
-    gone = json.dumps([chunk.chunk_id for chunk in changes.gone])
+    chunks = changes.chunks
+    _put_kept_chunks(connection, chunks)
+    add_chunks(connection, [(chunk, None) for chunk in chunks.new], rows_id=rows_id)
+    count_chunks(connection, added=chunks.new)
+    gone = json.dumps([chunk.chunk_id for chunk in chunks.gone])
     connection.execute(SQL["remove_chunks"], {"chunk_ids": gone})
-    return put_result(page, before, source_id=source_id, kept=changes.kept)
+    return put_result(page, before, source_id=source_id, kept=chunks.kept)
 
 
 def page_before(connection: sqlite3.Connection, page: PreparedPage) -> sqlite3.Row | None:
@@ -107,38 +155,37 @@ def page_before(connection: sqlite3.Connection, page: PreparedPage) -> sqlite3.R
     return row
 
 
-def row_ids(connection: sqlite3.Connection, source_id: int) -> RowIds:
-    """Return the ids that the rows of a page's parts have."""
-    row = connection.execute(SQL["links_of_page"], {"source_id": source_id}).fetchone()
-    return RowIds(source_id=source_id, links_id=row["links_id"])
+def rows_of_page(connection: sqlite3.Connection, source_id: int) -> int:
+    """Return the id that the page's chunks, sections, links, images and symbols have."""
+    return int(connection.execute(SQL["rows_of_page"], {"source_id": source_id}).fetchone()[0])
 
 
-def put_head(
+def keep_text(
     connection: sqlite3.Connection,
     page: PreparedPage,
     before: sqlite3.Row | None,
-    *,
-    new_id: int | None = None,
-) -> int:
-    """Write the page's row, text, tags and response, and return its id.
+    statement: str,
+) -> None:
+    """Run a statement of `KEEPING_TEXT`, if the page will have another text."""
+    if before is not None and before["text_hash"] != page.text_hash:
+        connection.execute(SQL[statement], KEPT_TEXTS | {"source_id": before["source_id"]})
 
-    A page that is new and comes without an id gets `new_id`, unless its website has one for it.
+
+def put_body(connection: sqlite3.Connection, page: PreparedPage, *, rows_id: int) -> None:
+    """Write the text of the page."""
+    connection.execute(SQL["put_page_body"], page.body | {"rows_id": rows_id})
+
+
+def put_head(connection: sqlite3.Connection, page: PreparedPage) -> int:
+    """Write the page's row, tags and response, and return its id.
 
     Raises:
         SuppliedTextRefused: the text is supplied, and a page of another origin has its URL.
     """
-    if before is not None and before["text_hash"] != page.text_hash:
-        limits = KEPT_TEXTS | {"source_id": before["source_id"]}
-        connection.execute(SQL["keep_earlier_text"], limits)
-        connection.execute(SQL["drop_earlier_texts"], limits)
-    values = page.values
-    if values["source_id"] is None:
-        values = values | {"source_id": new_id}
-    row = connection.execute(SQL["put_page"], values).fetchone()
+    row = connection.execute(SQL["put_page"], page.values).fetchone()
     if row is None:
         raise SuppliedTextRefused("a page of this URL was fetched or read from a file")
     key: dict[str, Any] = {"source_id": int(row[0])}
-    connection.execute(SQL["put_page_body"], page.body | key)
     connection.execute(SQL["remove_tags"], key)
     tags = [(key["source_id"], tag) for tag in page.draft.tags]
     connection.executemany(SQL["put_tag"], tags)
@@ -162,35 +209,28 @@ def put_result(
     )
 
 
-def compare_chunks(
-    connection: sqlite3.Connection,
-    page: PreparedPage,
-    before: sqlite3.Row | None,
-    *,
-    most_reworded: int | None = None,
+def _compare_chunks(
+    connection: sqlite3.Connection, page: PreparedPage, before: sqlite3.Row | None
 ) -> ChunkChanges:
-    """Return how the chunks of the page differ from those that are stored.
-
-    Where more than `most_reworded` would have to be reindexed, they are replaced instead.
-    """
-    stored = _stored_chunks(connection, before)
+    chunks_before = _stored_chunks(connection, before)
+    stored: defaultdict[str, list[StoredChunk]] = defaultdict(list)
+    for old in reversed(chunks_before):
+        stored[old.embedded_text].append(old)
     same_title = before is not None and before["title"] == page.draft.extracted.title
     new: list[PreparedChunk] = []
     kept: list[tuple[StoredChunk, PreparedChunk]] = []
     reworded: list[tuple[StoredChunk, PreparedChunk]] = []
+    same: list[tuple[PreparedChunk, int | None]] = []
     for chunk in page.chunks:
-        same = stored.get(chunk.embedded_text)
-        if not same:
+        alike = stored.get(chunk.embedded_text)
+        same.append((chunk, alike[-1].chunk_id if alike else None))
+        if not alike:
             new.append(chunk)
-        elif same_title and same[-1].reads_as(chunk):
-            kept.append((same.pop(), chunk))
+        elif same_title and alike[-1].reads_as(chunk):
+            kept.append((alike.pop(), chunk))
         else:
-            reworded.append((same.pop(), chunk))
+            reworded.append((alike.pop(), chunk))
     gone = [chunk for chunks in stored.values() for chunk in chunks]
-    if most_reworded is not None and len(reworded) > most_reworded:
-        gone += [old for old, _ in reworded]
-        new += [chunk for _, chunk in reworded]
-        reworded = []
     kept += reworded
     return ChunkChanges(
         new=new,
@@ -198,26 +238,21 @@ def compare_chunks(
         kept=len(kept),
         moved=[(*chunk.place, old.chunk_id) for old, chunk in kept if old.place != chunk.place],
         reworded=[(old.chunk_id, chunk) for old, chunk in reworded],
+        stored=chunks_before,
+        same=same,
     )
 
 
-def _stored_chunks(
-    connection: sqlite3.Connection, page: sqlite3.Row | None
-) -> dict[str, list[StoredChunk]]:
-    """Return the chunks of a page by their embedded text, the last one first."""
+def _stored_chunks(connection: sqlite3.Connection, page: sqlite3.Row | None) -> list[StoredChunk]:
     if page is None:
-        return {}
+        return []
     cursor = connection.cursor()
     cursor.row_factory = None
-    key = {"source_id": page["source_id"]}
-    stored: defaultdict[str, list[StoredChunk]] = defaultdict(list)
-    for row in reversed(cursor.execute(SQL["chunks_before"], key).fetchall()):
-        chunk = StoredChunk(*row)
-        stored[chunk.embedded_text].append(chunk)
-    return stored
+    rows = cursor.execute(SQL["chunks_before"], {"rows_id": page["rows_id"]})
+    return [StoredChunk(*row) for row in rows]
 
 
-def put_kept_chunks(connection: sqlite3.Connection, changes: ChunkChanges) -> None:
+def _put_kept_chunks(connection: sqlite3.Connection, changes: ChunkChanges) -> None:
     """Write where kept chunks lie now, and reindex those whose words may differ."""
     connection.executemany(SQL["move_chunk"], changes.moved)
     # All rows before all words, as in `add_chunks`.
@@ -233,9 +268,15 @@ def put_kept_chunks(connection: sqlite3.Connection, changes: ChunkChanges) -> No
 
 
 def add_chunks(
-    connection: sqlite3.Connection, chunks: Sequence[PreparedChunk], *, source_id: int
+    connection: sqlite3.Connection,
+    chunks: Sequence[tuple[PreparedChunk, int | None]],
+    *,
+    rows_id: int,
 ) -> None:
-    """Write chunks with their words; they are not counted yet."""
+    """Write chunks with their words, each with the vector of the one whose id comes with it.
+
+    They are not counted yet.
+    """
     first_id: int = connection.execute(SQL["next_chunk_id"]).fetchone()[0]
     numbered = list(enumerate(chunks, first_id))
     # All rows before all words: a statement between two words makes the word index write out what
@@ -244,13 +285,13 @@ def add_chunks(
         SQL["add_chunk"],
         [
             (
-                *(chunk_id, source_id, *chunk.place, chunk.words.total),
-                *(chunk.heading_path, chunk.text, chunk.embedded_text),
+                *(chunk_id, rows_id, *chunk.place, chunk.words.total),
+                *(chunk.heading_path, chunk.text, chunk.embedded_text, same_id),
             )
-            for chunk_id, chunk in numbered
+            for chunk_id, (chunk, same_id) in numbered
         ],
     )
-    _add_words(connection, numbered)
+    _add_words(connection, [(chunk_id, chunk) for chunk_id, (chunk, _) in numbered])
 
 
 def count_chunks(

@@ -32,12 +32,6 @@ BEGIN DEFERRED;
 -- name: commit
 COMMIT;
 
--- name: allow_rows_without_page
-PRAGMA foreign_keys = OFF;
-
--- name: refuse_rows_without_page
-PRAGMA foreign_keys = ON;
-
 -- name: finish
 PRAGMA optimize;
 PRAGMA wal_checkpoint(TRUNCATE);
@@ -152,12 +146,15 @@ WHERE excluded.origin <> 'supplied' OR page.origin = 'supplied'
 RETURNING source_id;
 
 -- name: page_before
-SELECT source_id, text_hash, title, fetched_at, extractor, chunks, links_id FROM page
+SELECT source_id, text_hash, title, fetched_at, extractor, chunks, rows_id FROM page
 WHERE project = :project AND url = :url;
 
 -- name: put_page_body
-INSERT OR REPLACE INTO page_body (source_id, description, structured_data, text, screen)
-VALUES (:source_id, :description, :structured_data, :text, :screen);
+INSERT OR REPLACE INTO page_body (rows_id, description, structured_data, text, screen)
+VALUES (:rows_id, :description, :structured_data, :text, :screen);
+
+-- name: remove_page_body
+DELETE FROM page_body WHERE rows_id = :rows_id;
 
 -- name: remove_tags
 DELETE FROM page_tag WHERE source_id = :source_id;
@@ -170,97 +167,91 @@ INSERT OR IGNORE INTO page_tag (source_id, tag) VALUES (?, ?);
 
 -- name: sections_before
 SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
-WHERE source_id = :source_id;
+WHERE rows_id = :rows_id;
 
 -- name: put_sections
 INSERT INTO section (
-    source_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
+    rows_id, ordinal, parent, level, heading, anchor, start_offset, end_offset
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (source_id, ordinal) DO UPDATE SET
+ON CONFLICT (rows_id, ordinal) DO UPDATE SET
     parent = excluded.parent, level = excluded.level, heading = excluded.heading,
     anchor = excluded.anchor, start_offset = excluded.start_offset, end_offset = excluded.end_offset;
 
 -- name: change_sections
 UPDATE section SET level = ?, heading = ?, anchor = ?, start_offset = ?, end_offset = ?
-WHERE source_id = ? AND ordinal = ?;
+WHERE rows_id = ? AND ordinal = ?;
 
 -- name: drop_sections
-DELETE FROM section WHERE source_id = ? AND ordinal = ?;
+DELETE FROM section WHERE rows_id = ? AND ordinal = ?;
 
 -- name: remove_sections
-DELETE FROM section WHERE source_id = :source_id AND ordinal IN (
-    SELECT ordinal FROM section WHERE source_id = :source_id LIMIT :limit
+DELETE FROM section WHERE rows_id = :rows_id AND ordinal IN (
+    SELECT ordinal FROM section WHERE rows_id = :rows_id LIMIT :limit
 );
-
--- name: pass_sections
-UPDATE section SET source_id = :to_id WHERE source_id = :from_id;
 
 -- name: links_before
 SELECT ordinal, url, text, context, section, start_offset, kind FROM link
-WHERE links_id = :source_id;
+WHERE rows_id = :rows_id;
 
 -- name: put_links
-INSERT INTO link (links_id, ordinal, url, text, context, section, start_offset, kind)
+INSERT INTO link (rows_id, ordinal, url, text, context, section, start_offset, kind)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (links_id, ordinal) DO UPDATE SET
+ON CONFLICT (rows_id, ordinal) DO UPDATE SET
     url = excluded.url, text = excluded.text, context = excluded.context,
     section = excluded.section, start_offset = excluded.start_offset, kind = excluded.kind;
 
 -- name: change_links
 UPDATE link SET text = ?, context = ?, start_offset = ?, kind = ?
-WHERE links_id = ? AND ordinal = ?;
+WHERE rows_id = ? AND ordinal = ?;
 
 -- name: drop_links
-DELETE FROM link WHERE links_id = ? AND ordinal = ?;
+DELETE FROM link WHERE rows_id = ? AND ordinal = ?;
 
 -- name: remove_links
-DELETE FROM link WHERE links_id = :source_id AND ordinal IN (
-    SELECT ordinal FROM link WHERE links_id = :source_id LIMIT :limit
+DELETE FROM link WHERE rows_id = :rows_id AND ordinal IN (
+    SELECT ordinal FROM link WHERE rows_id = :rows_id LIMIT :limit
 );
 
 -- name: images_before
-SELECT ordinal, url, alt, caption, section, start_offset FROM image WHERE links_id = :source_id;
+SELECT ordinal, url, alt, caption, section, start_offset FROM image WHERE rows_id = :rows_id;
 
 -- name: put_images
-INSERT INTO image (links_id, ordinal, url, alt, caption, section, start_offset)
+INSERT INTO image (rows_id, ordinal, url, alt, caption, section, start_offset)
 VALUES (?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (links_id, ordinal) DO UPDATE SET
+ON CONFLICT (rows_id, ordinal) DO UPDATE SET
     url = excluded.url, alt = excluded.alt, caption = excluded.caption,
     section = excluded.section, start_offset = excluded.start_offset;
 
 -- name: change_images
 UPDATE image SET url = ?, alt = ?, caption = ?, section = ?, start_offset = ?
-WHERE links_id = ? AND ordinal = ?;
+WHERE rows_id = ? AND ordinal = ?;
 
 -- name: drop_images
-DELETE FROM image WHERE links_id = ? AND ordinal = ?;
+DELETE FROM image WHERE rows_id = ? AND ordinal = ?;
 
 -- name: remove_images
-DELETE FROM image WHERE links_id = :source_id AND ordinal IN (
-    SELECT ordinal FROM image WHERE links_id = :source_id LIMIT :limit
+DELETE FROM image WHERE rows_id = :rows_id AND ordinal IN (
+    SELECT ordinal FROM image WHERE rows_id = :rows_id LIMIT :limit
 );
 
 -- name: symbols_before
-SELECT section, last_name, full_name, start_offset FROM symbol WHERE source_id = :source_id;
+SELECT section, last_name, full_name, start_offset FROM symbol WHERE rows_id = :rows_id;
 
 -- name: put_symbols
-INSERT INTO symbol (source_id, section, last_name, full_name, start_offset) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (source_id, section, full_name) DO UPDATE SET
+INSERT INTO symbol (rows_id, section, last_name, full_name, start_offset) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (rows_id, section, full_name) DO UPDATE SET
     last_name = excluded.last_name, start_offset = excluded.start_offset;
 
 -- name: change_symbols
-UPDATE symbol SET start_offset = ? WHERE source_id = ? AND section = ? AND full_name = ?;
+UPDATE symbol SET start_offset = ? WHERE rows_id = ? AND section = ? AND full_name = ?;
 
 -- name: drop_symbols
-DELETE FROM symbol WHERE source_id = ? AND section = ? AND full_name = ?;
+DELETE FROM symbol WHERE rows_id = ? AND section = ? AND full_name = ?;
 
 -- name: remove_symbols
-DELETE FROM symbol WHERE source_id = :source_id AND (section, full_name) IN (
-    SELECT section, full_name FROM symbol WHERE source_id = :source_id LIMIT :limit
+DELETE FROM symbol WHERE rows_id = :rows_id AND (section, full_name) IN (
+    SELECT section, full_name FROM symbol WHERE rows_id = :rows_id LIMIT :limit
 );
-
--- name: pass_symbols
-UPDATE symbol SET source_id = :to_id WHERE source_id = :from_id;
 
 -- part: all_images
 (
@@ -268,7 +259,7 @@ UPDATE symbol SET source_id = :to_id WHERE source_id = :from_id;
         'url', url, 'alt', alt, 'caption', caption, 'section', section, 'start_offset', start_offset
     )) FROM (
         SELECT url, alt, caption, section, start_offset FROM image
-        WHERE image.links_id = page.links_id ORDER BY ordinal
+        WHERE image.rows_id = page.rows_id ORDER BY ordinal
     )
 ) AS all_images
 
@@ -282,7 +273,7 @@ SELECT
             'ordinal', ordinal, 'parent', parent, 'level', level, 'heading', heading, 'anchor', anchor, 'start_offset', start_offset, 'end_offset', end_offset
         )) FROM (
             SELECT ordinal, parent, level, heading, anchor, start_offset, end_offset FROM section
-            WHERE section.source_id = page.source_id ORDER BY ordinal
+            WHERE section.rows_id = page.rows_id ORDER BY ordinal
         )
     ) AS all_sections,
     (
@@ -290,11 +281,11 @@ SELECT
             'url', url, 'text', text, 'context', context, 'section', section, 'start_offset', start_offset, 'kind', kind
         )) FROM (
             SELECT url, text, context, section, start_offset, kind FROM link
-            WHERE link.links_id = page.links_id ORDER BY ordinal
+            WHERE link.rows_id = page.rows_id ORDER BY ordinal
         )
     ) AS all_links,
     -- use: all_images
-FROM page JOIN page_body USING (source_id)
+FROM page JOIN page_body USING (rows_id)
 WHERE source_id = :source_id;
 
 -- name: page_texts
@@ -302,7 +293,7 @@ SELECT
     -- use: page_row,
     page_body.text AS whole_text, page_body.screen,
     -- use: all_images
-FROM page JOIN page_body USING (source_id)
+FROM page JOIN page_body USING (rows_id)
 WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_everything
@@ -322,7 +313,8 @@ WHERE source_id IN (SELECT value FROM json_each(:source_ids));
 
 -- name: count_embedded_of_pages
 SELECT count(*) AS embedded FROM (SELECT value FROM json_each(:source_ids)) AS asked
-CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+CROSS JOIN page ON page.source_id = asked.value
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.rows_id = page.rows_id
 WHERE model_id <> 0 AND (
     :model IS NULL OR model_id = (SELECT model_id FROM embedding_model WHERE name = :model)
 );
@@ -334,12 +326,12 @@ SELECT
     chunk_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor, words,
     heading_path, text, embedded_text
 FROM chunk
-WHERE source_id = :source_id
+WHERE rows_id = :rows_id
 ORDER BY ordinal;
 
 -- name: sum_of_chunk_ids
 -- No id is used twice, so a page that has other chunks than before has another sum or count.
-SELECT count(*), coalesce(sum(chunk_id), 0) FROM chunk WHERE source_id = :source_id;
+SELECT count(*), coalesce(sum(chunk_id), 0) FROM chunk WHERE rows_id = :rows_id;
 
 -- name: next_chunk_id
 -- AUTOINCREMENT keeps the highest id there ever was, also of chunks that are gone.
@@ -347,9 +339,15 @@ SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunk'), 0) + 1;
 
 -- name: add_chunk
 INSERT INTO chunk (
-    chunk_id, source_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor, words,
-    heading_path, text, embedded_text
-) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+    chunk_id, rows_id, ordinal, section, start_offset, end_offset, tokens, has_code, anchor, words,
+    heading_path, text, embedded_text, model_id, vector_revision, vector
+)
+-- With the vector of the chunk that has the same text in what is replaced.
+SELECT
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+    coalesce(same.model_id, 0), coalesce(same.vector_revision, 0), same.vector
+FROM (SELECT ? AS chunk_id) AS asked
+LEFT JOIN chunk AS same ON same.chunk_id = asked.chunk_id;
 
 -- name: move_chunk
 -- A chunk whose embedded text is unchanged; its vector stays.
@@ -378,73 +376,63 @@ UPDATE corpus SET chunks = chunks + :chunks, words = words + :words;
 SELECT EXISTS (SELECT 1 FROM unlisted) AS is_any;
 
 -- name: begin_unlisted
-INSERT INTO unlisted (source_id, touched_at) VALUES (?, ?);
+INSERT INTO unlisted (rows_id, touched_at) VALUES (:rows_id, :now);
 
 -- name: touch_unlisted
-UPDATE unlisted SET touched_at = :now
-WHERE source_id IN (SELECT value FROM json_each(:source_ids));
+UPDATE unlisted SET touched_at = :now WHERE rows_id = :rows_id;
 
 -- name: end_unlisted
-DELETE FROM unlisted WHERE source_id = :source_id;
-
--- name: reserve_links
-UPDATE corpus SET last_links_id = last_links_id - 1 RETURNING last_links_id;
-
--- name: links_of_page
-SELECT links_id FROM page WHERE source_id = :source_id;
-
--- name: replace_links
-UPDATE page SET links_id = :links_id WHERE source_id = :source_id;
+DELETE FROM unlisted WHERE rows_id = :rows_id;
 
 -- name: left_unlisted
-SELECT source_id FROM unlisted WHERE touched_at < :left_before OR touched_at > :ahead_of
-ORDER BY source_id LIMIT 1;
+SELECT rows_id FROM unlisted WHERE touched_at < :left_before OR touched_at > :ahead_of
+ORDER BY rows_id LIMIT 1;
 
--- name: pass_chunks
-UPDATE chunk SET source_id = :to_id WHERE source_id = :from_id;
+-- name: reserve_rows
+UPDATE corpus SET last_rows_id = last_rows_id - 1 RETURNING last_rows_id;
 
--- name: unlist_chunks
-UPDATE chunk SET source_id = :gone_id
-WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids));
+-- name: rows_of_page
+SELECT rows_id FROM page WHERE source_id = :source_id;
 
--- name: count_unlisted_vectors
-UPDATE embedding_model SET chunks = chunks - (
-    SELECT count(*) FROM chunk INDEXED BY chunk_by_page
-    WHERE source_id = :gone_id AND chunk.model_id = embedding_model.model_id
+-- name: replace_rows
+UPDATE page SET
+    rows_id = :rows_id, listed_revision = (SELECT coalesce(max(revision), 0) FROM embedding_model)
+WHERE source_id = :source_id;
+
+-- name: next_revisions
+-- One that no model has had.
+UPDATE embedding_model SET revision = 1 + (SELECT max(revision) FROM embedding_model);
+
+-- part: vectors_of_rows
+SELECT count(*) FROM chunk INDEXED BY chunk_by_page
+WHERE chunk.model_id = embedding_model.model_id AND
+
+-- name: count_listed_vectors
+UPDATE embedding_model SET chunks = chunks + (
+    -- use: vectors_of_rows
+    rows_id = :listed_id
+) - (
+    -- use: vectors_of_rows
+    rows_id = :unlisted_id
 );
 
 -- name: page_rows
 SELECT chunks, (
-    (SELECT count(*) FROM section WHERE section.source_id = page.source_id)
-    + (SELECT count(*) FROM link WHERE link.links_id = page.links_id)
-    + (SELECT count(*) FROM image WHERE image.links_id = page.links_id)
-    + (SELECT count(*) FROM symbol WHERE symbol.source_id = page.source_id)
+    (SELECT count(*) FROM section WHERE section.rows_id = page.rows_id)
+    + (SELECT count(*) FROM link WHERE link.rows_id = page.rows_id)
+    + (SELECT count(*) FROM image WHERE image.rows_id = page.rows_id)
+    + (SELECT count(*) FROM symbol WHERE symbol.rows_id = page.rows_id)
 ) AS other_rows
 FROM page
 WHERE source_id = :source_id;
 
 -- name: chunks_and_words
 SELECT count(*) AS chunks, coalesce(sum(words), 0) AS words FROM chunk
-WHERE source_id = :source_id;
-
--- name: remove_page_body
-DELETE FROM page_body WHERE source_id = :source_id;
-
--- name: remove_mentions
-DELETE FROM mention WHERE source_id = :source_id;
-
--- name: remove_memberships
-DELETE FROM website_page WHERE source_id = :source_id;
-
--- name: remove_earlier_fetches
-DELETE FROM earlier_fetch WHERE source_id = :source_id;
-
--- name: remove_citations
-DELETE FROM citation WHERE source_id = :source_id;
+WHERE rows_id = :rows_id;
 
 -- name: remove_unlisted_chunks
 DELETE FROM chunk WHERE chunk_id IN (
-    SELECT chunk_id FROM chunk WHERE source_id = :source_id LIMIT :limit
+    SELECT chunk_id FROM chunk WHERE rows_id = :rows_id LIMIT :limit
 );
 
 -- name: load_chunks
@@ -453,7 +441,7 @@ SELECT
     chunk_words.body AS words
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
-CROSS JOIN page ON page.source_id = chunk.source_id
+CROSS JOIN page ON page.rows_id = chunk.rows_id
 CROSS JOIN chunk_words ON chunk_words.rowid = chunk.chunk_id;
 
 -- name: chunks_of_page
@@ -461,7 +449,7 @@ SELECT
     -- use: chunk_row,
     NULL AS words
 FROM page
-CROSS JOIN chunk ON chunk.source_id = page.source_id
+CROSS JOIN chunk ON chunk.rows_id = page.rows_id
 WHERE page.source_id = :source_id
     AND chunk.ordinal >= :first_ordinal
     AND (:last_ordinal IS NULL OR chunk.ordinal <= :last_ordinal)
@@ -473,14 +461,14 @@ SELECT chunk_id, embedded_text FROM chunk
 WHERE chunk_id IN (
     SELECT chunk_id FROM (
         SELECT chunk_id FROM chunk INDEXED BY chunk_by_model
-        WHERE model_id = 0 AND source_id NOT IN (SELECT source_id FROM unlisted)
+        WHERE model_id = 0 AND rows_id NOT IN (SELECT rows_id FROM unlisted)
         LIMIT :limit
     )
     UNION ALL
     SELECT chunk_id FROM (
         SELECT chunk_id FROM embedding_model
         CROSS JOIN chunk INDEXED BY chunk_by_model USING (model_id)
-        WHERE name <> :model AND source_id NOT IN (SELECT source_id FROM unlisted)
+        WHERE name <> :model AND rows_id NOT IN (SELECT rows_id FROM unlisted)
         LIMIT :limit
     )
     LIMIT :limit
@@ -491,7 +479,8 @@ ORDER BY chunk_id;
 SELECT chunk_id, embedded_text FROM chunk
 WHERE chunk_id IN (
     SELECT chunk_id FROM (SELECT DISTINCT value FROM json_each(:source_ids)) AS asked
-    CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+    CROSS JOIN page ON page.source_id = asked.value
+    CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.rows_id = page.rows_id
     WHERE model_id NOT IN (SELECT model_id FROM embedding_model WHERE name = :model)
     ORDER BY chunk_id
     LIMIT :limit
@@ -524,7 +513,7 @@ SELECT json_group_array(chunk_id) FROM (
     SELECT chunk_words.rowid AS chunk_id FROM chunk_words
     CROSS JOIN chunk INDEXED BY chunk_to_page ON chunk.chunk_id = chunk_words.rowid
     WHERE chunk_words MATCH :query
-        AND +chunk.source_id NOT IN (SELECT source_id FROM unlisted)
+        AND +chunk.rows_id NOT IN (SELECT rows_id FROM unlisted)
     ORDER BY bm25(chunk_words, :heading_weight, :body_weight), chunk_words.rowid
     LIMIT :limit
 );
@@ -536,7 +525,10 @@ SELECT json_group_array(chunk_id) FROM (
     SELECT chunk_words.rowid AS chunk_id FROM chunk_words
     CROSS JOIN chunk INDEXED BY chunk_to_page ON chunk.chunk_id = chunk_words.rowid
     WHERE chunk_words MATCH :query
-        AND +chunk.source_id IN (SELECT value FROM json_each(:source_ids))
+        AND +chunk.rows_id IN (
+            SELECT rows_id FROM page
+            WHERE page.source_id IN (SELECT value FROM json_each(:source_ids))
+        )
     ORDER BY bm25(chunk_words, :heading_weight, :body_weight), chunk_words.rowid
     LIMIT :limit
 );
@@ -549,7 +541,8 @@ CROSS JOIN chunk_words ON chunk_words.rowid = asked.value;
 -- name: words_of_pages
 SELECT json_group_array(json_array(chunk_words.rowid, heading, body))
 FROM (SELECT value FROM json_each(:source_ids)) AS asked
-CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+CROSS JOIN page ON page.source_id = asked.value
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.rows_id = page.rows_id
 CROSS JOIN chunk_words ON chunk_words.rowid = chunk.chunk_id;
 
 -- ── vectors ──────────────────────────────────────────────────────────────────
@@ -567,17 +560,23 @@ RETURNING model_id, dimensions, revision;
 
 -- name: put_vector
 UPDATE chunk SET model_id = ?, vector_revision = ?, vector = ?
-WHERE chunk_id = ? AND source_id NOT IN (SELECT source_id FROM unlisted);
+WHERE chunk_id = ? AND rows_id NOT IN (SELECT rows_id FROM unlisted);
 
 -- name: pass_over
 UPDATE chunk SET model_id = :model_id, vector_revision = :revision, vector = NULL
 WHERE chunk_id IN (SELECT value FROM json_each(:chunk_ids))
-    AND source_id NOT IN (SELECT source_id FROM unlisted);
+    AND rows_id NOT IN (SELECT rows_id FROM unlisted);
 
 -- name: vectors_since
-SELECT chunk_id, source_id, vector FROM chunk
+SELECT chunk_id, page.source_id, vector FROM chunk
+CROSS JOIN page ON page.rows_id = chunk.rows_id
 WHERE model_id = :model_id AND vector_revision > :revision AND vector IS NOT NULL
-    AND source_id NOT IN (SELECT source_id FROM unlisted);
+UNION ALL
+-- Of pages whose rows were replaced since, with vectors that are older.
+SELECT chunk_id, page.source_id, vector FROM page INDEXED BY page_by_listing
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.rows_id = page.rows_id
+WHERE page.listed_revision > 0 AND page.listed_revision > :revision
+    AND model_id = :model_id AND vector_revision <= :revision AND vector IS NOT NULL;
 
 -- name: vectors_after
 -- Read in the order of the table: an index would jump about in it for nearly every row. One row of
@@ -587,9 +586,9 @@ SELECT
     json_group_array(source_id) AS source_ids,
     CAST(coalesce(group_concat(vector, ''), '') AS BLOB) AS vectors
 FROM (
-    SELECT chunk_id, source_id, vector FROM chunk NOT INDEXED
+    SELECT chunk_id, page.source_id, vector FROM chunk NOT INDEXED
+    CROSS JOIN page ON page.rows_id = chunk.rows_id
     WHERE chunk_id > :after AND model_id = :model_id AND vector IS NOT NULL
-        AND source_id NOT IN (SELECT source_id FROM unlisted)
     ORDER BY chunk_id
     LIMIT :limit
 );
@@ -600,7 +599,8 @@ SELECT coalesce((SELECT min(chunk_id) FROM chunk), 0) AS lowest,
 
 -- name: embedded_chunk_ids_of_pages
 SELECT json_group_array(chunk_id) FROM (SELECT value FROM json_each(:source_ids)) AS asked
-CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.source_id = asked.value
+CROSS JOIN page ON page.source_id = asked.value
+CROSS JOIN chunk INDEXED BY chunk_by_page ON chunk.rows_id = page.rows_id
 WHERE model_id = :model_id;
 
 -- name: all_source_ids
@@ -614,7 +614,7 @@ SELECT
 FROM (SELECT value FROM json_each(:chunk_ids)) AS asked
 CROSS JOIN chunk ON chunk.chunk_id = asked.value
 WHERE +model_id = :model_id AND vector IS NOT NULL
-    AND source_id NOT IN (SELECT source_id FROM unlisted);
+    AND rows_id NOT IN (SELECT rows_id FROM unlisted);
 
 -- ── graph: writing ───────────────────────────────────────────────────────────
 
@@ -649,7 +649,7 @@ DELETE FROM mention WHERE source_id = ? AND section = ? AND entity_id = ?;
 SELECT
     page.source_id AS number, 0 AS section, title AS name, '' AS title, url, NULL AS anchor,
     NULL AS entity_kind, 0 AS entities, page.origin,
-    (SELECT count(*) FROM section WHERE section.source_id = page.source_id) AS sections
+    (SELECT count(*) FROM section WHERE section.rows_id = page.rows_id) AS sections
 FROM (SELECT value FROM json_each(:numbers)) AS asked
 CROSS JOIN page ON page.source_id = asked.value
 WHERE (:project IS NULL OR page.project = :project)
@@ -664,9 +664,9 @@ FROM (
     FROM json_each(:sections)
 ) AS asked
 CROSS JOIN page ON page.source_id = asked.source_id
-CROSS JOIN section ON section.source_id = page.source_id AND section.ordinal = asked.ordinal
+CROSS JOIN section ON section.rows_id = page.rows_id AND section.ordinal = asked.ordinal
 LEFT JOIN section AS above
-    ON above.source_id = section.source_id AND above.ordinal = section.parent
+    ON above.rows_id = section.rows_id AND above.ordinal = section.parent
 WHERE (:project IS NULL OR page.project = :project)
     AND (:visible IS NULL OR page.source_id IN (SELECT value FROM json_each(:visible)));
 
@@ -716,13 +716,13 @@ SELECT
             AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
     ) AS pages,
     (
-        SELECT count(*) FROM page CROSS JOIN section USING (source_id)
+        SELECT count(*) FROM page CROSS JOIN section USING (rows_id)
         WHERE (:project IS NULL OR project = :project)
             AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
     ) AS sections,
     (
         SELECT count(*) FROM page
-        CROSS JOIN link INDEXED BY link_by_section USING (links_id)
+        CROSS JOIN link INDEXED BY link_by_section USING (rows_id)
         WHERE (:project IS NULL OR project = :project)
             AND (:visible IS NULL OR source_id IN (SELECT value FROM json_each(:visible)))
     ) AS links,
@@ -754,7 +754,7 @@ FROM (
 CROSS JOIN page ON page.source_id = asked.source_id
 CROSS JOIN chunk ON chunk.chunk_id IN (
     SELECT chunk_id FROM chunk AS own INDEXED BY chunk_by_section
-    WHERE own.source_id = asked.source_id AND own.section = asked.section
+    WHERE own.rows_id = page.rows_id AND own.section = asked.section
     ORDER BY own.ordinal
     LIMIT :limit
 )
@@ -766,28 +766,31 @@ ORDER BY asked.place, chunk.ordinal;
 
 -- name: children_of_pages
 SELECT json_group_array(json_array(source_id, 0, source_id, ordinal, 1, 0, 1)) FROM (
-    SELECT section.source_id, section.ordinal
+    SELECT page.source_id, section.ordinal
     FROM (SELECT value FROM json_each(:pages)) AS asked
-    CROSS JOIN section ON section.source_id = asked.value AND section.parent IS NULL
-    ORDER BY section.source_id, section.ordinal
+    CROSS JOIN page ON page.source_id = asked.value
+    CROSS JOIN section ON section.rows_id = page.rows_id AND section.parent IS NULL
+    ORDER BY page.source_id, section.ordinal
     LIMIT :limit
 );
 
 -- name: children_of_sections
 SELECT json_group_array(json_array(source_id, parent, source_id, ordinal, 1, 0, 1)) FROM (
-    SELECT section.source_id, section.parent, section.ordinal
+    SELECT page.source_id, section.parent, section.ordinal
     FROM json_each(:sections) AS asked
-    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN section ON section.rows_id = page.rows_id
         AND section.parent = json_extract(asked.value, '$[1]')
-    ORDER BY section.source_id, section.ordinal
+    ORDER BY page.source_id, section.ordinal
     LIMIT :limit
 );
 
 -- name: parent_sections
 SELECT json_group_array(json_array(source_id, ordinal, source_id, parent, 1, 0, 1)) FROM (
-    SELECT section.source_id, section.ordinal, section.parent
+    SELECT page.source_id, section.ordinal, section.parent
     FROM json_each(:sections) AS asked
-    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN section ON section.rows_id = page.rows_id
         AND section.ordinal = json_extract(asked.value, '$[1]')
     WHERE section.parent IS NOT NULL
     LIMIT :limit
@@ -795,9 +798,10 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, parent, 1, 0, 
 
 -- name: parent_pages
 SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) FROM (
-    SELECT section.source_id, section.ordinal
+    SELECT page.source_id, section.ordinal
     FROM json_each(:sections) AS asked
-    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN section ON section.rows_id = page.rows_id
         AND section.ordinal = json_extract(asked.value, '$[1]')
     WHERE section.parent IS NULL
     LIMIT :limit
@@ -805,9 +809,10 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) F
 
 -- name: pages_of_sections
 SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) FROM (
-    SELECT section.source_id, section.ordinal
+    SELECT page.source_id, section.ordinal
     FROM json_each(:sections) AS asked
-    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN section ON section.rows_id = page.rows_id
         AND section.ordinal = json_extract(asked.value, '$[1]')
     LIMIT :limit
 );
@@ -815,10 +820,11 @@ SELECT json_group_array(json_array(source_id, ordinal, source_id, 0, 1, 0, 1)) F
 -- name: sections_beside
 SELECT json_group_array(json_array(source_id, ordinal, source_id, beside, 1, 0, 1)) FROM (
     SELECT
-        section.source_id, json_extract(asked.value, '$[1]') AS ordinal,
+        page.source_id, json_extract(asked.value, '$[1]') AS ordinal,
         section.ordinal AS beside
     FROM json_each(:sections) AS asked
-    CROSS JOIN section ON section.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
+    CROSS JOIN section ON section.rows_id = page.rows_id
         AND section.ordinal = json_extract(asked.value, '$[1]') + :step
     LIMIT :limit
 );
@@ -841,7 +847,7 @@ SELECT json_group_array(
             SELECT count(*) FROM (
                 SELECT 1 FROM link
                 WHERE link.url = linked.url
-                    AND link.links_id NOT IN (SELECT source_id FROM unlisted)
+                    AND link.rows_id NOT IN (SELECT rows_id FROM unlisted)
                 LIMIT 100
             )
         )
@@ -855,7 +861,7 @@ SELECT json_group_array(
         FROM json_each(:sections) AS asked
         CROSS JOIN page ON page.source_id = json_extract(asked.value, '$[0]')
         CROSS JOIN link INDEXED BY link_by_section
-            ON link.links_id = page.links_id
+            ON link.rows_id = page.rows_id
             AND link.section = json_extract(asked.value, '$[1]')
         WHERE link.kind = 'content'
         GROUP BY page.source_id, link.section, link.url
@@ -874,7 +880,7 @@ SELECT json_group_array(
             SELECT count(*) FROM (
                 SELECT 1 FROM link
                 WHERE link.url = linked.url
-                    AND link.links_id NOT IN (SELECT source_id FROM unlisted)
+                    AND link.rows_id NOT IN (SELECT rows_id FROM unlisted)
                 LIMIT 100
             )
         )
@@ -887,7 +893,7 @@ SELECT json_group_array(
         SELECT page.source_id, link.url, count(*) AS links
         FROM json_each(:pages) AS asked
         CROSS JOIN page ON page.source_id = asked.value
-        CROSS JOIN link INDEXED BY link_by_section ON link.links_id = page.links_id
+        CROSS JOIN link INDEXED BY link_by_section ON link.rows_id = page.rows_id
         WHERE link.kind = 'content'
         GROUP BY page.source_id, link.url
     ) AS named
@@ -903,18 +909,18 @@ SELECT json_group_array(
         target, 0, source_id, section, links, 0,
         (
             SELECT count(*) FROM link
-            WHERE link.links_id = linking.links_id AND link.section = linking.section
+            WHERE link.rows_id = linking.rows_id AND link.section = linking.section
         )
     )
 ) FROM (
     SELECT
-        target.source_id AS target, origin.source_id, origin.links_id, link.section,
+        target.source_id AS target, origin.source_id, origin.rows_id, link.section,
         count(*) AS links
     FROM json_each(:pages) AS asked
     CROSS JOIN page AS target ON target.source_id = asked.value
     CROSS JOIN link INDEXED BY link_by_url ON link.url IN (target.url, target.final_url)
     CROSS JOIN page AS origin
-        ON origin.links_id = link.links_id AND origin.project = target.project
+        ON origin.rows_id = link.rows_id AND origin.project = target.project
     WHERE origin.source_id <> target.source_id AND link.kind = 'content'
         AND (:visible IS NULL OR origin.source_id IN (SELECT value FROM json_each(:visible)))
     GROUP BY target.source_id, origin.source_id, link.section

@@ -1,7 +1,7 @@
 """Removing a large page in short transactions, so that no other writer waits long.
 
-One transaction removes the page and puts its rows under an id that no page has; they are removed
-afterwards, in slices.
+One transaction removes the page; its rows, which then are those of no page, are removed afterwards,
+in slices.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 import anyio
 
 from citewell.store.sqlite import put
-from citewell.store.sqlite.page_parts import LINK_PARTS, PARTS
 from citewell.store.sqlite.session import SQL
 from citewell.store.sqlite.unlisted import (
     ROWS_AT_ONCE,
     remove_leftovers,
-    reserve_id,
     unlist,
     write_and_pause,
 )
@@ -26,18 +24,6 @@ if TYPE_CHECKING:
     import sqlite3
 
     from citewell.store.sqlite.connection import Database
-
-# Rows without a page are possible only while foreign keys are off, and then they remove nothing.
-REMOVED_WITH_PAGE = (
-    "remove_page_body",
-    "remove_tags",
-    "remove_mentions",
-    "remove_memberships",
-    "drop_response",
-    "remove_earlier_fetches",
-    "remove_citations",
-    "delete_page",
-)
 
 
 async def is_large(database: Database, source_id: int) -> bool:
@@ -68,17 +54,12 @@ def _remove_page(connection: sqlite3.Connection, source_id: int, of_website: int
     holder = key | {"website_id": of_website}
     if of_website is not None and connection.execute(SQL["is_page_held"], holder).fetchone():
         return False
-    counted = connection.execute(SQL["chunks_and_words"], key).fetchone()
+    rows_id = put.rows_of_page(connection, source_id)
+    counted = connection.execute(SQL["chunks_and_words"], {"rows_id": rows_id}).fetchone()
     # Touched at 0: whoever comes next may remove the rows.
-    gone = reserve_id(connection, now=0)
-    into_nothing = {"from_id": source_id, "to_id": gone}
-    connection.execute(SQL["pass_chunks"], into_nothing)
-    for part in PARTS:
-        if part not in LINK_PARTS:
-            connection.execute(SQL[f"pass_{part}"], into_nothing)
-    unlist(connection, put.row_ids(connection, source_id).links_id, now=0)
-    connection.execute(SQL["count_unlisted_vectors"], {"gone_id": gone})
+    unlist(connection, rows_id, now=0)
+    # No page has the id 0.
+    connection.execute(SQL["count_listed_vectors"], {"listed_id": 0, "unlisted_id": rows_id})
     values = {"chunks": -counted["chunks"], "words": -counted["words"]}
     connection.execute(SQL["count_chunks"], values)
-    removed = [connection.execute(SQL[name], key).rowcount for name in REMOVED_WITH_PAGE]
-    return removed[-1] > 0
+    return connection.execute(SQL["delete_page"], key).rowcount > 0

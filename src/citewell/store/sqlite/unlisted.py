@@ -6,7 +6,6 @@ table `unlisted` has their ids, and when each was last used.
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +18,7 @@ from citewell.store.sqlite.session import SQL
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from citewell.store.sqlite.connection import Database
 
@@ -27,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-# Some 40 ms of CPU each.
-CHUNKS_AT_ONCE = 1_000
+# Some 40 ms of CPU each; a chunk that is removed takes twice as long as one that is written.
+CHUNKS_AT_ONCE = 400
 ROWS_AT_ONCE = 5_000
 # SQLite looks for the lock that another process holds after 1, 3, 8, 18, 33, 53, 78, 103, 128, 178,
 # 228 and 328 ms: the longer it has waited, the longer the pause in which it looks again.
@@ -40,29 +39,22 @@ _LEASE_SECONDS = 60
 _LEFT = "rows of an unfinished page are left in the database: %s"
 
 
-def reserve_id(connection: sqlite3.Connection, *, now: float) -> int:
-    """Return an id that no page has or will have, for rows that nobody is to see."""
-    source_id = int(connection.execute(SQL["reserve_page_number"]).fetchone()[0])
-    unlist(connection, source_id, now=now)
-    return source_id
+def reserve_rows(connection: sqlite3.Connection) -> int:
+    """Return an id that no page names or ever named, for rows that nobody is to see."""
+    rows_id = int(connection.execute(SQL["reserve_rows"]).fetchone()[0])
+    unlist(connection, rows_id, now=time.time())
+    return rows_id
 
 
-def reserve_links(connection: sqlite3.Connection, *, now: float) -> int:
-    """Return an id that no page names, for links and images that nobody is to see."""
-    links_id = int(connection.execute(SQL["reserve_links"]).fetchone()[0])
-    unlist(connection, links_id, now=now)
-    return links_id
-
-
-def unlist(connection: sqlite3.Connection, row_id: int, *, now: float) -> None:
+def unlist(connection: sqlite3.Connection, rows_id: int, *, now: float) -> None:
     """Note that no page has the rows of this id."""
-    connection.execute(SQL["begin_unlisted"], (row_id, now))
+    connection.execute(SQL["begin_unlisted"], {"rows_id": rows_id, "now": now})
 
 
-def touch(connection: sqlite3.Connection, row_ids: Sequence[int], *, now: float) -> bool:
-    """Note when ids were last used; return whether all are still such that no page has."""
-    values = {"source_ids": json.dumps(row_ids), "now": now}
-    return connection.execute(SQL["touch_unlisted"], values).rowcount == len(row_ids)
+def touch(connection: sqlite3.Connection, rows_id: int, *, now: float) -> bool:
+    """Note when an id was last used; return whether it is still one that no page has."""
+    values = {"rows_id": rows_id, "now": now}
+    return connection.execute(SQL["touch_unlisted"], values).rowcount == 1
 
 
 async def write_and_pause(
@@ -70,7 +62,7 @@ async def write_and_pause(
 ) -> Result:
     """Run `work` in a transaction, then leave other processes time to write."""
     begun = time.monotonic()
-    result = await database.write_unlisted(work)
+    result = await database.write(work)
     pause = _PAUSE_SHARE * (time.monotonic() - begun)
     await anyio.sleep(min(max(pause, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS))
     return result
@@ -80,7 +72,7 @@ async def remove_some_leftovers(database: Database) -> None:
     """Remove one slice of what a writer that was cut off left, so that a caller waits little."""
     try:
         if await database.read(_find_leftover) is not None:
-            await database.write_unlisted(_remove_some)
+            await database.write(_remove_some)
     except StoreError as error:
         logger.warning(_LEFT, error)
 
@@ -99,16 +91,16 @@ def _find_leftover(connection: sqlite3.Connection) -> int | None:
     now = time.time()
     values = {"left_before": now - _LEASE_SECONDS, "ahead_of": now + _LEASE_SECONDS}
     row = connection.execute(SQL["left_unlisted"], values).fetchone()
-    return None if row is None else int(row["source_id"])
+    return None if row is None else int(row["rows_id"])
 
 
 def _remove_some(connection: sqlite3.Connection) -> None:
     """Remove some rows that a writer left."""
     # Looked for in the transaction: a writer that only seemed dead may have listed its page since.
-    source_id = _find_leftover(connection)
-    if source_id is None:
+    rows_id = _find_leftover(connection)
+    if rows_id is None:
         return
-    key = {"source_id": source_id}
+    key = {"rows_id": rows_id}
     some = key | {"limit": CHUNKS_AT_ONCE}
     if connection.execute(SQL["remove_unlisted_chunks"], some).rowcount:
         return
@@ -116,4 +108,5 @@ def _remove_some(connection: sqlite3.Connection) -> None:
     for part in PARTS:
         if connection.execute(SQL[f"remove_{part}"], some).rowcount:
             return
+    connection.execute(SQL["remove_page_body"], key)
     connection.execute(SQL["end_unlisted"], key)
