@@ -90,10 +90,11 @@ def test_lazy_images_are_found_and_tracking_pixels_dropped() -> None:
         ('<div class="tip custom-block"><p class="custom-block-title">TIP</p><p>A.</p></div>', "ℹ️ TIP: A."),
         ('<div class="admonitionblock caution"><table><tr><td class="icon">Caution</td><td class="content">A.</td></tr></table></div>', "⚠️ CAUTION: A."),
         ('<div class="notecard warning"><p><strong>Warning:</strong> A.</p></div>', "⚠️ Warning: A."),
-        ('<div class="tip"><table><tr><td rowspan="2"><img src="tip.png"></td><th>Подсказка</th></tr><tr><td>' + "<p>A.</p>" * 12 + "</td></tr></table></div>", "ℹ️ TIP: Подсказка" + "\n\nA." * 12),
+        ('<div class="tip"><table><tr><td rowspan="2"><img src="tip.png"></td><th>Подсказка</th></tr><tr><td>' + "<p>A.</p>" * 12 + "</td></tr></table></div>", "ℹ️ TIP: Подсказка" + "\n\nℹ️ A." * 12),
         ('<aside role="note">A.</aside>', "ℹ️ NOTE: A."),
         ('<div class="note">A.</div>', "ℹ️ NOTE: A."),
-        ('<div class="admonition note"><p class="admonition-title">Limits</p><p>A.</p></div>', "ℹ️ NOTE: Limits\n\nA."),
+        ('<div class="admonition note"><p class="admonition-title">Limits</p><p>A.</p></div>', "ℹ️ NOTE: Limits\n\nℹ️ A."),
+        ('<div class="admonition warning"><p>A.</p><pre>b</pre><ul><li>c</li></ul><p><b>D</b> e.</p></div><p>F.</p>', "⚠️ WARNING: A.\n\n```\nb\n```\n\n- c\n\n⚠️ **D** e.\n\nF."),
     ],
 )  # fmt: skip
 def test_call_outs_of_every_generator_are_labelled(html: str, text: str) -> None:
@@ -403,3 +404,14 @@ def test_links_from_a_source_to_its_documentation_are_no_code() -> None:
     return birds.all()</div></pre>"""
 
     assert "\ndef nest():\n    return birds.all()\n" in extracted(html).text
+
+
+def test_code_with_line_breaks_keeps_its_lines() -> None:
+    html = (
+        "<main><h1>Crop</h1><p>Set the area.</p><tt>Syntax:<br>\n-crop &lt;x&gt;<br>\n"
+        "&nbsp;&nbsp; [<b>reset</b>]<br></tt><p>See <tt>-pan<br>x</tt>.</p></main>"
+    )
+
+    assert extracted(html).text == (
+        "# Crop\n\nSet the area.\n\n```\nSyntax:\n-crop <x>\n   [reset]\n```\n\nSee `-pan x`.\n"
+    )

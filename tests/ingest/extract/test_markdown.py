@@ -68,15 +68,30 @@ def test_call_outs_of_every_dialect_are_labelled() -> None:
 
     - item
 
+      More of it.
+
+    Later.
+
 After.
 
 :::tip
 Docusaurus.
+
+Later.
 :::
 
 > [!NOTE]
 > GitHub
 > goes on.
+>
+> Later.
+
+:::note
+Never closed.
+
+# Heading
+
+Plain.
 
 /// info
 
@@ -89,16 +104,30 @@ Blocks.
         """\
 ⚠️ WARNING: Mind
 
-Inside.
+⚠️ Inside.
 
 - item
+
+  More of it.
+
+⚠️ Later.
 
 After.
 
 ℹ️ TIP: Docusaurus.
 
+ℹ️ Later.
+
 ℹ️ NOTE: GitHub
 goes on.
+
+ℹ️ Later.
+
+ℹ️ NOTE: Never closed.
+
+# Heading
+
+Plain.
 
 ℹ️ INFO: Blocks.
 """
@@ -184,3 +213,33 @@ def test_comments_of_every_dialect_are_left_out(hidden: str) -> None:
 )
 def test_marks_of_comments_in_code_and_prose_stay(shown: str) -> None:
     assert shown in extracted(f"# Herons\n\n{shown}\n", "markdown").text
+
+
+def test_a_table_in_a_cell_belongs_to_its_table() -> None:
+    source = """\
+<table>
+<tr><th>Option</th><th>Values</th></tr>
+<tr><td>mode</td><td>
+<table>
+
+<tr><td>r</td><td>read</td></tr>
+<tr><td>w</td><td>write</td></tr>
+</table>
+</td></tr>
+
+<tr><td>size</td><td><ul><li>small</li><li>large</li></ul></td></tr>
+</table>
+
+After.
+"""
+
+    assert markdown(source) == snapshot(
+        """\
+| Option | Values           |
+|--------|------------------|
+| mode   | r read • w write |
+| size   | • small • large  |
+
+After.
+"""
+    )

@@ -142,7 +142,7 @@ def test_asciidoc_keeps_its_structure() -> None:
 ## Install Heron
 
 
-**Note:** Needs **water** and *patience*.
+ℹ️ NOTE: Needs **water** and *patience*.
 
 
 ```python
@@ -292,3 +292,43 @@ def test_directives_that_only_some_builds_show_are_left_out(name: str) -> None:
     text = extracted(f"Herons\n======\n\nBefore.\n\n.. {name}\n\n   HIDDEN\n\nAfter.\n", "rst").text
 
     assert text.split() == ["#", "Herons", "Before.", "After."]
+
+
+def test_a_call_out_of_asciidoc_is_marked_to_its_end() -> None:
+    source = """\
+= Herons
+
+[WARNING]
+====
+They bite.
+
+----
+ouch
+----
+
+Hard.
+====
+
+After.
+
+[TIP]
+Feed them.
+"""
+
+    assert extracted(source, "asciidoc").text.split("\n\n\n") == snapshot(
+        [
+            "# Herons",
+            "⚠️ WARNING: They bite.",
+            """\
+```
+ouch
+```\
+""",
+            "⚠️ Hard.",
+            """\
+After.
+
+ℹ️ TIP: Feed them.
+""",
+        ]
+    )

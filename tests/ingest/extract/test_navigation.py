@@ -147,7 +147,7 @@ def test_the_frame_of_openstack_pages_is_left_out() -> None:
     assert extracted(html).text == "# Nests\n\nBirds build nests of what they find nearby.\n"
 
 
-def test_numbered_contents_and_categories_of_a_wiki_leave_the_text() -> None:
+def test_numbered_contents_and_hidden_categories_of_a_wiki_leave_the_text() -> None:
     entries = "".join(
         f'<li><a href="#{name}"><span class="tocnumber">{n}</span> <span>{name}</span></a></li>'
         for n, name in enumerate(("Reading", "History", "Marks"), start=1)
@@ -158,7 +158,8 @@ def test_numbered_contents_and_categories_of_a_wiki_leave_the_text() -> None:
     )
     html = f"""<title>Gauge - Fen Wiki</title><div id="content" role="main"><h1>Gauge</h1><p>{_LONG}</p>
     <div id="toc" class="toc"><h2>Contents</h2><ul>{entries}</ul></div>{sections}
-    <div id="catlinks" class="catlinks"><a href="/c">Categories</a>: <a href="/d">Instruments</a></div></div>"""
+    <div id="catlinks" class="catlinks"><a href="/c">Categories</a>: <a href="/d">Instruments</a>
+    <div id="mw-hidden-catlinks" class="mw-hidden-catlinks">Hidden: <a href="/e">Stubs</a></div></div></div>"""
 
     text = extracted(html).text
 
@@ -166,7 +167,7 @@ def test_numbered_contents_and_categories_of_a_wiki_leave_the_text() -> None:
         text
         == f"# Gauge\n\n{_LONG}\n\n"
         + "\n\n".join(f"## {name}\n\n{_LONG}" for name in ("Reading", "History", "Marks"))
-        + "\n"
+        + "\n\n[Categories](https://example.org/c): [Instruments](https://example.org/d)\n"
     )
 
 

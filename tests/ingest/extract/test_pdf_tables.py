@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.ingest.fetched import extracted
 from tests.ingest.paper import HABITS, JOURNEYS, Paper
 
@@ -114,3 +115,34 @@ def test_prose_with_wide_spaces_is_no_table() -> None:
     row(paper, "how they are shown by the program that", "reads them to the user.", lefts=lefts)
 
     assert "|" not in extracted(paper.bytes(), "pdf").text
+
+
+@pytest.mark.parametrize("is_grid", [True, False])
+def test_drawn_lines_part_the_cells_of_a_tight_table(*, is_grid: bool) -> None:
+    paper = Paper()
+    paper.prose(HABITS)
+    lefts = (60.0, 114.0, 148.0)
+    right, top = 230.0, paper.height + 10
+    row(paper, "", "Size in", "", lefts=lefts)
+    row(paper, "Bird", "cm", "Food", lefts=lefts)
+    rules = [top, paper.height + 10]
+    paper.height -= 5
+    for cells in (("Grey heron", "98", "fish, frogs and"), ("Little egret", "60", "insects")):
+        row(paper, *cells, lefts=lefts)
+        if cells[1] == "98":
+            row(paper, "", "", "voles", lefts=lefts)
+        rules += [paper.height + 8]
+        paper.height -= 5
+    drawn = rules if is_grid else [rules[0], rules[1], rules[-1]]
+    for height in drawn:
+        paper.canvas.line(58, height, right, height)
+    for left in (58.0, 112.0, 146.0, right) if is_grid else ():
+        paper.canvas.line(left, rules[-1], left, rules[0])
+    paper.height -= 12
+    paper.prose(JOURNEYS)
+
+    assert (
+        "| Bird | Size in cm | Food |\n| --- | --- | --- |\n"
+        "| Grey heron | 98 | fish, frogs and voles |\n"
+        "| Little egret | 60 | insects |\n"
+    ) in extracted(paper.bytes(), "pdf").text

@@ -9,7 +9,7 @@ import pytest
 from tests.ingest.fetched import extracted
 
 from citewell.core.screen import BLOCK, UNSURE, unpack_screen
-from citewell.core.text_fragment import text_fragment
+from citewell.core.text_fragment import link_to_quote, text_fragment
 
 MENU = '<nav><ul><li><a href="/a">Wading</a></li><li><a href="/b">Flying</a></li></ul></nav>'
 
@@ -92,8 +92,27 @@ def test_the_link_to_a_source_of_haddock_floats() -> None:
     )
 
     assert screen_of(html) == BLOCK.join(
-        [UNSURE, "On herons.", f"wade :: Bird {UNSURE} {UNSURE}", "See Sources."]
+        [UNSURE, "On herons.", "wade :: Bird", "Source", UNSURE, "See Sources."]
     )
+
+
+def test_rows_that_doxygen_folds_are_not_searched() -> None:
+    html = (
+        '<table><tr class="memitem"><td>int</td><td>wade ()</td></tr>'
+        '<tr class="memitem inherit pub"><td>int</td><td>fly ()</td></tr></table>'
+    )
+
+    assert screen_of(html) == BLOCK.join(["int", "wade ()"])
+
+
+def test_tabs_of_javadoc_are_blocks() -> None:
+    tab = '<span class="{}"><span>{}</span><span class="tabEnd">&nbsp;</span></span>'
+    html = (
+        f"<table><caption>{tab.format('activeTableTab', 'All Methods')}"
+        f"{tab.format('tableTab', 'Static Methods')}</caption><tr><td>wade()</td></tr></table>"
+    )
+
+    assert screen_of(html) == BLOCK.join(["All Methods", "Static Methods", "wade()"])
 
 
 @pytest.mark.parametrize(("maker", "between"), [("Doxygen 1.9.4", BLOCK), ("Sphinx", "")])
@@ -190,3 +209,36 @@ def test_words_that_no_reader_sees_have_no_fragment() -> None:
     page = extracted("<p>Herons wade.</p>")
 
     assert text_fragment("Egrets fly over land.", 0, 21, screen=page.screen) is None
+
+
+def test_what_follows_many_blocks_that_repeat_is_named() -> None:
+    rows = "<p>Birds</p>" + "".join(f"<p>bird {letter}</p>" for letter in "abcdefgh")
+    html = f"{rows}<p>Owls hunt mice all night.</p>{rows}<p>Herons wade in rivers all day.</p>"
+
+    fragment = fragment_of(html, "bird a", "rivers all day.")
+
+    assert fragment == "bird%20h,-Herons%20wade&text=Herons%20wade%20in%20rivers%20all%20day"
+
+
+def test_closed_details_are_searched() -> None:
+    html = "<p>Herons</p><details><summary>More</summary><p>They fly.</p></details>"
+
+    assert screen_of(html) == BLOCK.join(["Herons", "More", "They fly."])
+
+
+@pytest.mark.parametrize(
+    ("script", "link"),
+    [
+        ("location.hash = anchor;", "https://example.org/#:~:text=wade"),
+        ("if (location.hash == '') wade();", "https://example.org/#far:~:text=wade"),
+    ],
+)
+def test_a_page_that_sets_its_anchor_again_is_linked_without_one(script: str, link: str) -> None:
+    page = extracted(f"<script>{script}</script><main><h1 id=far>Herons</h1><p>wade</p></main>")
+    start = page.text.index("wade")
+
+    url = link_to_quote(
+        "https://example.org/", "far", page.text, start, start + 4, screen=page.screen
+    )
+
+    assert url == link

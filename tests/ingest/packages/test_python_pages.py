@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from inline_snapshot import snapshot
 from tests.ingest.packages.project_folder import install
 
+from citewell.ingest.packages.docstrings import docstring_markdown
 from citewell.ingest.packages.find import find_project, package_pages
 
 MODULE = '''"""Birds."""
@@ -70,3 +72,49 @@ def test_a_function_that_a_package_exports_is_shown_without_a_docstring(tmp_path
 
     assert "## `herons.count` {#count}\n\n```python\ndef count(*ponds: str) -> int\n```" in page
     assert "weigh" not in page
+
+
+def test_fields_and_directives_of_docstrings_are_read() -> None:
+    docstring = """A pond.
+
+    :ivar depth: in metres,
+        at most
+    @type depth: C{int}
+
+    .. versionadded:: 3.5
+
+    .. code-block:: python
+       :linenos:
+
+       Pond(1)
+
+    - as an item::
+
+        Pond(2)
+
+      and on
+    """
+
+    assert docstring_markdown(docstring) == snapshot("""\
+A pond.
+
+- ivar depth: in metres,
+    at most
+- type depth: C{int}
+
+
+**Added in 3.5**
+
+
+```python
+Pond(1)
+```
+
+- as an item:
+
+```
+Pond(2)
+```
+
+  and on\
+""")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from citewell.ingest.extract.asciidoc_conditions import lines_let_through
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks
 from citewell.ingest.extract.characters import clean_plain_text
+from citewell.ingest.extract.html.admonitions import label_of
 from citewell.ingest.extract.html.fragment import render_fragment
 from citewell.ingest.extract.links import LinkResolver
 from citewell.ingest.extract.markdown.page import extract_markdown
@@ -58,13 +59,7 @@ _INLINE_MACRO = re.compile(
 
 _DELIMITERS = frozenset({"----", "....", "====", "****", "____", "++++", "////", "--", "```"})
 _VERBATIM = frozenset({"----", "....", "```", "++++", "////"})
-_LABELS = {
-    "NOTE": "Note",
-    "TIP": "Tip",
-    "IMPORTANT": "Important",
-    "WARNING": "Warning",
-    "CAUTION": "Caution",
-}
+_LABELS = frozenset({"NOTE", "TIP", "IMPORTANT", "WARNING", "CAUTION"})
 
 
 def extract_asciidoc(fetched: FetchedPage) -> ExtractedPage:
@@ -93,6 +88,8 @@ class _Reader:
         self._place = 0
         self._attributes: dict[str, str] = {}
         self._style = ""
+        self._open: list[tuple[str, str]] = []
+        """The delimiters of open blocks, and their kinds of call-out."""
         self._output: list[str] = []
 
     def read(self) -> list[str]:
@@ -112,6 +109,8 @@ class _Reader:
         if not _UNDERLINE.fullmatch(below) or not _TITLE.match(line) or self._is_comment():
             return False
         if abs(len(below) - len(line)) > 2 or (before and not before.startswith(("[", "//"))):
+            return False
+        if any(below == delimiter for delimiter, _ in self._open[-1:]):
             return False
         self._place += 1
         self._output += ["", f"{'#' * _UNDERLINES.index(below[0])} {self._inline(line)}", ""]
@@ -135,8 +134,7 @@ class _Reader:
             self._skip_comment("```" if mark == "```" else line)
             return True
         if mark not in _VERBATIM:
-            # The text inside is read as any other, under the label of its block.
-            self._write_label()
+            self._open_or_close(line)
             return True
         content = self._take_until("```" if mark == "```" else line)
         if mark == "++++" and not _FORMULA.match(self._style):
@@ -176,10 +174,20 @@ class _Reader:
         self._output += ["", f"{fence}{language}", *content, fence, ""]
         self._style = ""
 
-    def _write_label(self) -> None:
-        label = _LABELS.get(self._style.partition(",")[0].partition("#")[0].strip().upper())
-        self._style = ""
-        self._output += ["", f"**{label}:**", ""] if label else [""]
+    def _label(self) -> str:
+        """Return the kind of call-out that the attributes before a block name; "" for others."""
+        kind = self._style.partition(",")[0].partition("#")[0].strip().upper()
+        return kind if kind in _LABELS else ""
+
+    def _open_or_close(self, delimiter: str) -> None:
+        """Write where a call-out starts and ends; the text inside is read as any other."""
+        kind, self._style = self._label(), ""
+        if not kind and self._open and self._open[-1][0] == delimiter:
+            kind, line = self._open.pop()[1], ":::"
+        else:
+            self._open.append((delimiter, kind))
+            line = f":::{kind.lower()}"
+        self._output += ["", line, ""] if kind else [""]
 
     def _write_table(self, content: list[str]) -> None:
         rows: list[list[str]] = []
@@ -258,8 +266,8 @@ class _Reader:
             return
         admonition = _ADMONITION.fullmatch(line)
         if admonition:
-            label = _LABELS[admonition.group(1)]
-            self._output.append(f"**{label}:** {self._inline(admonition.group(2))}")
+            label = label_of(admonition.group(1))
+            self._output.append(f"{label} {self._inline(admonition.group(2))}")
             return
         term = _TERM.fullmatch(line) if "::" in line or ";;" in line else None
         if term:
@@ -269,12 +277,11 @@ class _Reader:
         if line == "+" or line in ("'''", "<<<"):
             self._output.append("")
             return
-        is_label = bool(line) and self._style.partition(",")[0].upper() in _LABELS
-        if is_label:
-            self._write_label()
+        words = self._inline(line.removesuffix(" +"))
         if line:
-            self._style = ""
-        self._output.append(self._inline(line.removesuffix(" +")))
+            kind, self._style = self._label(), ""
+            words = f"{label_of(kind)} {words}" if kind else words
+        self._output.append(words)
 
     def _inline(self, text: str) -> str:
         """Return a line with its links, references and emphasis in Markdown."""

@@ -23,6 +23,7 @@ from citewell.ingest.extract.pdf_layout.blocks import (
 )
 from citewell.ingest.extract.pdf_layout.drawn_underscores import join_at_underscores
 from citewell.ingest.extract.pdf_layout.lines import Line, lines_in_order
+from citewell.ingest.extract.pdf_layout.ruled_tables import in_ruled_cells
 from citewell.ingest.extract.pdf_layout.visibility import drop_replacement_texts
 from citewell.ingest.extract.pdf_layout.words import characters_beyond, extract_words
 
@@ -122,6 +123,7 @@ def _page_lines(page: pypdfium2.PdfPage, number: int, left_out: list[str]) -> li
         if more := characters_beyond(text_page):
             left_out.append(f"[cut here: page {number} goes on for {more:,} characters]")
         words = join_at_underscores(extract_words(page, text_page), page)
+        words = in_ruled_cells(words, page)
         return lines_in_order(words, page=number)
     finally:
         text_page.close()

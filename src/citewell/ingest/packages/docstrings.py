@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 
+from citewell.ingest.extract.html.admonitions import is_kind
+
 _ROLE = re.compile(r":[A-Za-z][A-Za-z:+-]{0,40}:`")
 _FENCES = ("```", "~~~")
 _UNDERLINE = re.compile(r"=+|-+|~+|\^+|\"+")
@@ -13,7 +15,20 @@ _SECTION = re.compile(
     r"(Args|Arguments|Parameters|Params|Returns|Return|Yields|Raises|Attributes|Examples?|Notes?"
     r"|Warnings?|See Also|References|Keyword Args|Other Parameters):?"
 )
-_FIELD = re.compile(r":(param|type|returns?|rtype|raises?|keyword)\b([^:\n]{0,100}):")
+# Fields of Sphinx, and of Epydoc with its own sign.
+_FIELD = re.compile(
+    r"^(\s*)[:@](param|parameter|arg|argument|key|keyword|kwarg|kwparam|type|raises?"
+    r"|except|exception|var|ivar|cvar|vartype|returns?|rtype|yields?|ytype)\b([^:\n]{0,100}):(?=\s|$)"
+)
+_DIRECTIVE = re.compile(r"\.\.\s{1,3}([\w-]{1,40})::\s*(.*)")
+_BULLET = re.compile(r"\s*[-*+]\s{1,3}")
+_OPTION = re.compile(r"\s*:[\w-]{1,40}:")
+_CODE_DIRECTIVES = frozenset({"code-block", "code", "sourcecode", "parsed-literal"})
+_VERSIONS = {
+    "versionadded": "Added in",
+    "versionchanged": "Changed in",
+    "deprecated": "Deprecated since",
+}
 
 
 def docstring_markdown(docstring: str) -> str:
@@ -30,9 +45,15 @@ def docstring_markdown(docstring: str) -> str:
         if line.lstrip().startswith(_FENCES):
             place = _write_fenced(lines, place, written)
             continue
-        if line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
-            written.append(_inline(line.rstrip()[:-1]))
-            place = _write_indented(lines, place + 1, written)
+        directive = _DIRECTIVE.fullmatch(line.strip())
+        if directive:
+            place = _write_directive(lines, place, written, *directive.groups())
+            continue
+        if line.rstrip().endswith("::"):
+            written.append(
+                _inline(line.rstrip()[:-1].removesuffix(" :")) if line.strip(": ") else ""
+            )
+            place = _write_code(lines, place, written)
             continue
         if _SECTION.fullmatch(line.strip()) and (following.startswith("---") or line.endswith(":")):
             written += ["", f"**{line.strip().rstrip(':')}**", ""]
@@ -43,7 +64,7 @@ def docstring_markdown(docstring: str) -> str:
             written += ["", f"**{_inline(line.strip())}**", ""]
             place += 2
             continue
-        written.append(_inline(_FIELD.sub(r"- \1\2:", line)))
+        written.append(_inline(_FIELD.sub(r"\1- \2\3:", line)))
         place += 1
     return "\n".join(written).strip()
 
@@ -70,16 +91,46 @@ def _write_block(lines: list[str], place: int, written: list[str], *, language: 
     return place
 
 
-def _write_indented(lines: list[str], place: int, written: list[str]) -> int:
-    """Write the indented lines that follow as code."""
-    block: list[str] = []
-    while place < len(lines) and (not lines[place].strip() or lines[place][0].isspace()):
-        block.append(lines[place])
-        place += 1
-    code = inspect.cleandoc("\n".join(["", *block])).strip("\n")
+def _write_directive(
+    lines: list[str], place: int, written: list[str], name: str, argument: str
+) -> int:
+    """Write code as such, a call-out or the note on a version with its label, others as text."""
+    if name in _CODE_DIRECTIVES:
+        return _write_code(lines, place, written, language=argument)
+    below, end = _indented_below(lines, place)
+    body = docstring_markdown("\n".join([argument, *below])).splitlines()
+    if name in _VERSIONS:
+        version, _, words = body[0].partition(" ") if body else ("", "", "")
+        written += ["", f"**{_VERSIONS[name]} {version}** {words}".rstrip(), *body[1:], ""]
+    elif is_kind(name):
+        # The reader of Markdown labels it.
+        written += ["", f":::{name}", "", *body, "", ":::", ""]
+    else:
+        written.append(_inline(lines[place]))
+        return place + 1
+    return end
+
+
+def _write_code(lines: list[str], place: int, written: list[str], *, language: str = "") -> int:
+    """Write the lines that are indented below one as code; return where the text goes on."""
+    below, end = _indented_below(lines, place)
+    while below and _OPTION.match(below[0]):
+        below = below[1:]
+    code = inspect.cleandoc("\n".join(["", *below])).strip("\n")
     if code:
-        written += ["", "```", *code.splitlines(), "```", ""]
-    return place
+        language = language if language.isalnum() else ""
+        written += ["", f"```{language}", *code.splitlines(), "```", ""]
+    return end
+
+
+def _indented_below(lines: list[str], place: int) -> tuple[list[str], int]:
+    """Return the lines that are indented deeper than line `place`, and the number of the next."""
+    end = place + 1
+    mark = _BULLET.match(lines[place])
+    base = mark.end() if mark else _indent(lines[place])
+    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > base):
+        end += 1
+    return lines[place + 1 : end], end
 
 
 def _write_entries(lines: list[str], place: int, written: list[str]) -> int:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from citewell.core.frozen import frozen
+from citewell.ingest.extract.canonical import visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _TITLE_CLASS = re.compile(
     r"|admonition-heading|callout-title|alert-heading|alert-title|title|icon"
     r"|hint-title|summary)(?= )"
 )
+_NOT_AFTER_LABEL = ("```", "|", "- ", "#")
+_MARKED = (*_NOT_AFTER_LABEL, "~~~", "* ", ">", "$$", "![", "ℹ️", "⚠️", " ")
+_NUMBERED = re.compile(r"\d{1,9}[.)] ")
 _PLAIN_BOX_TAGS = frozenset({"div", "aside", "p", "section", "blockquote", "table", "details"})
 _PLAIN_KINDS = frozenset({"note", "warning", "tip", "caution", "important"})
 
@@ -47,6 +51,25 @@ def label_of(kind: str) -> str:
     """Return the label a call-out's text starts with: "⚠️ WARNING:"."""
     icon = "⚠️" if kind.lower() in _WARNINGS | {"deprecated"} else "ℹ️"
     return f"{icon} {kind.upper()}:"
+
+
+def label_blocks(label: str, title: str, blocks: list[str]) -> list[str]:
+    """Return the blocks of a call-out: the label first, its icon before each later paragraph."""
+    if title:
+        blocks = [f"{label} {title}", *blocks]
+    elif not blocks:
+        return []
+    elif visible_text(blocks[0]).startswith(_NOT_AFTER_LABEL):
+        blocks = [label, *blocks]
+    else:
+        blocks = [f"{label} {blocks[0]}", *blocks[1:]]
+    icon = label.split()[0]
+    return [blocks[0], *(b if is_marked(visible_text(b)) else f"{icon} {b}" for b in blocks[1:])]
+
+
+def is_marked(text: str) -> bool:
+    """Return whether a block shows by itself what it is: code, a list, a table, another label."""
+    return not text.strip() or text.startswith(_MARKED) or bool(_NUMBERED.match(text))
 
 
 def is_kind(word: str) -> bool:

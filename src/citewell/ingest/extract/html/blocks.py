@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from citewell.ingest.extract.canonical import has_words, join_blocks, plain_text, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.emphasis import in_bold
-from citewell.ingest.extract.html.admonitions import Admonition, content_of, read_admonition
+from citewell.ingest.extract.html.admonitions import (
+    Admonition,
+    content_of,
+    label_blocks,
+    read_admonition,
+)
 from citewell.ingest.extract.html.code import fence, is_code_box, render_code_block
 from citewell.ingest.extract.html.element import BLOCK_TAGS, Element
 from citewell.ingest.extract.html.heading_anchors import HeadingAnchors
@@ -24,7 +30,7 @@ from citewell.ingest.extract.html.symbols import (
 from citewell.ingest.extract.html.tables import is_data_table, render_table, rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from citewell.ingest.extract.canonical import CanonicalWriter
     from citewell.ingest.extract.links import LinkResolver
@@ -34,6 +40,9 @@ _MAX_HEADING_CHARACTERS = 300
 _MAX_LABEL_CHARACTERS = 200
 # Haddock, pydoctor, odoc, Doxygen, QDoc.
 _SIGNATURE_CLASSES = {"p": ("src",), "div": ("functionheader", "spec", "memproto", "qmlproto")}
+_CODE_TAGS = frozenset({"tt", "code", "samp"})
+_MIN_BREAKS = 2
+_SPACES = re.compile(r"[ \t\r\n]+")
 _FIGURE_CLASSES = ("wp-caption", "caption", "image-caption", "captioned-image")
 
 
@@ -108,6 +117,9 @@ class BlockRenderer:
             return self._signature(element)
         if "caption" in element.names and _is_figure(element):
             return self._figure(element)
+        if element.tag in _CODE_TAGS and _has_broken_lines(element):
+            lines = "".join(_broken_lines(element)).replace("\xa0", " ").split("\n")
+            return [self._continued(fence("\n".join(map(str.rstrip, lines)).strip("\n")))]
         render = self._by_tag.get(element.tag)
         return render(element) if render is not None else self.blocks(element)
 
@@ -266,15 +278,7 @@ class BlockRenderer:
         if admonition.title is not None:
             admonition.title.remove()
         body = self.blocks(content_of(element))
-        label = admonition.label
-        if admonition.title_text:
-            return [f"{label} {admonition.title_text}", *body]
-        if not body:
-            return []
-        first = visible_text(body[0])
-        if first.startswith(("```", "|", "- ", "#")):
-            return [label, *body]
-        return [f"{label} {body[0]}", *body[1:]]
+        return label_blocks(admonition.label, admonition.title_text, body)
 
 
 def _is_figure(element: Element) -> bool:
@@ -290,7 +294,26 @@ def _is_caption(element: Element) -> bool:
 
 
 def _is_block(element: Element) -> bool:
+    if element.tag in _CODE_TAGS and not element.has_block:
+        return _has_broken_lines(element)
     return element.tag in BLOCK_TAGS or (element.has_block and element.tag not in ("math", "svg"))
+
+
+def _broken_lines(code: Element) -> Iterator[str]:
+    for child in code.children:
+        if isinstance(child, str):
+            # As a browser shows it: only breaks end a line, only fixed spaces indent one.
+            yield _SPACES.sub(" ", child).removeprefix(" ") if "\n" in child else child
+        elif child.tag == "br":
+            yield "\n"
+        else:
+            yield from _broken_lines(child)
+
+
+def _has_broken_lines(code: Element) -> bool:
+    """Return whether line breaks make a listing of what is marked as code within a line."""
+    breaks = sum(below.tag == "br" for below in code.walk())
+    return breaks >= _MIN_BREAKS and not code.has_block
 
 
 def _documents_symbols(table: Element) -> bool:

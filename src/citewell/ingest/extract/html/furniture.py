@@ -39,12 +39,13 @@ _CHROME_CLASSES = frozenset(
     "theme-doc-toc-desktop theme-edit-this-page theme-doc-version-badge pagination-nav "
     "mobile-nav-chapters nav-chapters nav-wrapper menu-bar sidebar-scrollbox book-summary "
     "page-toc toc-drawer toc-mobile navheader navfooter vp-doc-footer vpdocfooter vpdocaside "
-    "skip-nav skip-link skip-to-content mw-jump-link mw-editsection catlinks printfooter navbox "
-    "sourcelink localtoc in-page-toc on-github article-actions article-footer baseline-indicator "
-    "reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav flex-header ttc navpath "
-    "memnav navtab ingroups srstatus pageid t-navbar summary-navigation edit-this-page "
-    "edit-page-link was-this-helpful docs-license docs-updated docs-actions docs-actions-wrapper "
-    "docs-sidebar editbar post-buttons back2top navigationbar bypass-block".split()
+    "skip-nav skip-link skip-to-content mw-jump-link mw-editsection printfooter navbox "
+    "mw-hidden-catlinks sourcelink localtoc in-page-toc on-github article-actions article-footer "
+    "baseline-indicator reference-toc topnav bottomnav subnav top-nav bottom-nav sub-nav "
+    "flex-header ttc navpath memnav navtab ingroups srstatus pageid t-navbar summary-navigation "
+    "edit-this-page edit-page-link was-this-helpful docs-license docs-updated docs-actions "
+    "docs-actions-wrapper docs-sidebar editbar post-buttons back2top navigationbar "
+    "bypass-block".split()
 )
 _CHROME_IDS = frozenset(
     "mw-navigation mw-head mw-panel mw-page-base mw-head-base sitesub jump-to-nav "
@@ -52,8 +53,8 @@ _CHROME_IDS = frozenset(
     "titlearea package-header sphinx-sidebar mdbook-sidebar mdbook-menu-bar cpp-head-first-base "
     "cpp-head-second-base cpp-head-personal cpp-toolbox cpp-footer-base "
     "dokuwiki__header dokuwiki__aside dokuwiki__pagetools dokuwiki__footer dw__toc "
-    "catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap _bottom-navigation "
-    "_share-print _footer-wrap".split()
+    "mw-hidden-catlinks navibar pageinfo _header _fixed-header-wrap _toolbar-wrap "
+    "_bottom-navigation _share-print _footer-wrap".split()
 )
 # Words that end the name of an element which leads elsewhere, hyphens left out.
 _NAMES = frozenset(

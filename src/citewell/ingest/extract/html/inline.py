@@ -167,7 +167,7 @@ class InlineRenderer:
             self._emit(element.children, pieces)
             pieces.append(" ")
         elif element.tag in BLOCK_TAGS:
-            pieces.append(" ")
+            pieces.append(_between(element))
             self._emit(element.children, pieces)
             pieces.append(" ")
         else:
@@ -223,6 +223,14 @@ class InlineRenderer:
             pieces.append("^" + inner.strip())
         else:
             pieces.append(inner)
+
+
+def _between(element: Element) -> str:
+    """Return what parts a block from the one before it where all stand on the line of a cell."""
+    siblings = element.parent.elements() if element.parent is not None else []
+    is_item = element.tag == "li" and len(siblings) > 1
+    is_later_row = element.tag == "tr" and siblings[0] is not element
+    return " • " if is_item or is_later_row else " "
 
 
 def is_permalink(element: Element) -> bool:

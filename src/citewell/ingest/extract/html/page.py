@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from citewell.core.errors import EmptyPage
 from citewell.core.language import detect_language
 from citewell.core.records import ExtractedPage
-from citewell.core.screen import pack_screen
+from citewell.core.screen import RESET, pack_screen
 from citewell.ingest.extract.canonical import CanonicalWriter, join_blocks, visible_text
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.html.blocks import BlockRenderer
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _OPENING_ELEMENTS = 60
+_SETS_ANCHOR = re.compile(r"\blocation\.hash ?=(?!=)")
 _MAX_TITLE_CHARACTERS = 300
 _TITLE_TAGS = frozenset({"div", "p", "center"})
 _OPENING_BLOCKS = 8
@@ -54,6 +55,12 @@ def _generator(parsed: LexborHTMLParser) -> str:
     return (named.attributes.get("content") or "") if named is not None else ""
 
 
+def _sets_anchor(parsed: LexborHTMLParser) -> bool:
+    """Return whether a script inside the page sets its anchor, as those of Qt's do."""
+    scripts = (script.text() for script in parsed.css("script"))
+    return any("location.hash" in script and _SETS_ANCHOR.search(script) for script in scripts)
+
+
 def extract_html(fetched: FetchedPage) -> ExtractedPage:
     """Return the main content of an HTML page.
 
@@ -61,7 +68,8 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         EmptyPage: no text that a reader could see.
     """
     document = parse_document(fetched.text, is_rendered=fetched.rendered)
-    screen = pack_screen(read_screen(document.body, generator=_generator(document.parsed)))
+    screen = read_screen(document.body, generator=_generator(document.parsed))
+    mark = RESET if _sets_anchor(document.parsed) else ""
     metadata = read_metadata(document.parsed)
     links = LinkResolver(fetched.final_url, base_href=metadata.base_href)
     document = put_in_place(spread_messages(document, fetched.text), links)
@@ -102,7 +110,7 @@ def extract_html(fetched: FetchedPage) -> ExtractedPage:
         modified_at=metadata.modified_at,
         author=metadata.author,
         structured_data=metadata.structured_data,
-        screen=screen,
+        screen=pack_screen(mark + screen if screen else ""),
     )
 
 

@@ -30,17 +30,21 @@ _PROGRAM_CLASSES = (
     "fragment", "line", "member-signature", "type-signature", "package-signature",
     "module-signature",
 )  # fmt: skip
-_BLOCK_CLASSES = ("parameters", "exceptions", "type-parameters-long")
+_PROGRAM_BLOCK_CLASSES = ("parameters", "exceptions", "type-parameters-long")
+# Tabs above the tables of Javadoc.
+_BLOCK_CLASSES = ("activetabletab", "tabletab")
 _PROSE_CLASSES = ("type-parameters",)
 _UNSURE_LETTERS = 8
 # What style sheets hide, some until it is clicked or pointed at: pragmas of Nim, tooltips, menus,
-# the maker of a gallery.
+# the maker of a gallery, ends of tabs.
 _HIDDEN_CLASSES = (
     "pragmawrap", "pragmadots", "tooltip", "tooltiptext", "ttc", "dropdown-menu",
-    "sphx-glr-signature",
+    "sphx-glr-signature", "tabend",
 )  # fmt: skip
-# Haddock lets the link to a source float, and hides the heading of a module's description.
-_HADDOCK_WORDS = {"link": "Source", "caption": "Description"}
+# Haddock lets the link to a source float, and hides some of its captions.
+_FLOATING_LINK = "Source"
+_HIDDEN_CAPTIONS = ("Description", "Arguments", "Fields")
+_UNSURE_CAPTION = max(map(len, _HIDDEN_CAPTIONS)) + 1
 
 
 def read_screen(body: Element, *, generator: str = "") -> str:
@@ -110,12 +114,10 @@ def _write(element: Element, writer: _ScreenWriter, *, is_program: bool) -> None
             writer.add_program(NUMBER + child.text_start(_UNSURE_LETTERS).lstrip())
         elif _is_unsure(child):
             writer.add_mark(UNSURE)
-        elif child.names and child.has_class(*_HIDDEN_CLASSES):
+        elif _is_hidden(child):
             continue
         else:
-            is_block = child.tag in writer.block_tags or (
-                is_program and child.has_class(*_BLOCK_CLASSES)
-            )
+            is_block = child.tag in writer.block_tags or _is_set_as_block(child, is_program)
             if is_block:
                 writer.add_mark(BLOCK)
             keeps_spaces = is_program and not child.has_class(*_PROSE_CLASSES)
@@ -137,13 +139,34 @@ def _is_line_number(element: Element) -> bool:
     )
 
 
+def _is_hidden(element: Element) -> bool:
+    """Return whether style sheets or scripts hide this until it is clicked.
+
+    Doxygen folds the rows of inherited members so. A browser searches closed details, too.
+    """
+    if not element.names:
+        return False
+    is_folded = element.tag == "tr" and element.has_class("inherit")
+    return is_folded or element.has_class(*_HIDDEN_CLASSES)
+
+
+def _is_set_as_block(element: Element, is_program: bool) -> bool:
+    if not element.names:
+        return False
+    if element.tag == "a" and element.has_class("link"):
+        return element.text_start(len(_FLOATING_LINK) + 1).strip() == _FLOATING_LINK
+    is_block = element.has_class(*_BLOCK_CLASSES)
+    return is_block or (is_program and element.has_class(*_PROGRAM_BLOCK_CLASSES))
+
+
 def _is_unsure(element: Element) -> bool:
     if element.tag in _UNSURE_TAGS:
         return True
+    if not element.names:
+        return False
+    if element.has_class("caption"):
+        return element.text_start(_UNSURE_CAPTION).strip() in _HIDDEN_CAPTIONS
     if not element.has_class(*_UNSURE_CLASSES):
-        return any(
-            element.has_class(name) and element.text_start(len(word) + 1).strip() == word
-            for name, word in _HADDOCK_WORDS.items()
-        )
+        return False
     is_long = element.has_class("math", "method-click-advice")
     return is_long or len(element.text_start(_UNSURE_LETTERS + 1).strip()) <= (_UNSURE_LETTERS)

@@ -19,6 +19,7 @@ _MAX_PADDING = 40
 # rows are not filled up: a few spans would make millions of cells. No cell is left out.
 _MAX_COLUMNS = 60
 _MAX_CELLS = 60_000
+_MAX_CELL_WITH_TABLE = 600
 _BLOCKS_OF_LAYOUT = frozenset({"table", "h1", "h2", "h3", "form", "article", "section", "nav"})
 
 
@@ -38,12 +39,27 @@ def is_data_table(table: Element) -> bool:
     if not rows or max(widths) < 2:
         return any(cell.tag == "th" for row in rows for cell in row.elements()) and len(rows) > 1
     below = {element.tag for element in table.walk()}
-    if below & _BLOCKS_OF_LAYOUT:
+    of_layout = below & _BLOCKS_OF_LAYOUT
+    if of_layout and not (of_layout == {"table"} and _names_its_columns(rows)):
         return False
     if below & {"th", "caption", "thead"} or role in ("table", "grid"):
         return True
     longest = max(len(cell.text()) for row in rows for cell in row.elements())
     return longest <= 400 and (len(rows) > 1 or "border" in table.attributes)
+
+
+def _names_its_columns(rows: list[Element]) -> bool:
+    """Return whether a row of headers stands over rows of as many cells, none of them long.
+
+    A table that such a cell holds is part of the data.
+    """
+    head = rows[0].elements()
+    return len(rows) > 1 and all(
+        len(row.elements()) == len(head) > 1
+        and all(len(cell.text()) <= _MAX_CELL_WITH_TABLE for cell in row.elements())
+        and (row is not rows[0] or all(cell.tag == "th" for cell in head))
+        for row in rows
+    )
 
 
 def rows_of(table: Element) -> list[Element]:

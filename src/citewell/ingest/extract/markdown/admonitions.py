@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.ingest.extract.html.admonitions import is_kind, label_of
+from citewell.ingest.extract.html.admonitions import is_kind, is_marked, label_of
 
 _MKDOCS = re.compile(r"^([ \t]*+)(?:!!!|\?\?\?\+?)[ \t]++([\w-]++)[^\"\n]*+(?:\"(.*)\")?[ \t]*+$")
 _COLONS = re.compile(r"^([ \t]*+)(:{3,}+)[ \t]*+\{?([\w-]++)\}?[ \t]*+(.*)$")
@@ -12,6 +12,7 @@ _SLASHES = re.compile(r"^([ \t]*+)(/{3,}+)[ \t]*+([\w-]++)(?:[ \t]*+\|[ \t]*+(.*
 _ATTRIBUTES = re.compile(r"\{[^{}]*+\}$")
 _CLOSING = re.compile(r"^[ \t]*(:{3,}|/{3,})[ \t]*$")
 _GITHUB = re.compile(r"^([ \t]*+>)[ \t]*+\[!(\w++)\][+-]?[ \t]*+(.*)$")
+_REFERENCE = re.compile(r"\[[^\[\]]{1,200}+\]:")
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -23,9 +24,12 @@ class AdmonitionReader:
         self._fence = ""
         self._label = ""
         """A label that waits for the first words of its call-out."""
-        self._indents: list[int] = []
-        """How far the content of each open MkDocs call-out is indented."""
-        self._in_quote = False
+        self._indents: list[tuple[int, str]] = []
+        """How far the content of each open MkDocs call-out is indented, and its icon."""
+        self._fenced: list[str] = []
+        """The icon of each open block between lines of colons or slashes; "" of other blocks."""
+        self._quoted = ""
+        """The icon of a call-out that is a quotation."""
 
     def rewrite(self, lines: list[str]) -> list[str]:
         """Return the lines with each call-out starting with its label."""
@@ -55,25 +59,28 @@ class AdmonitionReader:
         mkdocs = _MKDOCS.match(line)
         if mkdocs:
             indent, kind, title = mkdocs.groups()
-            self._start(kind, title)
-            self._indents.append(len(indent) + 4)
+            icon = self._start(kind, title)
+            self._indents.append((len(indent) + 4, icon))
             return True
         blocks = _COLONS.match(line) or _SLASHES.match(line)
-        if blocks and (is_kind(blocks.group(3)) or blocks.group(2)[0] == "/"):
-            if is_kind(blocks.group(3)):
-                self._start(blocks.group(3), _title(blocks.group(4) or ""))
+        if blocks and is_kind(blocks.group(3)):
+            self._fenced.append(self._start(blocks.group(3), _title(blocks.group(4) or "")))
             return True
+        if blocks:
+            self._fenced.append("")
+            return blocks.group(2)[0] == "/"
         if _CLOSING.match(line):
             self._flush()
+            self._fenced = self._fenced[:-1]
             return True
         github = _GITHUB.match(line)
         if github and is_kind(github.group(2)):
-            self._start(github.group(2), github.group(3))
-            self._in_quote = True
+            self._quoted = self._start(github.group(2), github.group(3))
             return True
         return False
 
-    def _start(self, kind: str, title: str | None) -> None:
+    def _start(self, kind: str, title: str | None) -> str:
+        """Open a call-out and return its icon."""
         self._flush()
         if self._output and self._output[-1].strip():
             self._output.append("")
@@ -81,13 +88,20 @@ class AdmonitionReader:
         if title and title.strip().lower() != kind.lower():
             self._output.extend((f"{self._label} {title.strip()}", ""))
             self._label = ""
+        return label_of(kind).split()[0]
 
     def _write(self, line: str) -> None:
-        if self._in_quote:
+        if self._quoted:
             if not line.lstrip().startswith(">"):
-                self._in_quote = False
+                self._quoted = ""
             else:
                 line = re.sub(r"^[ \t]*> ?", "", line)
+        if line.startswith("#"):
+            # A call-out that was never closed ends with its section.
+            self._fenced = []
+        if not self._label and self._output and not self._output[-1].strip():
+            icon = self._quoted or next(iter(self._fenced[-1:]), "") or self._indented_icon()
+            line = f"{icon} {line}" if icon and not _is_no_paragraph(line) else line
         if self._label and line.strip():
             if line.lstrip().startswith(("- ", "* ", "|", "#", "1. ")):
                 self._flush()
@@ -102,6 +116,9 @@ class AdmonitionReader:
             self._output.extend((self._label, ""))
             self._label = ""
 
+    def _indented_icon(self) -> str:
+        return self._indents[-1][1] if self._indents else ""
+
     def _dedented(self, line: str) -> str:
         if not self._indents:
             return line
@@ -109,10 +126,15 @@ class AdmonitionReader:
             return line
         width = len(line) - len(line.lstrip())
         if not self._fence:
-            while self._indents and width < self._indents[-1]:
+            while self._indents and width < self._indents[-1][0]:
                 self._indents.pop()
         inner = 4 * len(self._indents)
         return line[min(inner, width) :]
+
+
+def _is_no_paragraph(line: str) -> bool:
+    starts_otherwise = line.startswith(("<", "+ ", "\t")) or _REFERENCE.match(line)
+    return is_marked(line) or bool(starts_otherwise) or not any(map(str.isalnum, line))
 
 
 def _title(rest: str) -> str | None:

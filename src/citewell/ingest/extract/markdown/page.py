@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from citewell.core.errors import EmptyPage
@@ -82,7 +81,7 @@ class _MarkdownReader:
         self._slugs = SlugCounter()
         self._inline = MarkdownInline(writer, links, {})
         self._output: list[str] = []
-        self._closing_lines: dict[str, list[int]] = {}
+        self._closing_lines: dict[str, dict[int, int]] = {}
 
     def read(self, body: str) -> str:
         lines = AdmonitionReader().rewrite(_without_comments(body).split("\n"))
@@ -158,14 +157,26 @@ class _MarkdownReader:
         return end
 
     def _closing_line(self, name: str, lines: list[str], at: int) -> int | None:
-        """Return the first line from `at` on that closes an element; None where none does."""
+        """Return the line that closes the element opened at line `at`; None where none does."""
         if name not in self._closing_lines:
             # Looked for once: a page that opens a thousand tables need not close one of them.
-            closing = re.compile(rf"</{name}\s*+>", re.IGNORECASE)
-            self._closing_lines[name] = [i for i, line in enumerate(lines) if closing.search(line)]
-        known = self._closing_lines[name]
-        place = bisect_left(known, at)
-        return known[place] if place < len(known) else None
+            self._closing_lines[name] = _closing_lines(name, lines)
+        return self._closing_lines[name].get(at)
+
+
+def _closing_lines(name: str, lines: list[str]) -> dict[int, int]:
+    """Return, for each line with an opening tag, the line where its first such element ends."""
+    tag = re.compile(rf"<(/?){name}\b", re.IGNORECASE)
+    opened: list[int] = []
+    closing: dict[int, int] = {}
+    for number, line in enumerate(lines):
+        for found in tag.finditer(line):
+            if not found.group(1):
+                opened.append(number)
+            elif opened:
+                # Elements of one line end from the inside out.
+                closing[opened.pop()] = number
+    return closing
 
 
 def _is_mdx_line(line: str) -> bool:

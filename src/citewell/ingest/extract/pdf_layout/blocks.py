@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Literal
 from citewell.core.frozen import frozen
 from citewell.ingest.extract.characters import collapse_spaces
 from citewell.ingest.extract.pdf_layout.lines import ITEM_MARK, LEADERS, is_contents, join_text
-from citewell.ingest.extract.pdf_layout.tables import table_end, table_text
+from citewell.ingest.extract.pdf_layout.tables import (
+    ruled_end,
+    ruled_text,
+    table_end,
+    table_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,7 +57,11 @@ def blocks_of(lines: Sequence[Line], outline: Mapping[tuple[int, str], int]) -> 
         line = lines[place]
         level = _heading_level(line, outline, levels)
         end = place + 1
-        if is_contents(line):
+        if line.table is not None:
+            end = ruled_end(lines, place)
+            text = ruled_text(lines[place:end])
+            blocks.append(Block(kind="table", text=text, page=line.page))
+        elif is_contents(line):
             text = f"- {LEADERS.sub(' … ', line.text)}"
             blocks.append(Block(kind="item", text=text, page=line.page))
         elif level:
@@ -232,6 +241,8 @@ def _paragraph_end(
     while end < len(lines):
         before, line = lines[end - 1], lines[end]
         if _heading_level(line, outline, levels) or line.is_mono or is_contents(line):
+            break
+        if line.table is not None:
             break
         if (len(line.cells) > 1 or line.is_bold) and table_end(lines, end) > end:
             break

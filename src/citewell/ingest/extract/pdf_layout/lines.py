@@ -71,6 +71,12 @@ class Line:
         return " ".join(cell.text for cell in self.cells)
 
     @property
+    def table(self) -> int | None:
+        """The ruled table of which it is a row."""
+        cell = self.cells[0].words[0].cell
+        return cell[0] if cell else None
+
+    @property
     def left(self) -> float:
         """Where it begins."""
         return self.cells[0].left
@@ -160,6 +166,17 @@ def _lines(words: Sequence[Word], page: int) -> list[Line]:
 
 def _rows(words: Sequence[Word]) -> list[list[Word]]:
     """Return the words that stand beside one another, from the top of the page down."""
+    ruled: dict[tuple[int, int], list[Word]] = {}
+    for word in words:
+        if word.cell is not None:
+            ruled.setdefault(word.cell[:2], []).append(word)
+    rows = _rows_by_height([word for word in words if word.cell is None])
+    if not ruled:
+        return rows
+    return sorted([*rows, *ruled.values()], key=lambda row: -max(word.top for word in row))
+
+
+def _rows_by_height(words: Sequence[Word]) -> list[list[Word]]:
     rows: list[list[Word]] = []
     middle = height = 0.0
     for word in sorted(words, key=lambda word: -(word.bottom + word.top) / 2):
@@ -174,6 +191,14 @@ def _rows(words: Sequence[Word]) -> list[list[Word]]:
 
 def _cells(row: list[Word]) -> list[Cell]:
     cells: list[list[Word]] = []
+    if row[0].cell is not None:
+        columns: dict[int, list[Word]] = {}
+        for word in row:
+            columns.setdefault(word.cell[2] if word.cell else 0, []).append(word)
+        return [
+            Cell(words=tuple(word for line in _rows_by_height(columns[at]) for word in line))
+            for at in sorted(columns)
+        ]
     for word in row:
         gap = word.left - cells[-1][-1].right if cells else 0.0
         if cells and gap < max(_CELL_GAP * word.size, _LEAST_CELL_GAP):

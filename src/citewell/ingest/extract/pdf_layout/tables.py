@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from citewell.ingest.extract.pdf_layout.words import Word
 
 _MIN_ROWS = 2
+# Fewer could stand over words by chance.
+_MIN_COLUMNS = 3
 _ALIGNED_POINTS = 8.0
 # A word that begins this near to a column, after more than a space, is the first of its cell.
 _EXACT_POINTS = 1.5
-_MORE_THAN_SPACE = 0.4
+_MORE_THAN_SPACE = 0.33
 # Of the type size: lines of one cell stand closer than paragraphs.
 _LINE_GAP = 0.75
 _SAME_GAP = 0.2
@@ -64,6 +66,30 @@ def table_text(lines: Sequence[Line]) -> str:
     return "\n".join([head, f"|{' --- |' * len(columns)}", *others])
 
 
+def ruled_end(lines: Sequence[Line], place: int) -> int:
+    """Return the line after a ruled table that starts at a place."""
+    end = place
+    while end < len(lines) and (lines[end].page, lines[end].table) == (
+        lines[place].page,
+        lines[place].table,
+    ):
+        end += 1
+    return end
+
+
+def ruled_text(lines: Sequence[Line]) -> str:
+    """Return the rows of a ruled table as Markdown."""
+    width = 1 + max(word.cell[2] for line in lines for word in line.words if word.cell)
+    rows: list[str] = []
+    for line in lines:
+        cells = [""] * width
+        for cell in line.cells:
+            place = cell.words[0].cell
+            cells[place[2] if place else 0] = cell.text
+        rows.append(_row_text(cells))
+    return "\n".join([rows[0], f"|{' --- |' * width}", *rows[1:]])
+
+
 def _row_text(cells: Sequence[str]) -> str:
     escaped = [cell.replace("|", r"\|") for cell in cells]
     return f"| {' | '.join(escaped)} |"
@@ -76,17 +102,33 @@ def _columns(rows: Sequence[Line]) -> list[Cell]:
 
 
 def _has_head_of_its_own(rows: Sequence[Line]) -> bool:
-    """Return whether the first of two rows has bold words over each column of the second.
+    """Return whether the first of two rows has words over each column of the second.
 
-    They may be centred there, and stand closer than cells do.
+    Bold ones may be centred there, others begin where the columns do; both can stand closer than
+    cells do.
     """
-    if len(rows) < 2 or not rows[0].is_bold or rows[0].page != rows[1].page:
+    if len(rows) < 2 or rows[0].page != rows[1].page:
         return False
     columns = rows[1].cells
+    if not rows[0].is_bold:
+        return _begins_columns(rows[0], columns) and len(rows[0].cells) < len(columns)
     if len(columns) < 2 or rows[1].is_bold or rows[0].left < columns[0].left - _ALIGNED_POINTS:
         return False
     is_cells = len(rows[0].cells) <= len(columns)
     return is_cells and all(_head_words(rows[0], columns))
+
+
+def _begins_columns(head: Line, columns: Sequence[Cell]) -> bool:
+    """Return whether a word begins at each of several columns, as in prose none would."""
+    lefts = {0: head.left} | {
+        at: word.left
+        for at, column in enumerate(columns)
+        for before, word in pairwise(head.words)
+        if abs(word.left - column.left) <= _EXACT_POINTS
+        and word.left - before.right > _MORE_THAN_SPACE * word.size
+    }
+    is_aligned = abs(head.left - columns[0].left) <= _EXACT_POINTS
+    return is_aligned and len(columns) >= _MIN_COLUMNS and len(lefts) == len(columns)
 
 
 def _head_words(head: Line, columns: Sequence[Cell]) -> list[list[str]]:

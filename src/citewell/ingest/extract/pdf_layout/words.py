@@ -40,6 +40,8 @@ class Word:
     size: float
     is_mono: bool
     is_bold: bool
+    cell: tuple[int, int, int] | None = None
+    """The table, row and column of a word in a ruled table."""
 
 
 def characters_beyond(text_page: pypdfium2.PdfTextPage) -> int:
